@@ -1,0 +1,78 @@
+package io.github.distributedpermit;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Repeatable;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * Limits how many calls of the annotated method run at the same time across all instances that share the store.
+ *
+ * <p>On a type, all its public methods share one permit. The annotation is also found on interfaces, on overridden
+ * methods and as a meta-annotation; the nearest place wins, a method before its type. The permit is taken outside of a
+ * transaction or a cache on the same method.
+ *
+ * <p>Settings under {@code distributed-permit.permits.<name>.*} win over the attributes here. One of the two has to
+ * give a limit, or the application does not start.
+ *
+ * <p>A call that gets no permit ends with {@link PermitRejectedException}; a store that fails ends it with
+ * {@link PermitBackendException}. What the method itself throws reaches its caller unchanged. A caller interrupted
+ * while waiting gets an {@link InterruptedException} if the method declares it, else a
+ * {@link PermitInterruptedException} with the thread's flag set again.
+ *
+ * @see Permits the same for code that is not a method of a bean
+ */
+@Target({ElementType.METHOD, ElementType.TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@Documented
+@Repeatable(DistributedPermits.class)
+public @interface DistributedPermit {
+
+    /** The value of {@link #limit()} that means "not given here". */
+    int UNSET = Integer.MIN_VALUE;
+
+    /**
+     * What is limited. Calls with equal keys share one limit. Literal text with {@code ${...}} placeholders, resolved
+     * once at start, and {@code #{...}} SpEL expressions, evaluated for each call with the parameters by name
+     * ({@code #id}), {@code #p0} and {@code #a0}, {@code #root.target} and {@code #root.method}. Expressions see values,
+     * their properties and methods, but no types or beans; a null or blank outcome is an
+     * {@link IllegalArgumentException}. Default: {@code Type.method(parameter types)} of the place that carries the
+     * annotation, with the type's package; {@code Type} alone if that is a type.
+     */
+    String key() default "";
+
+    /**
+     * What settings and metrics call this permit; few and constant, unlike keys. Default: the key if one is
+     * given and literal, else {@code Type.method}, without package.
+     */
+    String name() default "";
+
+    /** How many permits the key has over all instances, 1 to 1,000,000. */
+    int limit() default UNSET;
+
+    /** The limit as text, for {@code ${...}} placeholders. At most one of this and {@link #limit()} may be given. */
+    String limitString() default "";
+
+    /** Whether a call waits in line when no permit is free; otherwise it is rejected at once. */
+    boolean block() default true;
+
+    /**
+     * How long a call waits at most, such as {@code 30s}, {@code 500ms} or {@code PT30S}; {@code ${...}} placeholders are
+     * resolved. Default: for ever. Has no meaning with {@code block = false}.
+     */
+    String timeout() default "";
+
+    /** How many of the key's permits one call takes, 1 up to the limit. */
+    int permits() default 1;
+
+    /**
+     * Name of a method of the same bean that answers instead of a {@link PermitRejectedException}. It has the same
+     * return type and the same parameters, optionally followed by one of type {@link PermitRejectedException}. It runs
+     * without any permit, and without advice of its own.
+     */
+    String fallback() default "";
+}

@@ -1,0 +1,44 @@
+package io.github.distributedpermit;
+
+/**
+ * A permit that a call holds. Safe for use by several threads; the thread that releases need not be the one that
+ * acquired.
+ */
+public interface Permit extends AutoCloseable {
+
+    /** The permit's name, as in settings and metrics. */
+    String name();
+
+    /** The key, as the caller gave it. */
+    String key();
+
+    /** How many of the key's permits this is. */
+    int permits();
+
+    /** Identifies this grant; see {@link PermitToken} for what its order is worth. */
+    PermitToken token();
+
+    /**
+     * Whether the permit is still validly held: not released, and the store is known to remember it. It may turn
+     * {@code false} at any moment, when the store could not be reached for a lease or forgot the member. Never blocks.
+     */
+    boolean isHeld();
+
+    /**
+     * Runs the listener once if the permit is lost before it is released, on a thread of the library's executor; at once
+     * if it is lost already.
+     */
+    void onLoss(Runnable listener);
+
+    /**
+     * Gives the permit back. Idempotent, never throws because of the store, and does not wait for it unless
+     * {@code distributed-permit.release} is {@code sync}. Of a lost permit it changes nothing.
+     */
+    void release();
+
+    /** The same as {@link #release()}. */
+    @Override
+    default void close() {
+        release();
+    }
+}

@@ -1,0 +1,20 @@
+package io.github.distributedpermit;
+
+/**
+ * The store of permits failed or could not be reached, so nobody knows whether a permit is free. Never means "limit
+ * reached". The cause is the client's own exception.
+ */
+public final class PermitBackendException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Creates the exception.
+     *
+     * @param message says key, time waited and what to do, without secrets
+     * @param cause what the store's client said
+     */
+    public PermitBackendException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,57 @@
+package io.github.distributedpermit.aop;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.CompositeStringExpression;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/** Turns the text of a key, placeholders resolved, into a template. Parses once per method, at start. */
+final class KeyExpressions {
+
+    private final SpelExpressionParser parser = new SpelExpressionParser();
+    private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
+    private final KeyContexts contexts = new KeyContexts(names);
+
+    /** Whether the text is the key itself. */
+    static boolean isLiteral(String text) {
+        return !text.contains(ParserContext.TEMPLATE_EXPRESSION.getExpressionPrefix());
+    }
+
+    KeyTemplate parse(String text, Method method, String origin) {
+        if (isLiteral(text)) {
+            return (target, called, arguments) -> text;
+        }
+        KeyGuard guard = new KeyGuard(method, names, text, origin);
+        List<KeyPart> parts = new ArrayList<>();
+        for (Expression expression : split(text, origin)) {
+            if (expression instanceof SpelExpression spel) {
+                guard.check(spel.getAST());
+                parts.add(KeyPart.evaluated(spel));
+            } else {
+                parts.add(KeyPart.literal(expression.getExpressionString()));
+            }
+        }
+        return new SpelKey(text, origin, parts, contexts);
+    }
+
+    private List<Expression> split(String text, String origin) {
+        try {
+            Expression whole = parser.parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
+            return whole instanceof CompositeStringExpression composite
+                    ? List.of(composite.getExpressions())
+                    : List.of(whole);
+        } catch (ParseException | IllegalStateException e) {
+            throw new InvalidPermitException(
+                    "%s: key '%s' of @DistributedPermit does not parse: %s".formatted(origin, text, e.getMessage()),
+                    "Write SpEL between #{ and }, such as \"tenant-#{#tenantId}\"",
+                    e);
+        }
+    }
+}

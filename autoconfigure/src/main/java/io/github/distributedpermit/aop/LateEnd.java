@@ -1,0 +1,85 @@
+package io.github.distributedpermit.aop;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+import java.util.stream.Stream;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/** Tells methods whose work may go on after they returned, when their permit would be back already. */
+final class LateEnd {
+
+    private static final List<Class<?>> TYPES =
+            List.of(CompletionStage.class, Future.class, Flow.Publisher.class, Callable.class, BaseStream.class);
+
+    /** Of libraries that need not be there. */
+    private static final Set<String> TYPE_NAMES = Set.of(
+            "org.reactivestreams.Publisher",
+            "kotlinx.coroutines.flow.Flow",
+            "kotlinx.coroutines.Job",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+    /** Their body may be one of the types above. */
+    private static final String WEB_ANSWER = "org.springframework.http.HttpEntity";
+
+    private static final List<String> ANNOTATION_NAMES = List.of(
+            "org.springframework.scheduling.annotation.Async",
+            "jakarta.ejb.Asynchronous",
+            "jakarta.enterprise.concurrent.Asynchronous");
+
+    private LateEnd() {}
+
+    /** Why the work may go on, or nothing if the method is done when it returns. */
+    static Optional<String> of(Method method, Class<?> type) {
+        if (isAsynchronous(method) || isAsynchronous(type) || isAsynchronous(method.getDeclaringClass())) {
+            return Optional.of("is asynchronous (@Async)");
+        }
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            return Optional.of("is a suspending function");
+        }
+        ResolvableType returned = ResolvableType.forMethodReturnType(method, type);
+        if (endsLater(returned)) {
+            return Optional.of("returns " + returned.toClass().getSimpleName() + ", which ends later than the method");
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isAsynchronous(AnnotatedElement element) {
+        MergedAnnotations annotations = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
+        return ANNOTATION_NAMES.stream().anyMatch(annotations::isPresent);
+    }
+
+    private static boolean endsLater(ResolvableType returned) {
+        Class<?> type = returned.toClass();
+        if (TYPES.stream().anyMatch(late -> late.isAssignableFrom(type))
+                || hasName(type, TYPE_NAMES)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
+            return true;
+        }
+        return hasName(type, Set.of(WEB_ANSWER))
+                && Stream.of(returned.getGenerics()).anyMatch(LateEnd::endsLater);
+    }
+
+    private static boolean hasName(Class<?> type, Set<String> names) {
+        if (names.contains(type.getName())) {
+            return true;
+        }
+        Class<?> parent = type.getSuperclass();
+        return (parent != null && hasName(parent, names))
+                || Stream.of(type.getInterfaces()).anyMatch(each -> hasName(each, names));
+    }
+}

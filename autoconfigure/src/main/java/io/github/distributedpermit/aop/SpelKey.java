@@ -1,0 +1,74 @@
+package io.github.distributedpermit.aop;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+
+/** A key with {@code #{...}} in it, evaluated for each call. */
+final class SpelKey implements KeyTemplate {
+
+    private final String text;
+    private final String origin;
+    private final List<KeyPart> parts;
+    private final KeyContexts contexts;
+
+    SpelKey(String text, String origin, List<KeyPart> parts, KeyContexts contexts) {
+        this.text = text;
+        this.origin = origin;
+        this.parts = List.copyOf(parts);
+        this.contexts = contexts;
+    }
+
+    @Override
+    public String keyFor(Object target, Method method, @Nullable Object[] arguments) {
+        EvaluationContext context = contexts.of(target, method, arguments);
+        StringBuilder key = new StringBuilder();
+        for (KeyPart part : parts) {
+            key.append(textOf(part, context));
+        }
+        if (key.toString().isBlank()) {
+            throw refusal("is blank", null);
+        }
+        return key.toString();
+    }
+
+    private String textOf(KeyPart part, EvaluationContext context) {
+        Object value;
+        try {
+            value = part.value(context);
+        } catch (EvaluationException e) {
+            throw refusal("cannot be made: " + e.getMessage(), e);
+        }
+        String expression = part.expression().getExpressionString();
+        if (value == null) {
+            // never a key that all calls with a null would share
+            throw refusal("has a null in '" + expression + "'", null);
+        }
+        if (!hasText(value)) {
+            throw refusal(
+                    "has a %s in '%s', which is no text; name a property of it"
+                            .formatted(value.getClass().getTypeName(), expression),
+                    null);
+        }
+        return value instanceof Enum<?> constant ? constant.name() : value.toString();
+    }
+
+    /** The identity that {@code Object.toString} prints would make a key of its own for every object. */
+    private static boolean hasText(Object value) {
+        if (value instanceof String || value instanceof Number) {
+            return true;
+        }
+        try {
+            return value.getClass().getMethod("toString").getDeclaringClass() != Object.class;
+        } catch (NoSuchMethodException e) {
+            throw new IllegalStateException("Every object has toString", e);
+        }
+    }
+
+    private IllegalArgumentException refusal(String problem, @Nullable Throwable cause) {
+        return new IllegalArgumentException(
+                "%s: the key '%s' of @DistributedPermit %s in this call".formatted(origin, text, problem), cause);
+    }
+}

@@ -1,0 +1,79 @@
+package io.github.distributedpermit.autoconfigure;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What was asked for and what is there.
+ *
+ * @param wanted by {@code distributed-permit.backend}
+ * @param present on the classpath, client and connection; never {@code local}, which has to be asked for
+ * @param classLoader of the application
+ */
+record BackendChoice(
+        Optional<Backend> wanted,
+        List<Backend> present,
+        @Nullable ClassLoader classLoader) {
+
+    static BackendChoice of(Environment environment, @Nullable ClassLoader classLoader) {
+        Optional<Backend> wanted = Optional.ofNullable(Binder.get(environment)
+                .bind("distributed-permit.backend", Backend.class)
+                .orElse(null));
+        List<Backend> present = Stream.of(Backend.values())
+                .filter(backend -> backend != Backend.LOCAL && backend.isPresent(classLoader))
+                .toList();
+        return new BackendChoice(wanted, present, classLoader);
+    }
+
+    /** The one to use: what was asked for, else the only one there. */
+    Optional<Backend> taken() {
+        if (wanted.isPresent()) {
+            return wanted;
+        }
+        return present.size() == 1 ? Optional.of(present.get(0)) : Optional.empty();
+    }
+
+    /** Why no backend could be made, and what to do. */
+    UnusableBackendException failure() {
+        Optional<Backend> taken = taken();
+        if (taken.isPresent()) {
+            return unusable(taken.get());
+        }
+        if (present.isEmpty()) {
+            return new UnusableBackendException(
+                    "No store for permits: neither the client of a backend is on the classpath, nor is"
+                            + " distributed-permit.backend set" + jedisHint(),
+                    "Add the dependency %s (Redis), or set distributed-permit.backend=local for a single instance or a test"
+                            .formatted(Backend.REDIS.dependency()));
+        }
+        List<String> ids = present.stream().map(Backend::id).toList();
+        return new UnusableBackendException(
+                "Several stores for permits could be used: " + String.join(", ", ids),
+                "Set distributed-permit.backend to one of them, such as distributed-permit.backend=" + ids.get(0));
+    }
+
+    private UnusableBackendException unusable(Backend backend) {
+        if (backend.isPresent(classLoader)) {
+            return new UnusableBackendException(
+                    "The client of %s is on the classpath, but the application has no connection to it for permits"
+                            .formatted(backend.id()),
+                    "Let Boot configure the connection (its auto-configuration may be excluded), or define a bean of type"
+                            + " PermitBackend");
+        }
+        return new UnusableBackendException(
+                "distributed-permit.backend is %s, but its client is not on the classpath%s"
+                        .formatted(backend.id(), jedisHint()),
+                "Add the dependency " + backend.dependency());
+    }
+
+    private String jedisHint() {
+        boolean jedisOnly = ClassUtils.isPresent("redis.clients.jedis.Jedis", classLoader)
+                && !ClassUtils.isPresent("io.lettuce.core.RedisClient", classLoader);
+        return jedisOnly ? ". Jedis is, but permits need Lettuce (io.lettuce:lettuce-core)" : "";
+    }
+}

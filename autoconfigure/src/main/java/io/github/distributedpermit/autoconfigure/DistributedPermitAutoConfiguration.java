@@ -1,0 +1,91 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.health.StoreProbe;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.security.SecureRandom;
+import java.util.Optional;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of {@link DistributedPermit}: the backend, the engine behind {@link Permits}, the advice, and an
+ * orderly shutdown. A bean of type {@link PermitBackend} of the application wins over the backends that come with it.
+ */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.autoconfigure.aop.AopAutoConfiguration",
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.cloud.consul.ConsulAutoConfiguration"
+        })
+@ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(DistributedPermitProperties.class)
+@Import({
+    RedisBackendConfiguration.class,
+    ConsulBackendConfiguration.class,
+    ZooKeeperBackendConfiguration.class,
+    LocalBackendConfiguration.class,
+    NoBackendConfiguration.class,
+    AdviceConfiguration.class
+})
+public final class DistributedPermitAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    Member distributedPermitMember(DistributedPermitProperties properties, Environment environment) {
+        String application = environment.getProperty("spring.application.name");
+        return new MemberFactory(new SecureRandom()).create(properties.instanceName(), application);
+    }
+
+    @Bean
+    PermitThreads distributedPermitThreads() {
+        return new PermitThreads();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(Permits.class)
+    PermitEngine distributedPermitEngine(
+            DistributedPermitProperties properties,
+            PermitBackend backend,
+            Member member,
+            ObjectProvider<PermitObserver> observers,
+            PermitThreads threads) {
+        SettingsReader settings = new SettingsReader(properties);
+        return new PermitEngine(
+                backend,
+                member,
+                settings.core(),
+                settings.named(),
+                CompositePermitObserver.of(observers.orderedStream().toList()),
+                System::nanoTime,
+                threads.scheduler(),
+                threads.callbacks());
+    }
+
+    @Bean
+    @ConditionalOnSingleCandidate(PermitEngine.class)
+    LineClosing distributedPermitLineClosing(PermitEngine engine) {
+        return new LineClosing(engine);
+    }
+
+    @Bean
+    @ConditionalOnSingleCandidate(PermitEngine.class)
+    StoreMembership distributedPermitStoreMembership(
+            PermitEngine engine, DistributedPermitProperties properties, PermitThreads threads) {
+        Optional<StoreProbe> probe = properties.failFast()
+                ? Optional.of(new StoreProbe(engine::inspect, properties.commandTimeout()))
+                : Optional.empty();
+        return new StoreMembership(engine, probe, threads.callbacks());
+    }
+}

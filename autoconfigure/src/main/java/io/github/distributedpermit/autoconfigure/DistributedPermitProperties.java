@@ -1,0 +1,56 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.core.Release;
+import java.time.Duration;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings under {@code distributed-permit}.
+ *
+ * @param enabled Whether permits are taken at all. When false, annotated methods run without a limit and there is no
+ *     Permits bean.
+ * @param backend Store of the permits. By default the only one whose client is on the classpath; 'local' has to be asked
+ *     for.
+ * @param keyPrefix What the names of all keys in the store begin with. Applications with the same prefix and store share
+ *     their permits.
+ * @param lease How long the store keeps an instance's permits after its last sign of life. At least three command
+ *     time-outs.
+ * @param commandTimeout How long the store may take to answer.
+ * @param recheck How often calls in line ask the store again, in case a notice was lost.
+ * @param window How many claims of one key may be on their way to the store at once.
+ * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
+ *     default 5 ms; a backend may say otherwise.
+ * @param linger How long a released permit may stay with its instance while nobody else waits, to save the next call the
+ *     way to the store. Zero for not at all.
+ * @param release Whether giving back a permit waits for the store's confirmation.
+ * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
+ * @param maxKeys How many keys one instance may use at once. Calls of further ones are rejected.
+ * @param tombstone How long the store remembers an instance that holds nothing, so that its late messages do nothing.
+ * @param instanceName Name of this instance for people, in health and operators' views. By default
+ *     'application@host:pid'.
+ * @param failFast Whether the application refuses to start when the store does not answer. Otherwise it starts and its
+ *     health is DOWN until the store does.
+ * @param permits Settings of single permits, by name. They win over the annotation's attributes. Names with other
+ *     characters than letters, digits and '-' go in brackets, such as 'permits[my.name].limit'.
+ */
+@ConfigurationProperties("distributed-permit")
+public record DistributedPermitProperties(
+        @DefaultValue("true") boolean enabled,
+        @Nullable Backend backend,
+        @DefaultValue("distributed-permit") String keyPrefix,
+        @DefaultValue("15s") Duration lease,
+        @DefaultValue("2s") Duration commandTimeout,
+        @DefaultValue("500ms") Duration recheck,
+        @DefaultValue("4") int window,
+        @Nullable Duration handOverSlice,
+        @DefaultValue("0s") Duration linger,
+        @DefaultValue("async") Release release,
+        @DefaultValue("10000") int maxWaiters,
+        @DefaultValue("1000000") int maxKeys,
+        @DefaultValue("30s") Duration tombstone,
+        @Nullable String instanceName,
+        @DefaultValue("false") boolean failFast,
+        @DefaultValue Map<String, PermitProperties> permits) {}

@@ -1,0 +1,48 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.backend.zookeeper.ZooKeeperPermitBackend;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** ZooKeeper, on the application's own client if it has one. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(CuratorFramework.class)
+@ConditionalOnBackend(Backend.ZOOKEEPER)
+@ConditionalOnMissingBean(PermitBackend.class)
+@EnableConfigurationProperties(ZooKeeperProperties.class)
+class ZooKeeperBackendConfiguration {
+
+    @Bean
+    ZooKeeperConnection distributedPermitZooKeeperConnection(
+            ObjectProvider<CuratorFramework> clients,
+            ZooKeeperProperties zookeeper,
+            DistributedPermitProperties properties) {
+        ZooKeeperClientFactory factory = new ZooKeeperClientFactory(zookeeper, properties.commandTimeout());
+        CuratorFramework shared = clients.getIfUnique();
+        if (shared != null) {
+            return ZooKeeperConnection.shared(shared, zookeeper.sessionTimeout());
+        }
+        List<CuratorFramework> several = clients.stream().toList();
+        if (!several.isEmpty()) {
+            throw new UnusableBackendException(
+                    "Permits are to live in ZooKeeper, but the application has %d clients to choose from"
+                            .formatted(several.size()),
+                    "Mark one of the CuratorFramework beans @Primary");
+        }
+        return new ZooKeeperConnection(factory.start(), zookeeper.sessionTimeout(), true);
+    }
+
+    @Bean
+    ZooKeeperPermitBackend zooKeeperPermitBackend(
+            ZooKeeperConnection connection, DistributedPermitProperties properties) {
+        new SettingsReader(properties); // checks the prefix
+        return new ZooKeeperPermitBackend(connection.client(), connection.settings(properties.keyPrefix()));
+    }
+}

@@ -1,0 +1,310 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.ConsulApi.InDoubtException;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
+import io.github.distributedpermit.backend.consul.Work.Claiming;
+import io.github.distributedpermit.backend.consul.Work.Overriding;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Step;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One claim, or one change of the override: computed on what the lane last saw, committed if nothing has changed since,
+ * else computed again. What a transaction leaves behind is looked at as well: if the line could be served then, it is.
+ * Confined to the loop.
+ */
+final class Attempt {
+
+    private static final System.Logger LOG = System.getLogger(Attempt.class.getName());
+
+    private static final int PATIENT_CONFLICTS = 2;
+    private static final long CONFLICT_PAUSE = TimeUnit.MICROSECONDS.toNanos(200);
+    private static final long LONGEST_CONFLICT_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final Lane lane;
+    private final Work work;
+    private final Lane.Host host;
+    private final Backoff conflictPause = new Backoff(CONFLICT_PAUSE, LONGEST_CONFLICT_PAUSE);
+    private final long deadline;
+    private final boolean isNew;
+
+    private int conflicts;
+    /** Whether the lane's board was read, or left behind by a transaction, since the attempt began. */
+    private boolean fresh;
+    /** Whether the board is what this member's own last transaction left behind. */
+    private boolean own;
+    /** Whether the work is done, and only the line is still looked after. */
+    private boolean settling;
+    /** How many permits the claim leaves to the member at most. */
+    private int held = Integer.MAX_VALUE;
+
+    private boolean over;
+
+    Attempt(Lane lane, Work work) {
+        this.lane = lane;
+        this.work = work;
+        this.host = lane.host();
+        this.deadline = host.loop().now()
+                + 2 * TimeUnit.NANOSECONDS.convert(host.settings().requestTimeout());
+        this.isNew = !(work instanceof Claiming claiming)
+                || lane.begin(claiming.claim().sequence());
+        this.settling = !isNew;
+    }
+
+    void begin() {
+        host.membership().session().whenComplete((session, failure) -> {
+            if (over) {
+                return;
+            }
+            if (session == null) {
+                fail(failure);
+            } else {
+                proceed(session);
+            }
+        });
+    }
+
+    private void proceed(Session session) {
+        try {
+            Board board = lane.board();
+            if (board == null || (!isNew && !fresh)) {
+                read(session);
+            } else {
+                compute(session, board);
+            }
+        } catch (RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    private void compute(Session session, Board board) {
+        KeyTable table = board.table();
+        Step step = settling ? table.refresh(board.index()) : step(table, session, board);
+        Change change = host.layout().plan(board, step, intent(session, board));
+        if (change.sessions() > session.all().size()) {
+            more(session, change.sessions());
+        } else if (change.ops().isEmpty()) {
+            if (fresh) {
+                answer(session, board);
+            } else {
+                read(session);
+            }
+        } else if (fresh || change.isPlain()) {
+            commit(session, board, change);
+        } else {
+            read(session);
+        }
+    }
+
+    private Step step(KeyTable table, Session session, Board board) {
+        if (work instanceof Claiming claiming) {
+            long place = lane.places().place(claiming.arrived(), board.index());
+            return table.claim(session.id(), claiming.leaving(held), board.index(), place);
+        }
+        return table.override(((Overriding) work).limit(), board.index());
+    }
+
+    private Intent intent(Session session, Board board) {
+        OptionalInt declared = OptionalInt.empty();
+        OptionalInt limit = OptionalInt.empty();
+        int wanted = 0;
+        Optional<OptionalInt> override = Optional.empty();
+        if (work instanceof Claiming claiming) {
+            declared = OptionalInt.of(claiming.claim().limit());
+            limit = OptionalInt.of(board.override().orElse(claiming.claim().limit()));
+            wanted = claiming.claim().wanted();
+        } else if (work instanceof Overriding overriding && !settling) {
+            override = Optional.of(overriding.limit());
+            limit = overriding.limit();
+        }
+        return new Intent(
+                session.all(), host.member(), declared, limit, override, wanted, lane.mayHaveMail(), host.nonce());
+    }
+
+    /** The layout needs a session for each permit. */
+    private void more(Session session, int sessions) {
+        host.membership().spares(session, sessions - session.all().size()).whenComplete((done, failure) -> {
+            if (over) {
+                return;
+            }
+            if (failure != null) {
+                fail(failure);
+            } else {
+                fresh = false;
+                begin();
+            }
+        });
+    }
+
+    private void read(Session session) {
+        List<Op> ops =
+                List.of(Op.get(session.fenceKey()), Op.getTree(lane.names().tree()));
+        transact(session, ops, done -> {
+            own = false;
+            see(session, done);
+        });
+    }
+
+    private void commit(Session session, Board before, Change change) {
+        List<Op> ops = new ArrayList<>(change.ops().size() + 2);
+        ops.add(Op.checkIndex(session.fenceKey(), session.fence()));
+        ops.addAll(change.ops());
+        ops.add(Op.getTree(lane.names().tree()));
+        long now = host.loop().now();
+        lane.board(null);
+        transact(session, ops, done -> {
+            own = true;
+            if (change.queues() && work instanceof Claiming claiming) {
+                long place = lane.places().place(claiming.arrived(), before.index());
+                lane.places().remember(now, place);
+            }
+            committed(session, before, change, done);
+        });
+    }
+
+    private void committed(Session session, Board before, Change change, Done done) {
+        Board after = host.layout().read(lane.names(), done.tree());
+        // who neither holds nor waits has emptied its inbox with the same transaction
+        lane.mayHaveMail(change.queues() || (lane.mayHaveMail() && !after.isWithout(session.id())));
+        if (change.grants() && isTooMuch(session, before, after)) {
+            // nobody has been told of the grant yet
+            settling = false;
+            held = before.permits(session.id());
+        } else {
+            settling = !change.isPart();
+        }
+        see(session, done);
+    }
+
+    /**
+     * A slot that is free is free for everybody, so that a board which was out of date cannot harm while all go by one
+     * limit. With several limits, or an override that was not known, the sum may have become too high; and where the
+     * guard was missing somebody may be in line who was not seen.
+     */
+    private boolean isTooMuch(Session session, Board before, Board after) {
+        if (!(work instanceof Claiming claiming)) {
+            return false;
+        }
+        int limit = after.override().orElse(claiming.claim().limit());
+        return after.used() > limit || (!before.isGuarded() && after.othersWait(session.id()));
+    }
+
+    private void see(Session session, Done done) {
+        Board seen = host.layout().read(lane.names(), done.tree());
+        lane.board(seen);
+        lane.versions().seen(seen.index());
+        fresh = true;
+        compute(session, seen);
+    }
+
+    private void transact(Session session, List<Op> ops, Consumer<Done> next) {
+        host.api().transact(ops).whenComplete((outcome, failure) -> {
+            if (failure != null) {
+                failed(session, failure);
+                return;
+            }
+            if (over) {
+                return;
+            }
+            if (session.isOver()) {
+                fail(PermitStoreException.passing("The session with Consul was lost", null));
+                return;
+            }
+            try {
+                if (outcome instanceof Done done) {
+                    next.accept(done);
+                } else if (outcome instanceof Refused refused) {
+                    refused(session, refused);
+                }
+            } catch (RuntimeException e) {
+                fail(e);
+            }
+        });
+    }
+
+    private void failed(Session session, Throwable failure) {
+        lane.board(null);
+        if (ConsulApi.cause(failure) instanceof InDoubtException) {
+            host.membership().inDoubt(session);
+        }
+        fail(failure);
+    }
+
+    private void refused(Session session, Refused refused) {
+        lane.board(null);
+        boolean byFence = refused.operation() == 0 && refused.names(session.fenceKey());
+        if (refused.isDenied()) {
+            fail(Membership.refused(refused));
+        } else if ((refused.isInvalidSession() && refused.names(session.id())) || (byFence && refused.names("exist"))) {
+            host.membership().lost(session);
+            fail(PermitStoreException.passing("The session with Consul was lost", null));
+        } else if (refused.isInvalidSession() || refused.isConflict()) {
+            LOG.log(System.Logger.Level.TRACE, () -> "Repeated: " + refused.reason());
+            conflict(byFence ? session : null, session);
+        } else {
+            fail(Membership.refused(refused));
+        }
+    }
+
+    /** Reads again; from the third time on after a pause, for a lost transaction costs Consul as much as another. */
+    private void conflict(@Nullable Session fenced, Session session) {
+        conflicts++;
+        if (host.loop().now() > deadline) {
+            fail(PermitStoreException.passing(
+                    "Others were quicker %d times at key %s"
+                            .formatted(conflicts, lane.names().encoded()),
+                    null));
+        } else if (fenced != null) {
+            // another key's transaction was in doubt; the fence is, or will be, another
+            begin();
+        } else if (conflicts <= PATIENT_CONFLICTS) {
+            proceed(session);
+        } else {
+            host.loop().later(this::begin, conflictPause.next());
+        }
+    }
+
+    private void answer(Session session, Board board) {
+        over = true;
+        if (work instanceof Claiming claiming) {
+            claiming.answer(holding(session, board, claiming));
+        } else if (work instanceof Overriding overriding) {
+            overriding.done().complete(null);
+        }
+        lane.ended(this);
+    }
+
+    private Holding holding(Session session, Board board, Claiming claiming) {
+        int limit = board.override().orElse(claiming.claim().limit());
+        return new Holding(
+                board.permits(session.id()),
+                limit,
+                lane.sequence(),
+                version(session, board),
+                board.othersWait(session.id()),
+                board.used() > limit,
+                Optional.empty());
+    }
+
+    private long version(Session session, Board board) {
+        Versions versions = lane.versions();
+        return isNew ? versions.answer(board, session.id(), own) : versions.again(board, session.id());
+    }
+
+    void fail(Throwable failure) {
+        if (!over) {
+            over = true;
+            work.fail(Membership.asStoreException(failure));
+            lane.ended(this);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.step.KeyTable;
+import java.util.OptionalInt;
+
+/**
+ * All that Consul has of one permit key, at one moment. Members go by their sessions: an instance that lost one is
+ * somebody else with the next.
+ */
+interface Board {
+
+    KeyNames names();
+
+    /** The operator's limit, if set. */
+    OptionalInt override();
+
+    /** The highest index of a change that can still be seen. */
+    long index();
+
+    /** Permits in use. */
+    int used();
+
+    int permits(String session);
+
+    /** Whether somebody else stands in line. */
+    boolean othersWait(String session);
+
+    /** Whether a session neither holds nor waits, nor has anything else here. */
+    boolean isWithout(String session);
+
+    /** Whether what guards the line is there, so that nobody can be in it unseen. */
+    boolean isGuarded();
+
+    /** Of those that a session has, the lowest place among all permits; at one index no two sessions have the same. */
+    OptionalInt lowestPlace(String session);
+
+    /** The id of the member behind a session. */
+    String member(String session);
+
+    /** What the step computes on. */
+    KeyTable table();
+}

@@ -1,0 +1,65 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow.Subscription;
+import org.jspecify.annotations.Nullable;
+
+/** A response's text, of whatever status, up to a size; more fails and ends the connection. */
+final class BoundedBody implements BodySubscriber<String> {
+
+    private final CompletableFuture<String> body = new CompletableFuture<>();
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private final int limit;
+    private @Nullable Subscription subscription;
+
+    BoundedBody(int limit) {
+        this.limit = limit;
+    }
+
+    @Override
+    public CompletionStage<String> getBody() {
+        return body;
+    }
+
+    @Override
+    public void onSubscribe(Subscription value) {
+        subscription = value;
+        value.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(List<ByteBuffer> buffers) {
+        for (ByteBuffer buffer : buffers) {
+            if (body.isDone()) {
+                return;
+            }
+            if (bytes.size() + buffer.remaining() > limit) {
+                body.completeExceptionally(new IOException("The answer is longer than " + limit + " bytes"));
+                if (subscription != null) {
+                    subscription.cancel();
+                }
+                return;
+            }
+            byte[] part = new byte[buffer.remaining()];
+            buffer.get(part);
+            bytes.write(part, 0, part.length);
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        body.completeExceptionally(failure);
+    }
+
+    @Override
+    public void onComplete() {
+        body.complete(bytes.toString(StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,158 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+
+/** What we need of Consul's HTTP interface. Confined to the loop; a stage fails with {@link PermitStoreException}. */
+final class ConsulApi {
+
+    private final ConsulHttp http;
+    private final ConsulSettings settings;
+
+    ConsulApi(ConsulHttp http, ConsulSettings settings) {
+        this.http = http;
+        this.settings = settings;
+    }
+
+    /** Makes a session that nothing but its TTL ends, and that takes its keys with it. */
+    CompletableFuture<String> createSession(String name) {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("Name", name);
+        body.put("TTL", settings.sessionTtl().toMillis() + "ms");
+        body.put("Behavior", "delete");
+        body.put("LockDelay", "0s");
+        body.put("NodeChecks", List.of());
+        return http.putNow("session/create", JsonText.of(body))
+                .thenApply(reply -> read(
+                        reply,
+                        "the creation of a session",
+                        text -> Json.object(text).text("ID")))
+                .exceptionally(failure -> fail("Consul did not create a session", failure));
+    }
+
+    /** Whether the session was alive. */
+    CompletableFuture<Boolean> renewSession(String session) {
+        return http.putNow("session/renew/" + session, "")
+                .thenApply(
+                        reply -> reply.status() == 404 ? false : read(reply, "the renewal of a session", text -> true))
+                .exceptionally(failure -> fail("Consul did not renew the session", failure));
+    }
+
+    CompletableFuture<Boolean> destroySession(String session) {
+        return http.putNow("session/destroy/" + session, "")
+                .thenApply(reply -> read(reply, "the end of a session", text -> true))
+                .exceptionally(failure -> fail("Consul did not end the session", failure));
+    }
+
+    /** A blocking query of all keys with a prefix; a reply of any status. */
+    CompletableFuture<Reply> watch(String prefix, long index, Duration wait) {
+        // Consul adds up to a sixteenth of jitter
+        Duration timeout = index == 0
+                ? settings.requestTimeout()
+                : wait.multipliedBy(17).dividedBy(16).plus(settings.requestTimeout());
+        return http.get(
+                        "kv/%s?recurse&index=%d&wait=%dms"
+                                .formatted(PathEncoding.encode(prefix), index, wait.toMillis()),
+                        timeout)
+                .exceptionally(failure -> fail("Consul did not answer a blocking query", failure));
+    }
+
+    /** The entries of a watch's reply. */
+    static List<Entry> entries(Reply reply) {
+        return JsonObject.objects(Json.parse(reply.body())).stream()
+                .map(Entry::of)
+                .toList();
+    }
+
+    /**
+     * A transaction whose last operation is a {@code get-tree}. Fails with {@link InDoubtException} if it may have
+     * happened, or may yet.
+     */
+    CompletableFuture<TxnOutcome> transact(List<Op> ops) {
+        String body =
+                JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
+        return http.put("txn", body).handle((reply, failure) -> {
+            if (failure != null) {
+                throw new InDoubtException("Consul did not answer a transaction: " + reason(failure), failure);
+            }
+            if (reply.leavesDoubt()) {
+                PermitStoreException known = reply.failure("a transaction");
+                throw new InDoubtException(String.valueOf(known.getMessage()), known);
+            }
+            if (reply.status() != 200 && reply.status() != 409) {
+                throw reply.failure("a transaction");
+            }
+            try {
+                return outcome(ops, Json.object(reply.body()));
+            } catch (MalformedJsonException e) {
+                throw new InDoubtException("Consul's answer to a transaction makes no sense: " + e.getMessage(), e);
+            }
+        });
+    }
+
+    private static TxnOutcome outcome(List<Op> ops, JsonObject json) {
+        List<JsonObject> errors = json.objects("Errors");
+        if (!errors.isEmpty()) {
+            JsonObject first = errors.get(0);
+            return new Refused(first.count("OpIndex"), first.text("What"));
+        }
+        List<Entry> entries = json.objects("Results").stream()
+                .map(result -> Entry.of(result.object("KV")))
+                .toList();
+        int written =
+                (int) ops.stream().limit(ops.size() - 1).filter(Op::answered).count();
+        if (entries.size() < written) {
+            throw new MalformedJsonException("%d results of %d".formatted(entries.size(), written));
+        }
+        return new Done(entries.subList(0, written), entries.subList(written, entries.size()));
+    }
+
+    private static <T> T read(Reply reply, String what, Function<String, T> reader) {
+        if (!reply.isOk()) {
+            throw reply.failure(what);
+        }
+        try {
+            return reader.apply(reply.body());
+        } catch (MalformedJsonException e) {
+            throw PermitStoreException.passing("Consul's answer to " + what + " makes no sense", e);
+        }
+    }
+
+    private static <T> T fail(String message, Throwable failure) {
+        Throwable cause = cause(failure);
+        if (cause instanceof PermitStoreException known) {
+            throw known;
+        }
+        throw PermitStoreException.passing(message + ": " + reason(cause), cause);
+    }
+
+    static Throwable cause(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = cause(failure);
+        String message = cause.getMessage();
+        return cause.getClass().getSimpleName() + (message == null ? "" : ": " + message);
+    }
+
+    /** Nobody knows whether the transaction happened; it may also happen later. */
+    static final class InDoubtException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        InDoubtException(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
+}

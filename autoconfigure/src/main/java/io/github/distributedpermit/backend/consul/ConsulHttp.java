@@ -1,0 +1,113 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Requests to one agent. Consul takes 200 connections from a client, so that no more than a part of them is in use at a
+ * time; what comes on top waits. Confined to the loop, which also runs what follows an answer.
+ */
+final class ConsulHttp {
+
+    private static final int MAX_IN_FLIGHT = 64;
+    private static final int MAX_BODY = 4 << 20;
+
+    private final HttpClient client;
+    private final ConsulSettings settings;
+    private final Loop loop;
+    private final String base;
+    private final Queue<Runnable> queue = new ArrayDeque<>();
+    private int inFlight;
+
+    ConsulHttp(HttpClient client, ConsulSettings settings, Loop loop) {
+        this.client = client;
+        this.settings = settings;
+        this.loop = loop;
+        this.base = settings.address().toString().replaceAll("/+$", "") + "/v1/";
+    }
+
+    /** Sends when its turn comes; the time-out runs from then on. */
+    CompletableFuture<Reply> put(String path, String body) {
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        Runnable start = () -> {
+            inFlight++;
+            putNow(path, body).whenComplete((value, failure) -> {
+                inFlight--;
+                Runnable next = queue.poll();
+                if (next != null) {
+                    next.run();
+                }
+                complete(reply, value, failure);
+            });
+        };
+        if (inFlight < MAX_IN_FLIGHT) {
+            start.run();
+        } else {
+            queue.add(start);
+        }
+        return reply;
+    }
+
+    /** Sends at once, whatever waits: what keeps the session alive goes first. */
+    CompletableFuture<Reply> putNow(String path, String body) {
+        return send(request(path, settings.requestTimeout())
+                .PUT(BodyPublishers.ofString(body))
+                .build());
+    }
+
+    /** Sends at once, and gives the answer that much time. */
+    CompletableFuture<Reply> get(String path, Duration timeout) {
+        return send(request(path, timeout).GET().build());
+    }
+
+    private HttpRequest.Builder request(String path, Duration timeout) {
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(URI.create(base + path)).timeout(timeout);
+        settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
+        return request;
+    }
+
+    private CompletableFuture<Reply> send(HttpRequest request) {
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        client.sendAsync(request, info -> new BoundedBody(MAX_BODY))
+                .whenComplete((response, failure) -> loop.execute(() -> {
+                    if (failure != null) {
+                        reply.completeExceptionally(failure);
+                    } else {
+                        reply.complete(reply(response));
+                    }
+                }));
+        return reply;
+    }
+
+    private static <T> void complete(CompletableFuture<T> future, T value, Throwable failure) {
+        if (failure != null) {
+            future.completeExceptionally(failure);
+        } else {
+            future.complete(value);
+        }
+    }
+
+    private static Reply reply(HttpResponse<String> response) {
+        long index = response.headers()
+                .firstValue("X-Consul-Index")
+                .map(ConsulHttp::index)
+                .orElse(0L);
+        return new Reply(response.statusCode(), index, response.body());
+    }
+
+    private static long index(String header) {
+        try {
+            return Long.parseLong(header);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+}

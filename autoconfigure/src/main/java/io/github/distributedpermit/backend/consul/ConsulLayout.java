@@ -1,0 +1,17 @@
+package io.github.distributedpermit.backend.consul;
+
+/** How the permits of a key lie in Consul. All members that share a key use the same layout. */
+public enum ConsulLayout {
+
+    /**
+     * One key per permit, bound to its holder's session. Members wait in one line, in the order they came. A key has at
+     * most 1000 permits.
+     */
+    SLOTS,
+
+    /**
+     * The {@code .lock} document of HashiCorp's own semaphore, so that {@code consul lock -n 3} and annotated methods
+     * share one limit. Members wait in line among themselves; processes of {@code consul lock} know no line.
+     */
+    LOCK_FILE
+}

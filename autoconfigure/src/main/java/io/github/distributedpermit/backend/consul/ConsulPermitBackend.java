@@ -1,0 +1,73 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStore;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+/**
+ * Permits in Consul, each bound to a session of the member that holds it. Thread-safe; every store it makes has one
+ * thread of its own.
+ */
+public final class ConsulPermitBackend implements PermitBackend {
+
+    /** The name of this backend, as in {@code distributed-permit.backend}. */
+    public static final String NAME = "consul";
+
+    /** The highest limit of a key. Slots have three digits, and a version has ten bits for one. */
+    public static final int MAX_LIMIT = 1000;
+
+    private static final Duration SLICE = Duration.ofMillis(20);
+
+    private final ConsulSettings settings;
+    private final LongSupplier ticker;
+    private final HttpClient client;
+
+    /** Measures time by the system's monotonic clock. */
+    public ConsulPermitBackend(ConsulSettings settings) {
+        this(settings, System::nanoTime);
+    }
+
+    /**
+     * Connects with the first store that is made.
+     *
+     * @param ticker the monotonic clock, nanoseconds; the same that the members use
+     */
+    public ConsulPermitBackend(ConsulSettings settings, LongSupplier ticker) {
+        this(settings, ticker, client(settings));
+    }
+
+    ConsulPermitBackend(ConsulSettings settings, LongSupplier ticker, HttpClient client) {
+        this.settings = settings;
+        this.ticker = ticker;
+        this.client = client;
+    }
+
+    static HttpClient client(ConsulSettings settings) {
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .connectTimeout(settings.requestTimeout());
+        settings.tls().ifPresent(builder::sslContext);
+        return builder.build();
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public PermitStore join(Member member, HoldingListener listener) {
+        return new ConsulPermitStore(settings, member, listener, client, ticker);
+    }
+
+    /** A claim takes a few milliseconds here; a slice much shorter than that would do nothing but claim. */
+    @Override
+    public Duration handOverSlice() {
+        return SLICE;
+    }
+}

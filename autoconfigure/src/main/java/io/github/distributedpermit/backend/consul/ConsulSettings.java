@@ -1,0 +1,67 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+
+/**
+ * Where Consul is and how to use it.
+ *
+ * @param address scheme, host, port and perhaps a path in front of {@code /v1}
+ * @param token the ACL token
+ * @param tls for {@code https}; the platform's default if absent
+ * @param prefix of all keys
+ * @param layout how permits lie in Consul
+ * @param sessionTtl how long a session outlives its last renewal, at least; Consul takes up to twice that
+ * @param requestTimeout of every request that does not wait for a change
+ */
+public record ConsulSettings(
+        URI address,
+        Optional<String> token,
+        Optional<SSLContext> tls,
+        String prefix,
+        ConsulLayout layout,
+        Duration sessionTtl,
+        Duration requestTimeout) {
+
+    /** Consul takes no shorter session. */
+    public static final Duration SHORTEST_TTL = Duration.ofSeconds(10);
+
+    /** Consul takes no longer session. */
+    public static final Duration LONGEST_TTL = Duration.ofDays(1);
+
+    /** Checks the values. */
+    public ConsulSettings {
+        if (sessionTtl.compareTo(SHORTEST_TTL) < 0 || sessionTtl.compareTo(LONGEST_TTL) > 0) {
+            throw new IllegalArgumentException("The TTL of a Consul session must be 10 seconds to 24 hours, but is "
+                    + sessionTtl.toMillis() + " ms; set distributed-permit.consul.session-ttl");
+        }
+        if (requestTimeout.isZero() || requestTimeout.isNegative()) {
+            throw new IllegalArgumentException("A request's time-out must be positive, not " + requestTimeout);
+        }
+        prefix = prefix.replaceAll("/+", "/").replaceAll("^/|/$", "");
+        if (prefix.isEmpty()) {
+            throw new IllegalArgumentException("The prefix of all keys in Consul must not be empty");
+        }
+    }
+
+    /** An agent without TLS and token, and the defaults. */
+    public static ConsulSettings of(URI address, String prefix) {
+        return new ConsulSettings(
+                address,
+                Optional.empty(),
+                Optional.empty(),
+                prefix,
+                ConsulLayout.SLOTS,
+                Duration.ofSeconds(15),
+                Duration.ofSeconds(2));
+    }
+
+    /** Says nothing of the token but whether there is one. */
+    @Override
+    public String toString() {
+        return "ConsulSettings[address=%s, token=%s, prefix=%s, layout=%s, sessionTtl=%s]"
+                .formatted(address, token.isPresent() ? "***" : "none", prefix, layout, sessionTtl);
+    }
+}

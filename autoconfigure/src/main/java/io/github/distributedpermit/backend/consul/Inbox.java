@@ -1,0 +1,97 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one blocking query of a member, on the inbox of its session: it wakes when the member is served, and when its
+ * session is gone. Confined to the loop.
+ */
+final class Inbox {
+
+    private static final System.Logger LOG = System.getLogger(Inbox.class.getName());
+    private static final Duration WAIT = Duration.ofSeconds(30);
+
+    private final ConsulApi api;
+    private final Loop loop;
+    private final Session session;
+    private final Consumer<Entry> reader;
+    private final Runnable gone;
+    private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
+    private long index;
+    private long read;
+
+    /**
+     * For a session whose fence has been written.
+     *
+     * @param reader is given each entry that is new
+     * @param gone runs once, when the inbox has vanished, and the session with it
+     */
+    Inbox(ConsulApi api, Loop loop, Session session, Consumer<Entry> reader, Runnable gone) {
+        this.api = api;
+        this.loop = loop;
+        this.session = session;
+        this.reader = reader;
+        this.gone = gone;
+        this.read = session.fence();
+    }
+
+    void watch() {
+        if (!session.isOver()) {
+            api.watch(session.inboxes(), index, WAIT).whenComplete(this::answered);
+        }
+    }
+
+    private void answered(@Nullable Reply reply, @Nullable Throwable failure) {
+        if (session.isOver()) {
+            return;
+        }
+        if (reply != null && reply.status() == 404) {
+            gone.run();
+        } else if (reply != null && reply.isOk()) {
+            read(reply);
+        } else {
+            LOG.log(
+                    System.Logger.Level.DEBUG,
+                    () -> "The inbox in Consul cannot be watched: "
+                            + (reply == null ? failure : "status " + reply.status()));
+            loop.later(this::watch, backoff.next());
+        }
+    }
+
+    private void read(Reply reply) {
+        List<Entry> entries;
+        try {
+            entries = ConsulApi.entries(reply);
+        } catch (MalformedJsonException e) {
+            LOG.log(System.Logger.Level.WARNING, "Consul's answer to a blocking query makes no sense", e);
+            loop.later(this::watch, backoff.next());
+            return;
+        }
+        if (!session.isWhole(entries.stream().map(Entry::key).collect(Collectors.toSet()), reply.index())) {
+            gone.run();
+            return;
+        }
+        long before = read;
+        for (Entry entry : entries) {
+            read = Math.max(read, entry.modified());
+            if (entry.modified() > before && !entry.key().startsWith(session.inboxes() + '.')) {
+                reader.accept(entry);
+            }
+        }
+        if (reply.index() <= 0 || reply.index() < index) {
+            // an agent that has lost its state: what it says next must not be waited for
+            index = 0;
+            loop.later(this::watch, backoff.next());
+        } else {
+            index = reply.index();
+            backoff.reset();
+            watch();
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads JSON: objects become maps, arrays lists, integers {@code Long} (an unsigned 64-bit number keeps its bits), other
+ * numbers {@code Double}; a member that is {@code null} is left out, and one in an array is {@link #NULL}. A user who
+ * adds nothing but Consul's client has no parser on the class path, and we need very little of one.
+ */
+final class Json {
+
+    /** What stands for {@code null} in an array or alone. */
+    static final Object NULL = new Object();
+
+    private static final int MAX_DEPTH = 32;
+
+    private final String text;
+    private int at;
+    private int depth;
+
+    private Json(String text) {
+        this.text = text;
+    }
+
+    /** Parses one value; {@link MalformedJsonException} if it is not JSON. */
+    static Object parse(String text) {
+        Json json = new Json(text);
+        Object value = json.value();
+        json.space();
+        if (json.at < text.length()) {
+            throw json.malformed();
+        }
+        return value;
+    }
+
+    /** Parses an object. */
+    static JsonObject object(String text) {
+        return JsonObject.of(parse(text));
+    }
+
+    private Object value() {
+        space();
+        char c = peek();
+        if (c == '{') {
+            return object();
+        }
+        if (c == '[') {
+            return array();
+        }
+        if (c == '"') {
+            return string();
+        }
+        if (c == '-' || (c >= '0' && c <= '9')) {
+            return number();
+        }
+        return word();
+    }
+
+    private Map<String, Object> object() {
+        deeper();
+        Map<String, Object> members = new LinkedHashMap<>();
+        expect('{');
+        if (!next('}')) {
+            do {
+                space();
+                String name = string();
+                space();
+                expect(':');
+                Object value = value();
+                if (value != NULL) {
+                    members.put(name, value);
+                }
+            } while (next(','));
+            expect('}');
+        }
+        depth--;
+        return members;
+    }
+
+    private List<Object> array() {
+        deeper();
+        List<Object> values = new ArrayList<>();
+        expect('[');
+        if (!next(']')) {
+            do {
+                values.add(value());
+            } while (next(','));
+            expect(']');
+        }
+        depth--;
+        return values;
+    }
+
+    private String string() {
+        expect('"');
+        int end = at;
+        while (end < text.length() && text.charAt(end) != '"' && text.charAt(end) != '\\') {
+            end++;
+        }
+        if (end < text.length() && text.charAt(end) == '"') {
+            String plain = text.substring(at, end);
+            at = end + 1;
+            return plain;
+        }
+        StringBuilder value = new StringBuilder();
+        while (peek() != '"') {
+            char c = text.charAt(at++);
+            value.append(c == '\\' ? escaped() : c);
+        }
+        at++;
+        return value.toString();
+    }
+
+    private char escaped() {
+        char c = peek();
+        at++;
+        return switch (c) {
+            case '"', '\\', '/' -> c;
+            case 'b' -> '\b';
+            case 'f' -> '\f';
+            case 'n' -> '\n';
+            case 'r' -> '\r';
+            case 't' -> '\t';
+            case 'u' -> unicode();
+            default -> throw malformed();
+        };
+    }
+
+    private char unicode() {
+        if (at + 4 > text.length()) {
+            throw malformed();
+        }
+        try {
+            char c = (char) Integer.parseInt(text, at, at + 4, 16);
+            at += 4;
+            return c;
+        } catch (NumberFormatException e) {
+            throw malformed();
+        }
+    }
+
+    private Number number() {
+        int start = at;
+        boolean integer = true;
+        while (at < text.length() && "+-.eE0123456789".indexOf(text.charAt(at)) >= 0) {
+            integer &= ".eE".indexOf(text.charAt(at)) < 0;
+            at++;
+        }
+        String digits = text.substring(start, at);
+        try {
+            if (!integer) {
+                return Double.valueOf(digits);
+            }
+            return digits.startsWith("-") ? Long.parseLong(digits) : Long.parseUnsignedLong(digits);
+        } catch (NumberFormatException e) {
+            throw malformed();
+        }
+    }
+
+    private Object word() {
+        if (text.startsWith("true", at)) {
+            at += 4;
+            return Boolean.TRUE;
+        }
+        if (text.startsWith("false", at)) {
+            at += 5;
+            return Boolean.FALSE;
+        }
+        if (text.startsWith("null", at)) {
+            at += 4;
+            return NULL;
+        }
+        throw malformed();
+    }
+
+    private void deeper() {
+        depth++;
+        if (depth > MAX_DEPTH) {
+            throw malformed();
+        }
+    }
+
+    private boolean next(char wanted) {
+        space();
+        if (peek() != wanted) {
+            return false;
+        }
+        at++;
+        return true;
+    }
+
+    private void expect(char wanted) {
+        if (peek() != wanted) {
+            throw malformed();
+        }
+        at++;
+    }
+
+    private char peek() {
+        if (at >= text.length()) {
+            throw malformed();
+        }
+        return text.charAt(at);
+    }
+
+    private void space() {
+        while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
+            at++;
+        }
+    }
+
+    private MalformedJsonException malformed() {
+        return new MalformedJsonException("Not JSON, from character " + at + " of " + text.length());
+    }
+
+    /** The text is not JSON, or not the JSON that was expected. */
+    static final class MalformedJsonException extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        MalformedJsonException(@Nullable String message) {
+            super(message);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A JSON object that has been read, with a view of its members by type. Whatever is of another type is malformed. */
+record JsonObject(Map<String, Object> members) {
+
+    static JsonObject of(Object value) {
+        if (!(value instanceof Map<?, ?> map)) {
+            throw new MalformedJsonException("Not a JSON object");
+        }
+        Map<String, Object> members = new LinkedHashMap<>();
+        map.forEach((name, member) -> members.put((String) name, member));
+        return new JsonObject(members);
+    }
+
+    boolean has(String name) {
+        return members.containsKey(name);
+    }
+
+    String text(String name) {
+        return String.valueOf(value(name, String.class));
+    }
+
+    @Nullable
+    String textOrNull(String name) {
+        return has(name) ? text(name) : null;
+    }
+
+    long number(String name) {
+        return value(name, Long.class);
+    }
+
+    /** A whole number from 0 on. */
+    int count(String name) {
+        long number = number(name);
+        if (number < 0 || number > Integer.MAX_VALUE) {
+            throw new MalformedJsonException(name + " is " + number);
+        }
+        return (int) number;
+    }
+
+    boolean flag(String name) {
+        return value(name, Boolean.class);
+    }
+
+    JsonObject object(String name) {
+        return of(value(name, Map.class));
+    }
+
+    /** The objects of an array; none if the member is missing. */
+    List<JsonObject> objects(String name) {
+        return has(name) ? objects(value(name, List.class)) : List.of();
+    }
+
+    /** The objects of an array. */
+    static List<JsonObject> objects(Object value) {
+        if (!(value instanceof List<?> list)) {
+            throw new MalformedJsonException("Not a JSON array");
+        }
+        List<JsonObject> objects = new ArrayList<>(list.size());
+        for (Object each : list) {
+            objects.add(of(each));
+        }
+        return objects;
+    }
+
+    private <T> T value(String name, Class<T> type) {
+        Object value = members.get(name);
+        if (!type.isInstance(value)) {
+            throw new MalformedJsonException(name + " is not a " + type.getSimpleName());
+        }
+        return type.cast(value);
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.util.Collection;
+import java.util.Map;
+
+/** Writes JSON, members in the order of the map. */
+final class JsonText {
+
+    private final StringBuilder text = new StringBuilder(256);
+
+    private JsonText() {}
+
+    /** Of maps, collections, texts, numbers and booleans. */
+    static String of(Object value) {
+        JsonText json = new JsonText();
+        json.append(value);
+        return json.text.toString();
+    }
+
+    private void append(Object value) {
+        if (value instanceof Map<?, ?> map) {
+            object(map);
+        } else if (value instanceof Collection<?> values) {
+            array(values);
+        } else if (value instanceof Number || value instanceof Boolean) {
+            text.append(value);
+        } else {
+            quoted(value.toString());
+        }
+    }
+
+    private void object(Map<?, ?> map) {
+        char separator = '{';
+        for (Map.Entry<?, ?> member : map.entrySet()) {
+            text.append(separator);
+            separator = ',';
+            quoted(member.getKey().toString());
+            text.append(':');
+            append(member.getValue());
+        }
+        text.append(separator == '{' ? "{}" : "}");
+    }
+
+    private void array(Collection<?> values) {
+        char separator = '[';
+        for (Object value : values) {
+            text.append(separator);
+            separator = ',';
+            append(value);
+        }
+        text.append(separator == '[' ? "[]" : "]");
+    }
+
+    private void quoted(String value) {
+        text.append('"');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            if (c == '"' || c == '\\') {
+                text.append('\\').append(c);
+            } else if (c < ' ' || Character.isSurrogate(c)) {
+                text.append("\\u%04x".formatted((int) c));
+            } else {
+                text.append(c);
+            }
+        }
+        text.append('"');
+    }
+}

@@ -1,0 +1,220 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@code .lock} document of HashiCorp's semaphore, the contenders beside it, and our own line, of which others know
+ * nothing. A holder whose session has no key here is dead.
+ *
+ * @param lock the document, if there is one
+ * @param lineIndex of the guard of the line; 0 if nobody waits
+ * @param contenders of ours, by session
+ * @param live sessions that have a key here, whoever they belong to
+ */
+record LockBoard(
+        KeyNames names,
+        @Nullable Document lock,
+        long lineIndex,
+        OptionalInt override,
+        Map<String, Waiting> waiting,
+        Map<String, Contender> contenders,
+        Set<String> live,
+        long index)
+        implements Board {
+
+    /** How HashiCorp marks the keys of a semaphore; an unsigned number. */
+    static final long FLAGS = 0xe0f69a2baa414de0L;
+
+    private static final Pattern SESSION = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+
+    /** @param holders sessions, also dead ones */
+    record Document(int limit, SortedSet<String> holders, long index) {}
+
+    /** @param main the session its member goes by */
+    record Contender(String session, String main, String member, int limit) {}
+
+    static LockBoard of(KeyNames names, List<Entry> tree) {
+        Document lock = null;
+        long line = 0;
+        OptionalInt override = OptionalInt.empty();
+        Map<String, Waiting> waiting = new HashMap<>();
+        Map<String, Contender> contenders = new HashMap<>();
+        Set<String> live = new HashSet<>();
+        long index = 0;
+        for (Entry entry : tree) {
+            String name = entry.key().substring(names.tree().length());
+            index = Math.max(index, entry.modified());
+            if (entry.session() != null) {
+                live.add(entry.session());
+            }
+            try {
+                if (name.equals(SlotBoard.LOCK_FILE)) {
+                    lock = document(entry);
+                } else if (name.equals(SlotBoard.LINE)) {
+                    line = entry.modified();
+                } else if (name.equals(SlotBoard.OVERRIDE)) {
+                    override = OptionalInt.of(Json.object(entry.value()).count("limit"));
+                } else if (name.startsWith(SlotBoard.WAITING)) {
+                    String session = name.substring(SlotBoard.WAITING.length());
+                    waiting.put(session, Waiting.of(session, entry));
+                } else if (name.startsWith(SlotBoard.SLOT)) {
+                    throw PermitStoreException.permanent(
+                            "Consul's key " + entry.key()
+                                    + " belongs to layout slots; all members of a key must use one layout",
+                            null);
+                } else if (SESSION.matcher(name).matches()) {
+                    contender(name, entry, contenders);
+                }
+            } catch (MalformedJsonException e) {
+                throw PermitStoreException.permanent(
+                        "Consul's key " + entry.key() + " is damaged or not a semaphore's; nothing was written. "
+                                + "Delete it if nobody needs it",
+                        e);
+            }
+        }
+        return new LockBoard(names, lock, line, override, waiting, contenders, live, index);
+    }
+
+    private static Document document(Entry entry) {
+        if (entry.flags() != FLAGS) {
+            throw new MalformedJsonException("the flags are not those of a semaphore");
+        }
+        JsonObject json = Json.object(entry.value());
+        SortedSet<String> holders =
+                new TreeSet<>(json.object("Holders").members().keySet());
+        return new Document(json.count("Limit"), holders, entry.modified());
+    }
+
+    /** Others may write what they like as their contender's body; the command line's is empty. */
+    private static void contender(String session, Entry entry, Map<String, Contender> contenders) {
+        if (!entry.value().startsWith("{\"main\"")) {
+            return;
+        }
+        JsonObject json = Json.object(entry.value());
+        contenders.put(session, new Contender(session, json.text("main"), json.text("member"), json.count("limit")));
+    }
+
+    /** Holders that are alive. */
+    SortedSet<String> holders() {
+        SortedSet<String> alive = new TreeSet<>();
+        if (lock != null) {
+            alive.addAll(lock.holders());
+            alive.retainAll(live);
+        }
+        return alive;
+    }
+
+    boolean isForeign(String session) {
+        return !contenders.containsKey(session);
+    }
+
+    boolean hasForeignHolders() {
+        return holders().stream().anyMatch(this::isForeign);
+    }
+
+    /** The member's sessions with a contender here. */
+    SortedSet<String> contendersOf(String main) {
+        SortedSet<String> sessions = new TreeSet<>();
+        contenders.values().stream()
+                .filter(contender -> contender.main().equals(main))
+                .forEach(contender -> sessions.add(contender.session()));
+        return sessions;
+    }
+
+    SortedSet<String> holdersOf(String main) {
+        SortedSet<String> sessions = contendersOf(main);
+        sessions.retainAll(holders());
+        return sessions;
+    }
+
+    @Override
+    public int used() {
+        return holders().size();
+    }
+
+    @Override
+    public int permits(String session) {
+        return holdersOf(session).size();
+    }
+
+    @Override
+    public boolean othersWait(String session) {
+        return waiting.size() > (waiting.containsKey(session) ? 1 : 0);
+    }
+
+    @Override
+    public boolean isWithout(String session) {
+        return !waiting.containsKey(session) && contendersOf(session).isEmpty();
+    }
+
+    @Override
+    public boolean isGuarded() {
+        return true; // each change of the line and each grant change one document or one guard
+    }
+
+    /** The place in the document as it is written: the same for everybody who reads it. */
+    @Override
+    public OptionalInt lowestPlace(String session) {
+        int place = 0;
+        SortedSet<String> own = holdersOf(session);
+        for (String holder : lock == null ? new TreeSet<String>() : lock.holders()) {
+            if (own.contains(holder)) {
+                return OptionalInt.of(place);
+            }
+            place++;
+        }
+        return OptionalInt.empty();
+    }
+
+    @Override
+    public String member(String session) {
+        Waiting inLine = waiting.get(session);
+        if (inLine != null) {
+            return inLine.member();
+        }
+        return contenders.values().stream()
+                .filter(contender -> contender.main().equals(session))
+                .map(Contender::member)
+                .findFirst()
+                .orElse(session);
+    }
+
+    /** A foreign holder is a member of its own with one permit; foreign waiters are not seen. */
+    @Override
+    public KeyTable table() {
+        List<PermitRecord> records = new ArrayList<>();
+        waiting.forEach((session, w) -> records.add(w.record(permits(session))));
+        Map<String, Integer> limits = new HashMap<>();
+        Map<String, Integer> permits = new HashMap<>();
+        for (String holder : holders()) {
+            Contender contender = contenders.get(holder);
+            String main = contender == null ? holder : contender.main();
+            permits.merge(main, 1, Integer::sum);
+            limits.merge(main, contender == null ? limitOfDocument() : contender.limit(), Math::max);
+        }
+        permits.forEach((main, count) -> {
+            if (!waiting.containsKey(main)) {
+                records.add(Waiting.holder(main, count, limits.getOrDefault(main, 1)));
+            }
+        });
+        return KeyTable.ofSessions(records, override, 0);
+    }
+
+    private int limitOfDocument() {
+        return lock == null ? 1 : lock.limit();
+    }
+}

@@ -1,0 +1,308 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.ConsulApi.InDoubtException;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the member alive in Consul: makes its session, writes its fence, renews it, hears of its end and makes the next.
+ * Confined to the loop.
+ */
+final class Membership {
+
+    private static final System.Logger LOG = System.getLogger(Membership.class.getName());
+    private static final int RENEWALS_PER_TTL = 3;
+    private static final long RETRY_RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final ConsulApi api;
+    private final Loop loop;
+    private final ConsulSettings settings;
+    private final Member member;
+    private final HoldingListener listener;
+    private final Consumer<Entry> reader;
+    private final Runnable reset;
+    private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(100), TimeUnit.SECONDS.toNanos(2));
+    private final List<CompletableFuture<Session>> waiting = new ArrayList<>();
+
+    private @Nullable Session session;
+    private @Nullable PermitStoreException failure;
+    private boolean ready;
+    private boolean working;
+    private boolean closed;
+    private long fences;
+
+    /**
+     * @param reader is given what arrives in the inbox
+     * @param reset runs when the session is lost, before the listener hears of it
+     */
+    Membership(
+            ConsulApi api,
+            Loop loop,
+            ConsulSettings settings,
+            Member member,
+            HoldingListener listener,
+            Consumer<Entry> reader,
+            Runnable reset) {
+        this.api = api;
+        this.loop = loop;
+        this.settings = settings;
+        this.member = member;
+        this.listener = listener;
+        this.reader = reader;
+        this.reset = reset;
+    }
+
+    /** The session, once it can be relied on; fails at once while there is none to be had. */
+    CompletableFuture<Session> session() {
+        Session current = session;
+        if (closed) {
+            return CompletableFuture.failedFuture(
+                    PermitStoreException.permanent("Member " + member.name() + " has left Consul", null));
+        }
+        if (ready && current != null) {
+            return CompletableFuture.completedFuture(current);
+        }
+        PermitStoreException known = failure;
+        if (!working && known != null) {
+            return CompletableFuture.failedFuture(known);
+        }
+        CompletableFuture<Session> future = new CompletableFuture<>();
+        waiting.add(future);
+        work();
+        return future;
+    }
+
+    /** The session as it is now, ready or not. */
+    @Nullable
+    Session current() {
+        return session;
+    }
+
+    /** A transaction may have happened, or may yet: none follows before it cannot any more. */
+    void inDoubt(Session session) {
+        if (session == this.session && !session.isOver()) {
+            ready = false;
+            work();
+        }
+    }
+
+    /** Begins, or goes on with, what is missing: a session, a fence. */
+    void work() {
+        if (working || ready || closed) {
+            return;
+        }
+        working = true;
+        Session current = session;
+        if (current == null) {
+            create();
+        } else {
+            fence(current, null);
+        }
+    }
+
+    private void create() {
+        long sent = loop.now();
+        api.createSession("distributed-permit " + member.name()).whenComplete((id, problem) -> {
+            if (id == null) {
+                failed(problem);
+                return;
+            }
+            Session made = new Session(id, settings.prefix());
+            if (closed) {
+                api.destroySession(id);
+                return;
+            }
+            session = made;
+            fence(made, sent);
+        });
+    }
+
+    /** Writes the fence; for a new session, given when it was asked for, begins to renew and to watch. */
+    private void fence(Session current, @Nullable Long sent) {
+        fences++;
+        String value = JsonText.of(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
+        List<Op> ops = List.of(Op.lock(current.fenceKey(), current.id(), value), Op.getTree(current.fenceKey()));
+        api.transact(ops).whenComplete((outcome, problem) -> {
+            if (current.isOver()) {
+                return;
+            }
+            if (outcome instanceof Done done) {
+                current.fence(done.written().get(0).modified());
+                fenced(current, sent);
+            } else if (outcome instanceof Refused refused && refused.isInvalidSession()) {
+                lost(current);
+            } else if (outcome instanceof Refused refused) {
+                failed(refused(refused));
+            } else {
+                failed(problem);
+            }
+            if (sent != null && !ready && session == current) {
+                // never seen by anybody: begin from scratch
+                current.end();
+                session = null;
+                api.destroySession(current.id());
+            }
+        });
+    }
+
+    private void fenced(Session current, @Nullable Long sent) {
+        working = false;
+        ready = true;
+        failure = null;
+        backoff.reset();
+        if (sent != null) {
+            listener.alive(sent);
+            renewLater(current, renewalPause());
+            new Inbox(api, loop, current, reader, () -> lost(current)).watch();
+        }
+        List<CompletableFuture<Session>> told = List.copyOf(waiting);
+        waiting.clear();
+        told.forEach(future -> future.complete(current));
+    }
+
+    private void failed(Throwable problem) {
+        working = false;
+        PermitStoreException known = asStoreException(problem);
+        if (failure == null && !closed) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "No session with Consul at " + settings.address() + ": " + known.getMessage());
+        }
+        failure = known;
+        List<CompletableFuture<Session>> told = List.copyOf(waiting);
+        waiting.clear();
+        told.forEach(future -> future.completeExceptionally(known));
+        if (!closed) {
+            loop.later(this::work, backoff.next());
+        }
+    }
+
+    static PermitStoreException refused(Refused refused) {
+        if (refused.isDenied()) {
+            return PermitStoreException.permanent(
+                    "Consul denies a transaction: " + refused.shown()
+                            + "; the policy of the ACL token needs key_prefix \"<prefix>\" write and session_prefix \"\" write",
+                    null);
+        }
+        return PermitStoreException.passing("Consul refused a transaction: " + refused.shown(), null);
+    }
+
+    static PermitStoreException asStoreException(Throwable problem) {
+        Throwable cause = ConsulApi.cause(problem);
+        if (cause instanceof PermitStoreException known) {
+            return known;
+        }
+        if (cause instanceof InDoubtException) {
+            return PermitStoreException.passing(String.valueOf(cause.getMessage()), cause.getCause());
+        }
+        return PermitStoreException.passing("Consul failed: " + cause, cause);
+    }
+
+    private long renewalPause() {
+        return settings.sessionTtl().toNanos() / RENEWALS_PER_TTL;
+    }
+
+    private void renewLater(Session current, long nanos) {
+        loop.later(() -> renew(current), nanos);
+    }
+
+    private void renew(Session current) {
+        if (current.isOver()) {
+            return;
+        }
+        long sent = loop.now();
+        List<CompletableFuture<Boolean>> renewals =
+                current.all().stream().map(api::renewSession).toList();
+        CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).whenComplete((done, problem) -> {
+            if (current.isOver()) {
+                return;
+            }
+            if (renewals.stream().anyMatch(renewal -> !renewal.isCompletedExceptionally() && !renewal.join())) {
+                lost(current);
+            } else if (problem != null) {
+                LOG.log(System.Logger.Level.DEBUG, "The session was not renewed", problem);
+                renewLater(current, Math.min(RETRY_RENEWAL_NANOS, renewalPause()));
+            } else {
+                listener.alive(sent);
+                renewLater(current, renewalPause());
+            }
+        });
+    }
+
+    /** Makes further sessions of this member; they live and end with the first. */
+    CompletableFuture<Void> spares(Session current, int count) {
+        CompletableFuture<?>[] all = new CompletableFuture<?>[count];
+        for (int i = 0; i < count; i++) {
+            all[i] = api.createSession("distributed-permit " + member.name() + " (permit)")
+                    .thenCompose(id -> note(current, id));
+        }
+        return CompletableFuture.allOf(all);
+    }
+
+    private CompletableFuture<Void> note(Session current, String spare) {
+        String key = current.spareKey(spare);
+        List<Op> ops = List.of(
+                Op.get(current.fenceKey()),
+                Op.lock(key, spare, JsonText.of(Map.of("member", member.id()))),
+                Op.getTree(key));
+        return api.transact(ops).handle((outcome, problem) -> {
+            if (outcome instanceof Done done && !current.isOver()) {
+                current.addSpare(spare, done.written().get(1).modified());
+                return null;
+            }
+            api.destroySession(spare);
+            if (outcome instanceof Refused refused) {
+                throw refused(refused);
+            }
+            throw problem == null
+                    ? PermitStoreException.passing("The session with Consul was lost", null)
+                    : asStoreException(problem);
+        });
+    }
+
+    /** The session, or what it holds, is gone; also told by a transaction that met it. */
+    void lost(Session current) {
+        if (current.isOver()) {
+            return;
+        }
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "Consul session " + current.id() + " of " + member.name()
+                        + " is lost, and with it every permit it held");
+        current.end();
+        session = null;
+        ready = false;
+        working = false;
+        reset.run();
+        listener.lost();
+        // only its keys may be gone; it must not live on without them
+        current.all().forEach(api::destroySession);
+        work();
+    }
+
+    /** Ends the session; what still waits for one fails. */
+    CompletableFuture<Boolean> close() {
+        closed = true;
+        ready = false;
+        Session current = session;
+        failed(PermitStoreException.permanent("Member " + member.name() + " has left Consul", null));
+        if (current == null) {
+            return CompletableFuture.completedFuture(true);
+        }
+        current.end();
+        session = null;
+        List<CompletableFuture<Boolean>> ends =
+                current.all().stream().map(api::destroySession).toList();
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenApply(done -> true);
+    }
+}

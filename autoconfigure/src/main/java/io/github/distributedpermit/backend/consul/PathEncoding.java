@@ -1,0 +1,16 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+
+/** Percent-encodes a key for the path of a URL; slashes stay. */
+final class PathEncoding {
+
+    private PathEncoding() {}
+
+    static String encode(String key) {
+        return URLEncoder.encode(key, StandardCharsets.UTF_8)
+                .replace("+", "%20")
+                .replace("%2F", "/");
+    }
+}

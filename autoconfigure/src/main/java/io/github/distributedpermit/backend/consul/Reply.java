@@ -1,0 +1,38 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+
+/**
+ * What Consul answered.
+ *
+ * @param status of HTTP
+ * @param index {@code X-Consul-Index}, 0 if there is none
+ * @param body whatever it is
+ */
+record Reply(int status, long index, String body) {
+
+    private static final int SHOWN = 200;
+
+    boolean isOk() {
+        return status == 200;
+    }
+
+    /** The failure to report for a status that nothing can be made of. */
+    PermitStoreException failure(String what) {
+        String text = body.length() > SHOWN ? body.substring(0, SHOWN) + "..." : body;
+        String message =
+                "Consul answered %d to %s: %s".formatted(status, what, text.replaceAll("[\\p{Cntrl}\\s]+", " "));
+        if (status == 403 || status == 401) {
+            return PermitStoreException.permanent(message + "; check the ACL token and its policy", null);
+        }
+        if (status == 400 || status == 404 || status == 405 || status == 413) {
+            return PermitStoreException.permanent(message, null);
+        }
+        return PermitStoreException.passing(message, null);
+    }
+
+    /** Whether a write that was answered so may have happened, or may yet. */
+    boolean leavesDoubt() {
+        return status >= 500;
+    }
+}

@@ -1,0 +1,80 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A session of this member, and its fence: a key that each transaction checks and that is written anew whenever the
+ * outcome of one is in doubt. What may still be on its way then fails, however late it arrives. Confined.
+ */
+final class Session {
+
+    private final String id;
+    private final String inboxes;
+    /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
+    private final Map<String, Long> spares = new LinkedHashMap<>();
+
+    private long fence;
+    private boolean over;
+
+    Session(String id, String prefix) {
+        this.id = id;
+        this.inboxes = KeyNames.inboxes(prefix, id);
+    }
+
+    String id() {
+        return id;
+    }
+
+    /** What all of its inbox keys begin with. */
+    String inboxes() {
+        return inboxes;
+    }
+
+    String fenceKey() {
+        return inboxes + ".member";
+    }
+
+    /** The key by whose disappearance the loss of a spare session is noticed. */
+    String spareKey(String spare) {
+        return inboxes + ".spare-" + spare;
+    }
+
+    void addSpare(String spare, long index) {
+        spares.put(spare, index);
+    }
+
+    /** This session, then the spares. */
+    List<String> all() {
+        List<String> all = new ArrayList<>(spares.size() + 1);
+        all.add(id);
+        all.addAll(spares.keySet());
+        return all;
+    }
+
+    /** Whether what must be among the keys of the inbox is. */
+    boolean isWhole(Set<String> keys, long index) {
+        return keys.contains(fenceKey())
+                && spares.entrySet().stream()
+                        .allMatch(spare -> spare.getValue() > index || keys.contains(spareKey(spare.getKey())));
+    }
+
+    long fence() {
+        return fence;
+    }
+
+    void fence(long index) {
+        fence = Math.max(fence, index);
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    void end() {
+        over = true;
+    }
+}

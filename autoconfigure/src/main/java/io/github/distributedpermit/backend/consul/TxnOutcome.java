@@ -1,0 +1,54 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.util.List;
+import java.util.Locale;
+
+/** How a transaction ended that Consul has judged. */
+sealed interface TxnOutcome {
+
+    /**
+     * It was done.
+     *
+     * @param written the entries of all operations but the last
+     * @param tree the entries of the last operation, a {@code get-tree}
+     */
+    record Done(List<Entry> written, List<Entry> tree) implements TxnOutcome {}
+
+    /**
+     * Nothing of it was done.
+     *
+     * @param operation which one was refused first
+     * @param reason in Consul's words
+     */
+    record Refused(int operation, String reason) implements TxnOutcome {
+
+        private static final int SHOWN = 200;
+
+        /** A right is missing. */
+        boolean isDenied() {
+            String text = reason.toLowerCase(Locale.ROOT);
+            return text.contains("permission denied") || text.contains("acl not found");
+        }
+
+        /** A session that the transaction names has ended. */
+        boolean isInvalidSession() {
+            return reason.contains("invalid session");
+        }
+
+        boolean names(String text) {
+            return reason.contains(text);
+        }
+
+        /** Somebody else was quicker; known words only, so that an unknown refusal is never repeated for ever. */
+        boolean isConflict() {
+            return reason.contains("index")
+                    || reason.contains("lock")
+                    || reason.contains("exist")
+                    || reason.contains("session check");
+        }
+
+        String shown() {
+            return reason.length() > SHOWN ? reason.substring(0, SHOWN) + "..." : reason;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** A member in line; the fields are those of a {@link PermitRecord}. */
+record Waiting(String session, String member, int wanted, int unit, int least, int limit, long since, long index) {
+
+    static Waiting of(String session, Entry entry) {
+        if (!session.equals(entry.session())) {
+            throw new MalformedJsonException("a member in line is bound to its session");
+        }
+        JsonObject json = Json.object(entry.value());
+        return new Waiting(
+                session,
+                json.text("member"),
+                json.count("wanted"),
+                json.count("unit"),
+                json.count("least"),
+                json.count("limit"),
+                json.number("since"),
+                entry.modified());
+    }
+
+    static String text(PermitRecord record, String member, long since) {
+        return JsonText.of(Map.of(
+                "member", member,
+                "wanted", record.wanted(),
+                "unit", record.unit(),
+                "least", record.least(),
+                "limit", record.limit(),
+                "since", since));
+    }
+
+    /** Whether the record says what Consul has. */
+    boolean isSame(PermitRecord now, long place) {
+        return wanted == now.wanted()
+                && unit == now.unit()
+                && least == now.least()
+                && limit == now.limit()
+                && since == place;
+    }
+
+    PermitRecord record(int permits) {
+        return new PermitRecord(
+                session, permits, -1, 0, wanted, unit, least, limit, OptionalLong.of(since), PermitRecord.NEVER);
+    }
+
+    /** Of a session that holds and does not wait. */
+    static PermitRecord holder(String session, int permits, int limit) {
+        return new PermitRecord(
+                session, permits, -1, 0, permits, 0, 0, limit, OptionalLong.empty(), PermitRecord.NEVER);
+    }
+}

@@ -1,0 +1,74 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** What a lane has to do, one after the other. */
+sealed interface Work {
+
+    /** Ends the stages that wait for it. */
+    void fail(Throwable failure);
+
+    /**
+     * Claims of one key that came while another was on its way: the last counts, with the least {@code held}.
+     *
+     * @param claim the one to make
+     * @param arrived when its oldest waiter came, by the monotonic clock
+     * @param answers of all claims it stands for
+     */
+    record Claiming(Claim claim, long arrived, List<CompletableFuture<Holding>> answers) implements Work {
+
+        static Claiming of(Claim claim, long now, CompletableFuture<Holding> answer) {
+            return new Claiming(claim, now - TimeUnit.NANOSECONDS.convert(claim.waited()), List.of(answer));
+        }
+
+        Claiming merge(Claiming other) {
+            Claiming last = other.claim.sequence() > claim.sequence() ? other : this;
+            List<CompletableFuture<Holding>> all = new ArrayList<>(answers);
+            all.addAll(other.answers);
+            return new Claiming(last.leaving(Math.min(claim.held(), other.claim.held())), last.arrived, all);
+        }
+
+        /** The claim with no more than this left to the member. */
+        Claim leaving(int held) {
+            return new Claim(
+                    claim.key(),
+                    claim.limit(),
+                    claim.sequence(),
+                    Math.min(held, claim.held()),
+                    claim.wanted(),
+                    claim.unit(),
+                    claim.waited(),
+                    claim.lease(),
+                    claim.queue());
+        }
+
+        void answer(Holding holding) {
+            answers.forEach(answer -> answer.complete(holding));
+        }
+
+        @Override
+        public void fail(Throwable failure) {
+            answers.forEach(answer -> answer.completeExceptionally(failure));
+        }
+    }
+
+    /**
+     * Sets or lifts the operator's limit.
+     *
+     * @param limit the new one, or none
+     * @param done ends when it is in Consul
+     */
+    record Overriding(OptionalInt limit, CompletableFuture<Void> done) implements Work {
+
+        @Override
+        public void fail(Throwable failure) {
+            done.completeExceptionally(failure);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.github.distributedpermit.backend.local;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.step.Step;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+/**
+ * Permits in the memory of this process: the limit holds among the members that joined this very object. For a single
+ * instance and for tests. Thread-safe; it has no thread of its own, and claims are answered before they return.
+ */
+public final class LocalPermitBackend implements PermitBackend {
+
+    /** The name of this backend, as in {@code distributed-permit.backend}. */
+    public static final String NAME = "local";
+
+    private static final System.Logger LOG = System.getLogger(LocalPermitBackend.class.getName());
+    private static final Duration TOMBSTONE = Duration.ofSeconds(30);
+
+    private final Map<String, HoldingListener> listeners = new ConcurrentHashMap<>();
+    private final LocalKeys keys;
+
+    /** Leases run on the system's monotonic clock. */
+    public LocalPermitBackend() {
+        this(System::nanoTime);
+    }
+
+    /**
+     * Leases run on the given clock.
+     *
+     * @param ticker monotonic, nanoseconds
+     */
+    public LocalPermitBackend(LongSupplier ticker) {
+        this.keys = new LocalKeys(ticker, TOMBSTONE, this::tell);
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public PermitStore join(Member member, HoldingListener listener) {
+        if (listeners.putIfAbsent(member.id(), listener) != null) {
+            throw new IllegalStateException("Member " + member + " has joined already; a new start needs a new id");
+        }
+        return new LocalPermitStore(member.id(), keys, () -> listeners.remove(member.id()));
+    }
+
+    LocalKeys keys() {
+        return keys;
+    }
+
+    /** Direct calls, outside of every lock. */
+    private void tell(String key, Step step) {
+        step.served().forEach((member, holding) -> {
+            HoldingListener listener = listeners.get(member);
+            if (listener != null) {
+                tell(listener, key, holding);
+            }
+        });
+    }
+
+    private static void tell(HoldingListener listener, String key, Holding holding) {
+        try {
+            listener.granted(key, holding);
+        } catch (RuntimeException e) {
+            // the claim that served it has nothing to do with the failure, and a re-check repairs a lost notice
+            LOG.log(System.Logger.Level.WARNING, "A member failed to hear of its grant", e);
+        }
+    }
+}

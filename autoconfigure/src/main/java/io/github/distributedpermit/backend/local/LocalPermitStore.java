@@ -1,0 +1,83 @@
+package io.github.distributedpermit.backend.local;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Step;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+/** The tables in memory as one member sees them. Closing it drops the member's records and serves the lines. */
+final class LocalPermitStore implements PermitStore {
+
+    private final String member;
+    private final LocalKeys keys;
+    private final Runnable left;
+    private volatile boolean closed;
+
+    LocalPermitStore(String member, LocalKeys keys, Runnable left) {
+        this.member = member;
+        this.keys = keys;
+        this.left = left;
+    }
+
+    @Override
+    public CompletionStage<Holding> claim(Claim claim) {
+        if (closed) {
+            return closedAlready();
+        }
+        Step step = keys.step(claim.key(), (table, now) -> table.claim(member, claim, now, arrival(claim, now)));
+        if (closed) { // closed meanwhile, perhaps too early to see this key
+            leave(claim.key());
+            return closedAlready();
+        }
+        return CompletableFuture.completedFuture(step.answer().orElseThrow());
+    }
+
+    @Override
+    public CompletionStage<KeyState> inspect(String key) {
+        if (closed) {
+            return closedAlready();
+        }
+        KeyState state = keys.read(key, KeyTable::refresh, table -> table.state(key))
+                .orElseGet(() -> new KeyState(key, 0, OptionalInt.empty(), List.of()));
+        keys.sweep();
+        return CompletableFuture.completedFuture(state);
+    }
+
+    @Override
+    public CompletionStage<Void> override(String key, OptionalInt limit) {
+        if (closed) {
+            return closedAlready();
+        }
+        keys.step(key, (table, now) -> table.override(limit, now));
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        left.run();
+        keys.keys().forEach(this::leave);
+    }
+
+    private void leave(String key) {
+        keys.read(key, (table, now) -> table.leave(member, now), KeyTable::isEmpty);
+    }
+
+    private static long arrival(Claim claim, long now) {
+        long waited = TimeUnit.MICROSECONDS.convert(claim.waited());
+        return now - waited;
+    }
+
+    private <T> CompletionStage<T> closedAlready() {
+        return CompletableFuture.failedFuture(
+                PermitStoreException.permanent("Member " + member + " has left the store", null));
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * The factory's shared connection, as Lettuce has it. Closing it leaves the shared connection alone; only where the
+ * factory shares none, it closes its own.
+ */
+final class Attachment implements AutoCloseable {
+
+    private final RedisConnection connection;
+    private final RedisClusterAsyncCommands<byte[], byte[]> commands;
+    private final StatefulConnection<byte[], byte[]> state;
+    private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
+
+    @SuppressWarnings("unchecked")
+    private Attachment(RedisConnection connection) {
+        this.connection = connection;
+        Object nativeConnection = connection.getNativeConnection();
+        if (nativeConnection instanceof RedisAdvancedClusterAsyncCommands<?, ?> many) {
+            cluster = (StatefulRedisClusterConnection<byte[], byte[]>) many.getStatefulConnection();
+            state = cluster;
+            commands = cluster.async();
+        } else {
+            cluster = null;
+            state = ((RedisAsyncCommands<byte[], byte[]>) nativeConnection).getStatefulConnection();
+            commands = (RedisAsyncCommands<byte[], byte[]>) nativeConnection;
+        }
+    }
+
+    /** Connects if nobody has yet; blocks as long as that takes. */
+    static Attachment to(LettuceConnectionFactory factory) {
+        return new Attachment(factory.getConnection());
+    }
+
+    RedisClusterAsyncCommands<byte[], byte[]> commands() {
+        return commands;
+    }
+
+    boolean isCluster() {
+        return cluster != null;
+    }
+
+    /** Whether it is known to be cut off now. A cluster may answer for some slots and not for others: never known. */
+    boolean isDown() {
+        return cluster == null ? !state.isOpen() : isGone();
+    }
+
+    /** Whether its owner has closed it for good, so that a new one is needed. */
+    boolean isGone() {
+        return state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
+    }
+
+    /** Who answers for the key. */
+    String node(RedisKey key) {
+        if (cluster == null) {
+            return "";
+        }
+        RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key.state()));
+        return node == null ? "" : node.getNodeId();
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

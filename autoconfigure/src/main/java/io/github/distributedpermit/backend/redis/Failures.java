@@ -1,0 +1,108 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.lettuce.core.RedisBusyException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisLoadingException;
+import io.lettuce.core.RedisReadOnlyException;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what went wrong in terms of the SPI: what may heal by itself, and what only people can mend. A server's own text is
+ * never repeated beyond its error code, for it may quote what it was sent.
+ */
+final class Failures {
+
+    private static final Set<String> PERMANENT = Set.of("WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "DPFOREIGN");
+
+    /** Redis before 7 wraps what a command inside a script answered. */
+    private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");
+
+    /** Redis before 7.2 has no code for a right that is missing inside a script. */
+    private static final String NO_RIGHT_IN_SCRIPT = "The user executing the script";
+
+    private static final Pattern FOREIGN_KEY =
+            Pattern.compile("DPFOREIGN (.*) holds something that is not ours", Pattern.DOTALL);
+    private static final int MAX_CAUSES = 16;
+
+    private Failures() {}
+
+    static PermitStoreException of(Throwable failure, @Nullable RedisKey key) {
+        Throwable cause = failure;
+        for (int i = 0; i < MAX_CAUSES; i++) {
+            if (cause instanceof PermitStoreException known) {
+                return known;
+            }
+            if (cause instanceof RedisCommandExecutionException answer) {
+                return answered(answer, key);
+            }
+            if (cause instanceof RedisCommandTimeoutException) {
+                return PermitStoreException.passing("Redis did not answer in time", null);
+            }
+            Throwable deeper = cause.getCause();
+            boolean wrapper = cause instanceof CompletionException || cause instanceof ExecutionException;
+            if (deeper == null || (!wrapper && cause instanceof CancellationException)) {
+                break;
+            }
+            cause = deeper;
+        }
+        return PermitStoreException.passing(
+                "Redis can't be reached: " + cause.getClass().getSimpleName(), null);
+    }
+
+    private static PermitStoreException answered(RedisCommandExecutionException answer, @Nullable RedisKey key) {
+        String text = answer.getMessage() == null ? "" : answer.getMessage();
+        String code = code(answer, text);
+        if (code.equals("NOPERM")) {
+            return PermitStoreException.permanent(
+                    "Redis refuses a right that permits need (NOPERM): the user of the connection lacks a command, key or "
+                            + "channel" + of(key),
+                    null);
+        }
+        if (code.equals("WRONGPASS") || code.equals("NOAUTH")) {
+            return PermitStoreException.permanent("Redis refuses the user or password (" + code + ")", null);
+        }
+        if (PERMANENT.contains(code)) {
+            Matcher named = FOREIGN_KEY.matcher(text);
+            String where = named.find() ? " at " + named.group(1) : "";
+            return PermitStoreException.permanent(
+                    "Redis holds something that is not a permit" + where + of(key) + " (" + code
+                            + "); nothing was overwritten",
+                    null);
+        }
+        return PermitStoreException.passing("Redis answered " + code + of(key), null);
+    }
+
+    private static String code(RedisCommandExecutionException answer, String text) {
+        if (answer instanceof RedisReadOnlyException) {
+            return "READONLY";
+        }
+        if (answer instanceof RedisBusyException) {
+            return "BUSY";
+        }
+        if (answer instanceof RedisLoadingException) {
+            return "LOADING";
+        }
+        if (text.contains(NO_RIGHT_IN_SCRIPT)) {
+            return "NOPERM";
+        }
+        Matcher wrapped = IN_SCRIPT.matcher(text);
+        if (wrapped.find()) {
+            return wrapped.group(1);
+        }
+        int end = text.indexOf(' ');
+        String first = end < 0 ? text : text.substring(0, end);
+        return first.matches("-?[A-Z]{2,}") ? first.replace("-", "") : "an error";
+    }
+
+    private static String of(@Nullable RedisKey key) {
+        return key == null ? "" : " for the permit at " + key;
+    }
+}

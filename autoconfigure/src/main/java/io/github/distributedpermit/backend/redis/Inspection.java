@@ -1,0 +1,40 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Reads what the script {@code inspect} returns. */
+final class Inspection {
+
+    private static final int FIRST_MEMBER = 2;
+    private static final int PER_MEMBER = 5;
+
+    private Inspection() {}
+
+    static KeyState read(String key, List<Object> found) {
+        int override = number(found.get(1));
+        List<MemberState> members = new ArrayList<>();
+        for (int i = FIRST_MEMBER; i < found.size(); i += PER_MEMBER) {
+            members.add(member(found.subList(i, i + PER_MEMBER)));
+        }
+        return new KeyState(
+                key, number(found.get(0)), override < 0 ? OptionalInt.empty() : OptionalInt.of(override), members);
+    }
+
+    private static MemberState member(List<Object> row) {
+        return new MemberState(
+                new String((byte[]) row.get(0), StandardCharsets.UTF_8),
+                number(row.get(1)),
+                number(row.get(2)),
+                number(row.get(3)),
+                number(row.get(4)) == 1);
+    }
+
+    private static int number(Object value) {
+        return ((Long) value).intValue();
+    }
+}

@@ -1,0 +1,49 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.KeyEncoding;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The names a key has in Redis, all in one hash slot.
+ *
+ * @param user as the user gave it
+ * @param encoded as it stands in the names
+ * @param names in the order the scripts know
+ */
+record RedisKey(String user, String encoded, byte[][] names) {
+
+    private static final List<String> PARTS = List.of("state", "line", "leases", "tombs", "override");
+
+    static RedisKey of(String prefix, String user) {
+        String encoded = KeyEncoding.encode(user);
+        String stem = prefix + ":{" + encoded + "}:";
+        byte[][] names = PARTS.stream().map(part -> bytes(stem + part)).toArray(byte[][]::new);
+        return new RedisKey(user, encoded, names);
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** The state's name; decides the slot. */
+    byte[] state() {
+        return names[0];
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RedisKey that && Arrays.equals(state(), that.state());
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(state());
+    }
+
+    @Override
+    public String toString() {
+        return new String(state(), StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,97 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStore;
+import io.lettuce.core.ScriptOutputType;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** One member's claims, each a script on the shared connection, sent by the calling thread. */
+final class RedisPermitStore implements PermitStore {
+
+    private final RedisSettings settings;
+    private final byte[] memberId;
+    private final RedisKeys keys;
+    private final Silence silence;
+    private final Link link;
+
+    RedisPermitStore(
+            LettuceConnectionFactory factory,
+            RedisSettings settings,
+            Member member,
+            HoldingListener listener,
+            LongSupplier ticker) {
+        this.settings = settings;
+        this.memberId = RedisKey.bytes(member.id());
+        this.keys = new RedisKeys(settings.prefix());
+        this.silence = new Silence(ticker);
+        byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
+        this.link = new Link(factory, new Ear(channel, new Notices(keys, listener)), settings.watch());
+        link.start("distributed-permit-redis-" + member.id());
+    }
+
+    @Override
+    public CompletionStage<Holding> claim(Claim claim) {
+        return run(new ScriptCall<>(
+                Script.CLAIM,
+                ScriptOutputType.VALUE,
+                keys.of(claim),
+                to -> new byte[][] {Wire.claim(claim, settings.tombstone(), to.isCluster()), memberId},
+                Wire::view,
+                silence));
+    }
+
+    @Override
+    public CompletionStage<KeyState> inspect(String key) {
+        return run(new ScriptCall<>(
+                Script.INSPECT,
+                ScriptOutputType.MULTI,
+                keys.of(key),
+                to -> new byte[0][],
+                (List<Object> found) -> Inspection.read(key, found),
+                silence));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a Void is null
+    public CompletionStage<Void> override(String key, OptionalInt limit) {
+        if (limit.isPresent() && limit.getAsInt() < 0) {
+            throw new IllegalArgumentException("An override is 0 or more, not " + limit.getAsInt());
+        }
+        String value = Integer.toString(limit.orElse(-1));
+        return run(new ScriptCall<Object, Void>(
+                Script.OVERRIDE,
+                ScriptOutputType.INTEGER,
+                keys.of(key),
+                to -> new byte[][] {ascii(value), ascii(to.isCluster() ? "1" : "0")},
+                RedisPermitStore::nothing,
+                silence));
+    }
+
+    @SuppressWarnings("NullAway") // null is the one value of Void
+    private static Void nothing(Object answer) {
+        return null;
+    }
+
+    private <R, T> ScriptCall<R, T> run(ScriptCall<R, T> call) {
+        link.send(call);
+        return call;
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+}

@@ -1,0 +1,131 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a script, and its result. Cancelling it cancels the command, so that Lettuce neither keeps nor repeats it.
+ *
+ * @param <R> what Redis answers
+ * @param <T> what that means
+ */
+final class ScriptCall<R, T> extends CompletableFuture<T> implements BiConsumer<R, @Nullable Throwable> {
+
+    private final Script script;
+    private final ScriptOutputType output;
+    private final RedisKey key;
+    private final Function<Attachment, byte[][]> arguments;
+    private final Function<R, T> reading;
+    private final Silence silence;
+    private @Nullable Attachment attachment;
+    private String node = "";
+    private boolean whole;
+    private volatile @Nullable RedisFuture<R> command;
+
+    ScriptCall(
+            Script script,
+            ScriptOutputType output,
+            RedisKey key,
+            Function<Attachment, byte[][]> arguments,
+            Function<R, T> reading,
+            Silence silence) {
+        this.script = script;
+        this.output = output;
+        this.key = key;
+        this.arguments = arguments;
+        this.reading = reading;
+        this.silence = silence;
+    }
+
+    /** Sends it, at most once. */
+    void send(Attachment to) {
+        if (isDone()) {
+            return;
+        }
+        attachment = to;
+        try {
+            node = to.node(key);
+            if (to.isDown()) {
+                refuse("Redis can't be reached: the connection is down");
+            } else if (silence.admits(node)) {
+                issue(to);
+            } else {
+                refuse("Redis has answered nothing for a while");
+            }
+        } catch (RuntimeException e) {
+            completeExceptionally(Failures.of(e, key));
+        }
+    }
+
+    /** Fails it, unless it has been sent. */
+    void refuse(String why) {
+        completeExceptionally(PermitStoreException.passing(why, null));
+    }
+
+    private void issue(Attachment to) {
+        byte[][] values = arguments.apply(to);
+        RedisFuture<R> sent = whole
+                ? to.commands().eval(script.source(), output, key.names(), values)
+                : to.commands().evalsha(script.sha1(), output, key.names(), values);
+        command = sent;
+        if (isCancelled()) {
+            sent.cancel(false);
+        }
+        sent.whenComplete(this);
+    }
+
+    @Override
+    public void accept(R answer, @Nullable Throwable failure) {
+        if (isCancelled()) {
+            return;
+        }
+        try {
+            if (failure == null) {
+                silence.answered(node);
+                complete(reading.apply(answer));
+            } else {
+                fail(
+                        failure instanceof CompletionException && failure.getCause() != null
+                                ? failure.getCause()
+                                : failure);
+            }
+        } catch (RuntimeException e) {
+            completeExceptionally(Failures.of(e, key));
+        }
+    }
+
+    private void fail(Throwable failure) {
+        if (failure instanceof RedisCommandExecutionException) {
+            silence.answered(node);
+        } else if (failure instanceof RedisCommandTimeoutException) {
+            silence.unanswered(node);
+        }
+        Attachment to = attachment;
+        if (failure instanceof RedisNoScriptException && !whole && to != null) {
+            whole = true;
+            issue(to);
+        } else {
+            completeExceptionally(Failures.of(failure, key));
+        }
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        boolean cancelled = super.cancel(mayInterruptIfRunning);
+        RedisFuture<R> sent = command;
+        if (cancelled && sent != null) {
+            silence.unanswered(node);
+            sent.cancel(false);
+        }
+        return cancelled;
+    }
+}

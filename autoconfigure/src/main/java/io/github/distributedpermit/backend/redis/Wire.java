@@ -1,0 +1,99 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What goes between member and scripts, packed as the scripts' {@code struct} does: little endian, times in microseconds.
+ * Lua's only number is the double, which is exact to 2^53.
+ */
+final class Wire {
+
+    /** A notice of a grant, followed by the view and the encoded key. */
+    static final byte GRANT = 'G';
+
+    /** A member's word to itself, followed by a number. */
+    static final byte PROBE = 'P';
+
+    private static final int CLAIM_LENGTH = 4 * Integer.BYTES + 1 + 4 * Double.BYTES;
+    private static final int VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
+    private static final int PROBE_LENGTH = 1 + Long.BYTES;
+    private static final long MAX_EXACT = 1L << 53;
+    private static final Duration MAX_DURATION = Duration.ofDays(3650);
+
+    private Wire() {}
+
+    static byte[] claim(Claim claim, Duration tombstone, boolean cluster) {
+        if (claim.sequence() > MAX_EXACT) {
+            throw new IllegalArgumentException("A sequence in Redis is at most 2^53, not " + claim.sequence());
+        }
+        return buffer(CLAIM_LENGTH)
+                .putInt(claim.limit())
+                .putInt(claim.held())
+                .putInt(claim.wanted())
+                .putInt(claim.unit())
+                .put((byte) ((claim.queue() ? 1 : 0) + (cluster ? 2 : 0)))
+                .putDouble(claim.sequence())
+                .putDouble(micros(claim.waited()))
+                .putDouble(micros(claim.lease()))
+                .putDouble(micros(tombstone))
+                .array();
+    }
+
+    static Holding view(byte[] packed) {
+        return view(ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN));
+    }
+
+    private static Holding view(ByteBuffer in) {
+        int permits = in.getInt();
+        int limit = in.getInt();
+        long sequence = (long) in.getDouble();
+        long version = (long) in.getDouble();
+        long recheck = (long) in.getDouble();
+        int flags = in.get();
+        Optional<Duration> recheckAfter =
+                recheck < 0 ? Optional.empty() : Optional.of(Duration.of(recheck, ChronoUnit.MICROS));
+        return new Holding(permits, limit, sequence, version, (flags & 1) != 0, (flags & 2) != 0, recheckAfter);
+    }
+
+    static boolean isGrant(byte[] notice) {
+        return notice.length > 1 + VIEW_LENGTH && notice[0] == GRANT;
+    }
+
+    static Holding grantedHolding(byte[] notice) {
+        ByteBuffer in = ByteBuffer.wrap(notice).order(ByteOrder.LITTLE_ENDIAN);
+        return view(in.position(1));
+    }
+
+    static String grantedKey(byte[] notice) {
+        int start = 1 + VIEW_LENGTH;
+        return new String(notice, start, notice.length - start, StandardCharsets.UTF_8);
+    }
+
+    static byte[] probe(long number) {
+        return buffer(PROBE_LENGTH).put(PROBE).putLong(number).array();
+    }
+
+    static boolean isProbe(byte[] notice) {
+        return notice.length == PROBE_LENGTH && notice[0] == PROBE;
+    }
+
+    static long probeNumber(byte[] notice) {
+        return ByteBuffer.wrap(notice).order(ByteOrder.LITTLE_ENDIAN).getLong(1);
+    }
+
+    private static ByteBuffer buffer(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static double micros(Duration duration) {
+        return TimeUnit.MICROSECONDS.convert(duration.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : duration);
+    }
+}

@@ -1,0 +1,70 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** What the codes of the ensemble mean to a claim. */
+final class Faults {
+
+    /** Somebody else was quicker, or a node of the transaction is gone: read again. */
+    private static final Set<Code> CONFLICTS = EnumSet.of(Code.BADVERSION, Code.NONODE, Code.NODEEXISTS, Code.NOTEMPTY);
+
+    /** Only people can mend these. */
+    private static final Set<Code> PERMANENT = EnumSet.of(
+            Code.NOAUTH,
+            Code.AUTHFAILED,
+            Code.INVALIDACL,
+            Code.SESSIONCLOSEDREQUIRESASLAUTH,
+            Code.NOCHILDRENFOREPHEMERALS,
+            Code.BADARGUMENTS,
+            Code.UNIMPLEMENTED);
+
+    private Faults() {}
+
+    static boolean isConflict(Throwable failure) {
+        return unwrap(failure) instanceof KeeperException e && CONFLICTS.contains(e.code());
+    }
+
+    static boolean isMissing(Throwable failure) {
+        return unwrap(failure) instanceof KeeperException.NoNodeException;
+    }
+
+    static boolean isSessionLoss(Throwable failure) {
+        return unwrap(failure) instanceof KeeperException.SessionExpiredException;
+    }
+
+    /** For the core. The messages of the client name codes and paths, never credentials. */
+    static PermitStoreException translate(String key, Throwable failure) {
+        Throwable cause = unwrap(failure);
+        if (cause instanceof PermitStoreException known) {
+            return known;
+        }
+        if (cause instanceof KeeperException e && PERMANENT.contains(e.code())) {
+            return PermitStoreException.permanent(
+                    "ZooKeeper refuses a claim of '%s' for good: %s".formatted(key, e.getMessage()), e);
+        }
+        return PermitStoreException.passing(
+                "ZooKeeper has not done a claim of '%s': %s".formatted(key, cause.getMessage()), cause);
+    }
+
+    static PermitStoreException foreign(String path, Throwable cause) {
+        return PermitStoreException.permanent(
+                "Node '%s' holds something else than permits, which is left alone: %s"
+                        .formatted(path, cause.getMessage()),
+                cause);
+    }
+
+    static PermitStoreException tooMany(String path, int bytes) {
+        return PermitStoreException.permanent(
+                "Node '%s' would have %d bytes; that many members of one key do not fit".formatted(path, bytes), null);
+    }
+
+    private static Throwable unwrap(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+}

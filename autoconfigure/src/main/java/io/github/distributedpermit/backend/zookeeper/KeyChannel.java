@@ -1,0 +1,299 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A member's use of one key: its node there, and its claims, one at a time. Thread-safe; nothing that could call back is
+ * called with the lock held.
+ */
+final class KeyChannel implements Flight.Outcome {
+
+    /** A claim whose outcome nobody knows is repeated after this, unless the core sends another. */
+    private static final long UNSETTLED_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final String key;
+    private final String path;
+    private final MemberContext member;
+    private final OwnNode own;
+    private final Knowledge knowledge = new Knowledge();
+    private final Flight flight;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private @Nullable Request pending;
+    /** A claim, a departure or the removal of the node is on its way. */
+    private boolean busy;
+
+    private boolean retired;
+    private @Nullable Claim unsettled;
+    /** An earlier session may have left a record, which nobody will claim back. */
+    private boolean departing;
+
+    private @Nullable Holding last;
+    private long lastUsed;
+
+    KeyChannel(String key, MemberContext member) {
+        this.key = key;
+        this.path = member.nodes().path(key);
+        this.member = member;
+        this.own = new OwnNode(this, path, member);
+        this.flight = new Flight(path, member, own, knowledge, this);
+        this.lastUsed = member.now();
+    }
+
+    String key() {
+        return key;
+    }
+
+    String path() {
+        return path;
+    }
+
+    OwnNode own() {
+        return own;
+    }
+
+    /** {@code false} if the key needs a new channel. */
+    boolean claim(Claim claim, CompletableFuture<Holding> answer) {
+        lock.lock();
+        try {
+            if (retired) {
+                return false;
+            }
+            Request request = Request.of(claim, member.now(), answer);
+            pending = pending == null ? request : pending.followedBy(request);
+        } finally {
+            lock.unlock();
+        }
+        pump();
+        return true;
+    }
+
+    /** Sends what waits, unless something is on its way or there is no session. */
+    private void pump() {
+        Link link = member.session().link();
+        Request next;
+        lock.lock();
+        try {
+            next = pending;
+            if (next != null && next.isAbandoned()) {
+                next = null;
+                pending = null;
+            }
+            if (busy || link == null || next == null) {
+                return;
+            }
+            busy = true;
+            pending = null;
+            departing = false; // the claim says what is to be left
+        } finally {
+            lock.unlock();
+        }
+        flight.begin(new Attempt(link, next, 0));
+    }
+
+    @Override
+    public void answered(Attempt attempt, Draft draft, Snapshot at) {
+        Holding holding = at.absolute(draft.step().answer().orElseThrow());
+        long now = member.now();
+        lock.lock();
+        try {
+            knowledge.learn(at, attempt, draft, now);
+            heard(holding);
+            unsettled = null;
+            busy = false;
+            lastUsed = now;
+        } finally {
+            lock.unlock();
+        }
+        if (attempt.request().answers().isEmpty() && holding.permits() > 0) {
+            member.listener().granted(key, holding);
+        }
+        attempt.request().complete(holding);
+        pump();
+    }
+
+    @Override
+    public void failed(Attempt attempt, Throwable failure) {
+        if (Faults.isSessionLoss(failure)) {
+            member.session().expired(attempt.link());
+        }
+        lock.lock();
+        try {
+            boolean sameSession = attempt.link().equals(member.session().link());
+            unsettled = sameSession ? attempt.request().claim() : null;
+            departing = departing || !sameSession;
+            knowledge.forget();
+            busy = false;
+            lastUsed = member.now();
+        } finally {
+            lock.unlock();
+        }
+        attempt.request().fail(Faults.translate(key, failure));
+        pump();
+    }
+
+    private void heard(Holding holding) {
+        Holding before = last;
+        boolean older = before != null
+                && (before.sequence() > holding.sequence()
+                        || (before.sequence() == holding.sequence() && before.version() > holding.version()));
+        if (!older) {
+            last = holding;
+        }
+    }
+
+    /** Somebody has served the member. */
+    void served(Holding holding) {
+        lock.lock();
+        try {
+            knowledge.distrust();
+            heard(holding);
+        } finally {
+            lock.unlock();
+        }
+        member.listener().granted(key, holding);
+    }
+
+    /** The member's node was deleted by hand: to all others the member is dead, and has nothing. */
+    void evicted() {
+        Holding gone;
+        lock.lock();
+        try {
+            knowledge.forget();
+            Holding h = last;
+            if (h == null) {
+                return;
+            }
+            long version = h.version() + 1;
+            gone = new Holding(0, h.limit(), h.sequence(), version, h.contended(), h.over(), Optional.empty());
+            last = gone;
+        } finally {
+            lock.unlock();
+        }
+        member.listener().granted(key, gone);
+        member.listener().changed(key);
+    }
+
+    /** What was bound to the session is lost. */
+    void sessionLost() {
+        Request dropped;
+        lock.lock();
+        try {
+            dropped = pending;
+            pending = null;
+            unsettled = null;
+            departing = departing || own.name() != null;
+            knowledge.forget();
+            own.forget();
+        } finally {
+            lock.unlock();
+        }
+        if (dropped != null) {
+            dropped.fail(Faults.translate(key, new IllegalStateException("The session has ended")));
+        }
+    }
+
+    /** There is a session: sends what waits, else drops what an earlier session may have left. */
+    void settle(Link link) {
+        repeatUnsettled();
+        pump();
+        lock.lock();
+        try {
+            if (busy || retired || !departing) {
+                return;
+            }
+            busy = true;
+        } finally {
+            lock.unlock();
+        }
+        new Departure(member, path, link).begin().whenComplete((done, failure) -> {
+            lock.lock();
+            try {
+                busy = false;
+                departing = failure != null && departing;
+            } finally {
+                lock.unlock();
+            }
+            pump();
+        });
+    }
+
+    /** The core has not said anything since; perhaps it never will. */
+    private void repeatUnsettled() {
+        long now = member.now();
+        lock.lock();
+        try {
+            Claim claim = unsettled;
+            if (claim != null && !busy && pending == null && now - lastUsed >= UNSETTLED_NANOS) {
+                pending = Request.again(claim, now);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Whether the member neither holds nor waits and has not for a while; if so, its claims wait until {@link #left}.
+     *
+     * @param idle the while
+     */
+    boolean beginLeaving(long now, long idle) {
+        lock.lock();
+        try {
+            boolean inUse = busy || retired || pending != null || unsettled != null || departing;
+            boolean free = own.name() == null || knowledge.isFreeOf(member.member());
+            busy = busy || (!inUse && free && now - lastUsed >= idle);
+            return !inUse && busy;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * The member's node is gone, or could not be deleted.
+     *
+     * @return whether the channel is of no use any more
+     */
+    boolean left(boolean gone) {
+        boolean useless;
+        lock.lock();
+        try {
+            busy = false;
+            if (gone) {
+                knowledge.forget();
+                own.forget();
+                retired = retired || pending == null;
+            }
+            useless = retired;
+        } finally {
+            lock.unlock();
+        }
+        pump();
+        return useless;
+    }
+
+    /** Nothing more is sent; what waits fails. Returns the path of the member's node here, if it may have one. */
+    @Nullable
+    String close(Throwable reason) {
+        Request dropped;
+        lock.lock();
+        try {
+            retired = true;
+            dropped = pending;
+            pending = null;
+        } finally {
+            lock.unlock();
+        }
+        flight.close();
+        if (dropped != null) {
+            dropped.fail(reason);
+        }
+        return own.leave();
+    }
+}

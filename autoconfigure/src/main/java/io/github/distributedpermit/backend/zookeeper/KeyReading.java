@@ -1,0 +1,58 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/** The three answers of which a snapshot consists, in the order they arrive. Confined to the thread of the handle. */
+final class KeyReading {
+
+    private final CompletableFuture<Snapshot> result = new CompletableFuture<>();
+    private final String path;
+    private @Nullable Snapshot document;
+
+    KeyReading(String path) {
+        this.path = path;
+    }
+
+    CompletableFuture<Snapshot> result() {
+        return result;
+    }
+
+    void synced(int rc) {
+        check(rc);
+    }
+
+    void document(int rc, byte @Nullable [] data, Stat stat) {
+        if (rc == Code.NONODE.intValue()) {
+            document = Snapshot.NOTHING;
+        } else if (check(rc)) {
+            try {
+                KeyDocument parsed = KeyDocument.decode(data == null ? new byte[0] : data);
+                document = new Snapshot(parsed, stat.getVersion(), stat.getCzxid(), List.of());
+            } catch (IllegalArgumentException e) {
+                result.completeExceptionally(Faults.foreign(path, e));
+            }
+        }
+    }
+
+    void children(int rc, List<String> names) {
+        Snapshot read = document;
+        if (rc == Code.NONODE.intValue()) {
+            result.complete(Snapshot.NOTHING);
+        } else if (check(rc) && read != null) {
+            // made between the two answers: as good as not there, the transaction will tell
+            result.complete(read.exists() ? new Snapshot(read.document(), read.version(), read.born(), names) : read);
+        }
+    }
+
+    private boolean check(int rc) {
+        if (rc != 0) {
+            result.completeExceptionally(KeeperException.create(Code.get(rc), path));
+        }
+        return rc == 0;
+    }
+}

@@ -1,0 +1,237 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.framework.state.ConnectionStateListener;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The session of a member: whether it may be used, until when it is certain to live, and its end. A broken connection is
+ * not the end of a session. A session of which nothing was heard for nine tenths of its length is given up, although the
+ * ensemble may yet keep it: the core has given it up by then, or is about to. Thread-safe; its work is done on the
+ * thread of the scheduler.
+ */
+final class MemberSession implements ConnectionStateListener {
+
+    /** What follows from the life of the session. Called without locks. */
+    interface Events {
+
+        /** Claims may be sent. */
+        void ready(Link link);
+
+        /** The connection is back, and the session is the same. */
+        void reconnected(Link link);
+
+        /** As in {@link io.github.distributedpermit.spi.HoldingListener#alive}. */
+        void alive(long sentAtNanos);
+
+        /** All that was bound to the session is lost. */
+        void lost();
+    }
+
+    /** Requests that prove the session alive, per session. */
+    private static final int BEATS = 10;
+
+    private static final System.Logger LOG = System.getLogger(MemberSession.class.getName());
+
+    private final CuratorFramework client;
+    private final Nodes nodes;
+    private final long length;
+    private final Events events;
+    private final ScheduledExecutorService scheduler;
+    private final LongSupplier ticker;
+
+    private @Nullable ZooKeeper handle;
+    private long epoch;
+    private boolean ready;
+    private CompletableFuture<Link> whenReady = new CompletableFuture<>();
+    private Contacts contacts;
+    private long granted;
+    private long aliveUntil;
+
+    MemberSession(
+            CuratorFramework client,
+            Nodes nodes,
+            Duration length,
+            Events events,
+            ScheduledExecutorService scheduler,
+            LongSupplier ticker) {
+        this.client = client;
+        this.nodes = nodes;
+        this.length = length.toNanos();
+        this.granted = this.length;
+        this.contacts = new Contacts(this.length);
+        this.events = events;
+        this.scheduler = scheduler;
+        this.ticker = ticker;
+    }
+
+    void begin() {
+        client.getConnectionStateListenable().addListener(this);
+        scheduler.scheduleWithFixedDelay(guarded(this::tick), 0, Math.max(1, length / BEATS), TimeUnit.NANOSECONDS);
+    }
+
+    void end() {
+        client.getConnectionStateListenable().removeListener(this);
+    }
+
+    @Override
+    public void stateChanged(CuratorFramework curator, ConnectionState state) {
+        run(() -> {
+            tick();
+            Link link = link();
+            if (state == ConnectionState.RECONNECTED && link != null) {
+                events.reconnected(link);
+            }
+        });
+    }
+
+    /** The session to use; {@code null} if there is none that is certain to live. */
+    synchronized @Nullable Link link() {
+        return ready && handle != null ? new Link(handle, epoch) : null;
+    }
+
+    /** Ends when there is a session to use. */
+    synchronized CompletableFuture<Link> whenReady() {
+        return whenReady.copy();
+    }
+
+    /**
+     * The leader has answered a request that was sent in this epoch.
+     *
+     * @return whether the answer may be relied on
+     */
+    boolean confirmed(Link link, long sentAt) {
+        synchronized (this) {
+            if (link.epoch() != epoch) {
+                return false;
+            }
+            if (!isLapsed()) {
+                long now = ticker.getAsLong();
+                long alive = contacts.answered(sentAt, now) - (length - granted);
+                if (!ready || alive + length - aliveUntil > 0) {
+                    aliveUntil = alive + length;
+                    events.alive(alive);
+                }
+                return true;
+            }
+        }
+        run(this::tick);
+        return false;
+    }
+
+    /** A request has failed because its session is over. */
+    void expired(Link link) {
+        run(() -> giveUp(link.epoch()));
+    }
+
+    private void tick() {
+        ZooKeeper current = connected();
+        long lapsed;
+        synchronized (this) {
+            boolean replaced = current != null && handle != null && current != handle;
+            lapsed = replaced || isLapsed() ? epoch : -1;
+        }
+        if (lapsed >= 0) {
+            giveUp(lapsed);
+        }
+        if (current != null) {
+            beat(adopt(current));
+        }
+    }
+
+    /** The nine tenths are counted from when the session was certain to be alive. */
+    private boolean isLapsed() {
+        return ready && ticker.getAsLong() - aliveUntil >= -(length / BEATS);
+    }
+
+    private @Nullable ZooKeeper connected() {
+        try {
+            if (client.getZookeeperClient().isConnected()) {
+                ZooKeeper zk = client.getZookeeperClient().getZooKeeper();
+                return zk.getState().isConnected() ? zk : null;
+            }
+        } catch (Exception e) {
+            LOG.log(System.Logger.Level.DEBUG, "No connection", e);
+        }
+        return null;
+    }
+
+    private synchronized Link adopt(ZooKeeper current) {
+        if (handle != current) {
+            handle = current;
+            long negotiated = TimeUnit.MILLISECONDS.toNanos(current.getSessionTimeout());
+            if (negotiated < length) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "ZooKeeper grants a session of {0} ms, not the {1} ms asked for",
+                        current.getSessionTimeout(),
+                        TimeUnit.NANOSECONDS.toMillis(length));
+            }
+            granted = Math.min(negotiated, length);
+            contacts = new Contacts(granted);
+        }
+        return new Link(current, epoch);
+    }
+
+    private void beat(Link link) {
+        long sentAt = ticker.getAsLong();
+        nodes.sync(link.zk()).whenComplete((done, failure) -> {
+            if (failure == null && confirmed(link, sentAt)) {
+                becomeReady(link);
+            } else if (failure != null && Faults.isSessionLoss(failure)) {
+                expired(link);
+            }
+        });
+    }
+
+    private void becomeReady(Link link) {
+        CompletableFuture<Link> waiting;
+        synchronized (this) {
+            if (ready || link.epoch() != epoch) {
+                return;
+            }
+            ready = true;
+            waiting = whenReady;
+        }
+        events.ready(link);
+        waiting.complete(link);
+    }
+
+    private void giveUp(long which) {
+        synchronized (this) {
+            if (which != epoch) {
+                return;
+            }
+            epoch++;
+            handle = null;
+            contacts = new Contacts(granted);
+            if (!ready) {
+                return;
+            }
+            ready = false;
+            whenReady = new CompletableFuture<>();
+        }
+        events.lost();
+    }
+
+    private void run(Runnable task) {
+        scheduler.execute(guarded(task));
+    }
+
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException e) {
+                LOG.log(System.Logger.Level.WARNING, "Keeping the session has failed once", e);
+            }
+        };
+    }
+}

@@ -1,0 +1,56 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.spi.KeyEncoding;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The names of nodes. A key's node lies under the root; under it {@code m-<member>-<count>} for each time a member
+ * joined the key, and {@code override-<random>} while the operator's limit is set, which keeps the key's node alive.
+ * No name is ever used twice, so that the existence of one proves that nothing above it was deleted meanwhile.
+ */
+final class Names {
+
+    private static final String MEMBER = "m-";
+    private static final String OVERRIDE = "override-";
+
+    private Names() {}
+
+    static String keyPath(String root, String key) {
+        return root + "/" + KeyEncoding.encode(key);
+    }
+
+    static String member(String member, long count) {
+        return MEMBER + member + "-" + Long.toHexString(count);
+    }
+
+    static String override(long random) {
+        return OVERRIDE + Long.toHexString(random);
+    }
+
+    /** The newest node of each member. */
+    static Map<String, String> members(List<String> children) {
+        Map<String, String> newest = new HashMap<>();
+        for (String child : children) {
+            int end = child.lastIndexOf('-');
+            if (child.startsWith(MEMBER) && end > MEMBER.length()) {
+                newest.merge(child.substring(MEMBER.length(), end), child, Names::newer);
+            }
+        }
+        return newest;
+    }
+
+    static Optional<String> override(List<String> children) {
+        return children.stream().filter(c -> c.startsWith(OVERRIDE)).findFirst();
+    }
+
+    /** The counts have no leading zeros. */
+    private static String newer(String one, String other) {
+        if (one.length() != other.length()) {
+            return one.length() > other.length() ? one : other;
+        }
+        return one.compareTo(other) > 0 ? one : other;
+    }
+}

@@ -1,0 +1,151 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.utils.ZKPaths;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.OpResult;
+import org.apache.zookeeper.OpResult.SetDataResult;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.WatcherType;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.proto.CreateRequest;
+
+/**
+ * Asynchronous access to the tree. Requests go to the handle itself, not through Curator's retries, which would repeat a
+ * transaction in another session; Curator knows the namespace and the access rights of new nodes. Nothing here blocks,
+ * and answers arrive in the order of the requests. Thread-safe.
+ */
+final class Nodes {
+
+    private final CuratorFramework client;
+    private final String root;
+
+    Nodes(CuratorFramework client, String root) {
+        this.root = ZKPaths.fixForNamespace(client.getNamespace(), root);
+        this.client = client.usingNamespace(null);
+    }
+
+    String root() {
+        return root;
+    }
+
+    String path(String key) {
+        return Names.keyPath(root, key);
+    }
+
+    /** What the leader knows: a server that lags behind catches up before it reads. */
+    CompletableFuture<Snapshot> read(ZooKeeper zk, String path) {
+        KeyReading reading = new KeyReading(path);
+        zk.sync(path, (rc, p, c) -> reading.synced(rc), null);
+        zk.getData(path, false, (rc, p, c, data, stat) -> reading.document(rc, data, stat), null);
+        zk.getChildren(path, false, (rc, p, c, children) -> reading.children(rc, children), null);
+        return reading.result();
+    }
+
+    CompletableFuture<byte[]> data(ZooKeeper zk, String path) {
+        CompletableFuture<byte[]> result = new CompletableFuture<>();
+        zk.getData(path, false, (rc, p, c, data, stat) -> settle(result, rc, path, data), null);
+        return result;
+    }
+
+    /** Ends when the leader has confirmed that the session lives. */
+    CompletableFuture<Void> sync(ZooKeeper zk) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        zk.sync(root, (rc, p, c) -> end(result, rc, root), null);
+        return result;
+    }
+
+    /**
+     * All or nothing.
+     *
+     * @return how the last node that was written looks now
+     */
+    CompletableFuture<Stat> commit(ZooKeeper zk, List<Op> operations) {
+        CompletableFuture<Stat> result = new CompletableFuture<>();
+        String path = operations.get(operations.size() - 1).getPath();
+        zk.multi(
+                operations,
+                (rc, p, c, results) -> settle(result, rc, path, rc == 0 ? last(results) : new Stat()),
+                null);
+        return result;
+    }
+
+    private static Stat last(List<OpResult> results) {
+        return results.get(results.size() - 1) instanceof SetDataResult written ? written.getStat() : new Stat();
+    }
+
+    void watch(ZooKeeper zk, String path, Watcher watcher) {
+        // if it fails, so does what follows on the same connection
+        zk.addWatch(path, watcher, AddWatchMode.PERSISTENT, (rc, p, c) -> {}, null);
+    }
+
+    void unwatch(ZooKeeper zk, String path, Watcher watcher) {
+        zk.removeWatches(path, watcher, WatcherType.Any, true, (rc, p, c) -> {}, null);
+    }
+
+    CompletableFuture<Void> delete(ZooKeeper zk, String path) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        zk.delete(path, -1, (rc, p, c) -> end(result, rc, path), null);
+        return result;
+    }
+
+    /** Deletes it once the server can be reached again, if that is still in the life of the client. */
+    void deleteSomeTime(String path) throws Exception {
+        client.delete().guaranteed().inBackground().forPath(path);
+    }
+
+    Op create(String path, CreateMode mode) {
+        try {
+            Op made = client.transactionOp()
+                    .create()
+                    .withMode(mode)
+                    .forPath(path, new byte[0])
+                    .get();
+            CreateRequest request = (CreateRequest) made.toRequestRecord();
+            return Op.create(path, new byte[0], request.getAcl(), mode); // never compressed
+        } catch (Exception e) {
+            throw new IllegalStateException("No access rights for new nodes", e);
+        }
+    }
+
+    /** Makes the node above all keys, and those above it. */
+    CompletableFuture<Void> createRoot() {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        try {
+            client.create()
+                    .creatingParentContainersIfNeeded()
+                    .withMode(CreateMode.CONTAINER)
+                    .inBackground((curator, event) -> {
+                        boolean there = event.getResultCode() == Code.NODEEXISTS.intValue();
+                        end(result, there ? 0 : event.getResultCode(), root);
+                    })
+                    .forPath(root, new byte[0]);
+        } catch (Exception e) {
+            result.completeExceptionally(e);
+        }
+        return result;
+    }
+
+    private static void end(CompletableFuture<Void> result, int rc, String path) {
+        if (rc == 0) {
+            result.complete(null);
+        } else {
+            result.completeExceptionally(KeeperException.create(Code.get(rc), path));
+        }
+    }
+
+    private static <T> void settle(CompletableFuture<T> result, int rc, String path, T value) {
+        if (rc == 0) {
+            result.complete(value);
+        } else {
+            result.completeExceptionally(KeeperException.create(Code.get(rc), path));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.List;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The node that says that the member is alive to those who use the key, and in which they leave word when they serve it.
+ * It watches that node alone: nothing that others do among themselves wakes this process. Thread-safe.
+ */
+final class OwnNode implements Watcher {
+
+    private final KeyChannel channel;
+    private final String path;
+    private final MemberContext member;
+
+    private @Nullable String name;
+    private @Nullable String tried;
+    private boolean leaving;
+
+    OwnNode(KeyChannel channel, String path, MemberContext member) {
+        this.channel = channel;
+        this.path = path;
+        this.member = member;
+    }
+
+    /** {@code null} if the member has not joined the key in this session. */
+    synchronized @Nullable String name() {
+        return name;
+    }
+
+    /** Finds the node again if the answer to its making was lost, and notices if it is gone. */
+    synchronized @Nullable String adopt(List<String> children) {
+        if (name == null && tried != null && children.contains(tried)) {
+            name = tried;
+        }
+        if (name != null && !children.contains(name)) {
+            forget();
+        }
+        return name;
+    }
+
+    /** The name of a node that is about to be made. It is watched before it is there, lest a word be missed. */
+    synchronized String join(ZooKeeper zk) {
+        String next = tried;
+        if (next == null) {
+            next = member.nextNode();
+            tried = next;
+            member.nodes().watch(zk, path(next), this);
+        }
+        return next;
+    }
+
+    synchronized void joined(String made) {
+        name = made;
+        leaving = false;
+    }
+
+    /** It is gone, or belonged to an earlier session. */
+    synchronized void forget() {
+        name = null;
+        tried = null;
+        leaving = false;
+    }
+
+    /** The path of the node to delete, which may not exist; {@code null} if none was ever made in this session. */
+    synchronized @Nullable String leave() {
+        leaving = true;
+        return tried == null ? null : path(tried);
+    }
+
+    synchronized void stay() {
+        leaving = false;
+    }
+
+    /** A watch outlives its node. */
+    void unwatch(ZooKeeper zk, String left) {
+        member.nodes().unwatch(zk, left, this);
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+        Link link = member.session().link();
+        String changed = event.getPath();
+        if (changed == null || link == null || !isOwn(changed)) {
+            return;
+        }
+        if (event.getType() == Event.EventType.NodeDataChanged) {
+            look(link);
+        } else if (event.getType() == Event.EventType.NodeDeleted) {
+            deleted();
+        }
+    }
+
+    private synchronized boolean isOwn(String changed) {
+        return name != null && !leaving && changed.equals(path(name));
+    }
+
+    /** Reads what was left here, perhaps for the second time. */
+    void look(Link link) {
+        String known = name();
+        if (known == null) {
+            return;
+        }
+        member.nodes().data(link.zk(), path(known)).whenComplete((data, failure) -> {
+            if (failure == null) {
+                GrantNote.decode(data).ifPresent(channel::served);
+            } else if (Faults.isMissing(failure) && isOwn(path(known))) {
+                deleted();
+            }
+        });
+    }
+
+    private void deleted() {
+        forget();
+        channel.evicted();
+    }
+
+    private String path(String node) {
+        return path + "/" + node;
+    }
+}

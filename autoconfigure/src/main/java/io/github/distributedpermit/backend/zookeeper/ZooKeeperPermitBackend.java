@@ -1,0 +1,51 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStore;
+import java.util.function.LongSupplier;
+import org.apache.curator.framework.CuratorFramework;
+
+/**
+ * Permits on a ZooKeeper ensemble of version 3.6 or later. The limit holds among all members with the same ensemble,
+ * namespace and root. Thread-safe.
+ *
+ * <p>A member lives by the session of the client it was given, and shares it with whoever else uses that client. It never
+ * blocks the client's event thread, and suffers if others do.
+ */
+public final class ZooKeeperPermitBackend implements PermitBackend {
+
+    /** The name of this backend, as in {@code distributed-permit.backend}. */
+    public static final String NAME = "zookeeper";
+
+    private final CuratorFramework client;
+    private final ZooKeeperSettings settings;
+    private final LongSupplier ticker;
+
+    /**
+     * Does not talk to the ensemble yet.
+     *
+     * @param client started; stays the caller's to close, after the stores
+     * @param settings {@code sessionTimeout} is what the client asks for
+     */
+    public ZooKeeperPermitBackend(CuratorFramework client, ZooKeeperSettings settings) {
+        this(client, settings, System::nanoTime);
+    }
+
+    ZooKeeperPermitBackend(CuratorFramework client, ZooKeeperSettings settings, LongSupplier ticker) {
+        this.client = client;
+        this.settings = settings;
+        this.ticker = ticker;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public PermitStore join(Member member, HoldingListener listener) {
+        return new ZooKeeperPermitStore(client, settings, member, listener, ticker);
+    }
+}

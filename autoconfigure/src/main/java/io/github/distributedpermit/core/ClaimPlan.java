@@ -1,0 +1,199 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.spi.Claim;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which claim is due, and whether it may be sent. The rules are those of the claim protocol: no claim merely because a
+ * call ended; what was lowered is owed to the store until a claim that carried it is confirmed. Guarded by the lock of
+ * the line.
+ */
+final class ClaimPlan {
+
+    private static final long NONE = -1;
+
+    final SentClaims sent = new SentClaims();
+    final Backoff backoff = new Backoff();
+    private final KeyLine line;
+    private Policy policy;
+
+    private long lastSentAt;
+    private int lastWanted;
+    private int lastUnit;
+    private boolean lastQueue;
+    private @Nullable Waiter lastOldest;
+
+    private boolean owed;
+    private long owedCarrier = NONE;
+    private boolean giveBack;
+    private long giveBackCarrier = NONE;
+    private boolean newTry;
+    private boolean again;
+    private boolean passedOn;
+    private long recheckAt;
+    private long rememberedUntil;
+
+    ClaimPlan(KeyLine line, Policy policy) {
+        this.line = line;
+        this.policy = policy;
+    }
+
+    void adopt(Policy settings) {
+        policy = settings;
+    }
+
+    /** Permits were lowered here and the store has to hear of it. */
+    void owe() {
+        owed = true;
+        owedCarrier = NONE;
+    }
+
+    /** Permits go back to the store's line although calls here would take them. */
+    void giveBack() {
+        owe();
+        giveBack = true;
+        giveBackCarrier = NONE;
+    }
+
+    /** A call came that does not wait: it is told after one claim of its own. */
+    void newTry() {
+        newTry = true;
+    }
+
+    /** The store is to be asked once more, whatever the last claim said. */
+    void askAgain() {
+        again = true;
+    }
+
+    /** A permit passed from call to call without the store. */
+    void passedOn() {
+        passedOn = true;
+    }
+
+    /** What a push or an old answer may not exceed: what is about to be given back must not come in again. */
+    int cap(int granted) {
+        return giveBack && giveBackCarrier == NONE ? granted : Integer.MAX_VALUE;
+    }
+
+    /** The store has confirmed all claims up to this one. */
+    void confirmed(long sequence, long now, @Nullable Duration recheckAfter) {
+        if (owedCarrier != NONE && owedCarrier <= sequence) {
+            owed = false;
+            owedCarrier = NONE;
+        }
+        if (giveBackCarrier != NONE && giveBackCarrier <= sequence) {
+            giveBack = false;
+            giveBackCarrier = NONE;
+        }
+        long delay = Math.min(policy.recheck(), policy.renewal());
+        recheckAt = now + (recheckAfter == null ? delay : Math.min(delay, recheckAfter.toNanos()));
+    }
+
+    /** A claim failed or was not answered in time. */
+    void failed(long now, double jitter) {
+        backoff.failed(now, jitter);
+        again = true;
+    }
+
+    /** Nothing that was ever sent matters any more: the store has forgotten this member. */
+    void forgotten() {
+        sent.clear();
+        owed = false;
+        giveBack = false;
+        owedCarrier = NONE;
+        giveBackCarrier = NONE;
+        lastWanted = 0;
+        lastQueue = false;
+        again = false;
+    }
+
+    /** Whether the store may still count permits that nobody here uses. */
+    boolean owes() {
+        return owed || giveBack;
+    }
+
+    /** The store has, or is about to have, something recorded for this member. */
+    void remembered(long now) {
+        rememberedUntil = now + policy.lease() + policy.commandTimeout();
+    }
+
+    /** Until when the store may remember permits of this member, even if no further claim arrives. */
+    long rememberedUntil() {
+        return rememberedUntil;
+    }
+
+    boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
+        if ((owed && !sent.isInFlight(owedCarrier)) || (giveBack && !sent.isInFlight(giveBackCarrier))) {
+            return true;
+        }
+        if (newTry || again || wanted > lastWanted) {
+            return true;
+        }
+        Waiter oldest = waiters.first();
+        if (oldest == null && lastQueue && lastWanted > granted) {
+            return true;
+        }
+        if (oldest != null && (oldest.weight != lastUnit || waiters.hasQueueing() != lastQueue)) {
+            return true;
+        }
+        return now >= nextTimed(granted, waiters, leases);
+    }
+
+    /** When a claim falls due by itself; {@code Long.MAX_VALUE} for never. */
+    long nextTimed(int granted, WaiterQueue waiters, boolean leases) {
+        long at = Long.MAX_VALUE;
+        Waiter oldest = waiters.first();
+        if (oldest != null) {
+            at = recheckAt;
+        }
+        boolean handingOver = oldest != null && (passedOn || oldest != lastOldest);
+        if (handingOver || (passedOn && granted > 0 && policy.linger() > 0)) {
+            at = Math.min(at, lastSentAt + policy.slice());
+        }
+        if (granted > 0 && leases) {
+            at = Math.min(at, lastSentAt + policy.renewal());
+        }
+        return at;
+    }
+
+    /** A claim follows another without waiting for its answer only if calls wait and the last one was a pure return. */
+    boolean maySend(WaiterQueue waiters, long now) {
+        if (now < backoff.until()) {
+            return false;
+        }
+        int inFlight = sent.inFlight();
+        return inFlight == 0
+                || (inFlight < policy.window() && !backoff.isFailing() && !waiters.isEmpty() && lastUnit == 0);
+    }
+
+    /** Makes the claim that is due. The member lowers its own count before the claim leaves. */
+    void send(long sequence, int wanted, Ledger ledger, WaiterQueue waiters, long now, Effects effects) {
+        int held = giveBack ? ledger.inUse() : wanted;
+        ledger.shrinkTo(held);
+        Waiter oldest = waiters.first();
+        int unit = oldest == null ? 0 : oldest.weight;
+        Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.arrival);
+        boolean queue = waiters.hasQueueing();
+        Claim claim = new Claim(
+                line.key(), policy.limit(), sequence, held, wanted, unit, waited, policy.leaseDuration(), queue);
+        SentClaim record = new SentClaim(line, sequence, held, now);
+        sent.add(record);
+        waiters.claimed(sequence);
+        owedCarrier = owed ? sequence : NONE;
+        giveBackCarrier = giveBack ? sequence : NONE;
+        lastSentAt = now;
+        lastWanted = wanted;
+        lastUnit = unit;
+        lastQueue = queue;
+        lastOldest = oldest;
+        newTry = false;
+        again = false;
+        passedOn = false;
+        recheckAt = now + policy.recheck();
+        if (wanted > 0) {
+            remembered(now);
+        }
+        effects.send(claim, record);
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.spi.Claim;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What an event has to do once the lock of its line is free. Confined to the thread of the event. */
+final class Effects {
+
+    private final LineHost host;
+    private @Nullable Waiter ended;
+    private @Nullable Outcome outcome;
+    private @Nullable List<Runnable> more;
+    private @Nullable Claim claim;
+    private @Nullable SentClaim sent;
+    private @Nullable NameUse passedTo;
+
+    Effects(LineHost host) {
+        this.host = host;
+    }
+
+    /** A wait has ended; the caller is to be told. */
+    void ended(Waiter waiter, Outcome value) {
+        if (ended == null) {
+            ended = waiter;
+            outcome = value;
+        } else {
+            run(() -> waiter.wake(value));
+        }
+    }
+
+    /** A grant has been lost. */
+    void lost(Grant grant) {
+        run(() -> {
+            host.lost(grant);
+            grant.tellLost();
+        });
+    }
+
+    /** A permit passed to another call of this process. */
+    void handedOver(NameUse use) {
+        if (passedTo == null) {
+            passedTo = use;
+        } else {
+            run(() -> host.handedOver(use));
+        }
+    }
+
+    void run(Runnable task) {
+        if (more == null) {
+            more = new ArrayList<>();
+        }
+        more.add(task);
+    }
+
+    void send(Claim value, SentClaim record) {
+        claim = value;
+        sent = record;
+    }
+
+    /** The claim leaves first: its round trip is what callers wait for. */
+    void runAll() {
+        if (claim != null && sent != null) {
+            host.send(claim, sent);
+        }
+        if (ended != null && outcome != null) {
+            ended.wake(outcome);
+        }
+        if (passedTo != null) {
+            host.handedOver(passedTo);
+        }
+        if (more != null) {
+            more.forEach(Runnable::run);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.core.Outcome.Failed;
+import io.github.distributedpermit.core.Outcome.Refused;
+import io.github.distributedpermit.spi.Holding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The line of one key in this process. Every event takes the lock, changes the {@link LineState}, lets it settle and does
+ * what follows from it after the lock is free. Thread-safe; no method blocks.
+ */
+final class KeyLine {
+
+    private final String key;
+    private final LineHost host;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final LineState state;
+    private final LineTimer timer;
+    private final List<CompletableFuture<Void>> returns = new ArrayList<>(0);
+
+    /** Made by a notice of the store, not by a call: it takes over the settings of the first call that comes. */
+    private boolean stray;
+
+    private boolean retired;
+
+    KeyLine(String key, Policy policy, boolean stray, boolean closing, LineHost host) {
+        this.key = key;
+        this.stray = stray;
+        this.host = host;
+        this.state = new LineState(this, policy, closing, host);
+        this.timer = new LineTimer(host, this::timerFired);
+    }
+
+    String key() {
+        return key;
+    }
+
+    LineHost host() {
+        return host;
+    }
+
+    /** Whether calls with this limit may use the line. */
+    boolean fits(int limit) {
+        return ask(line -> stray || line.policy().limit() == limit);
+    }
+
+    /** A call comes. {@code false} if this line is retired: the key has another one by now, or needs one. */
+    boolean enter(Waiter waiter) {
+        Effects effects = new Effects(host);
+        lock.lock();
+        try {
+            if (retired) {
+                return false;
+            }
+            if (stray) {
+                stray = false;
+                state.adopt(waiter.use.policy);
+            }
+            long now = state.begin(effects);
+            state.enter(waiter, now, effects);
+            settle(now, effects);
+        } finally {
+            lock.unlock();
+        }
+        effects.runAll();
+        return true;
+    }
+
+    /** A call has decided by itself to wait no longer. */
+    void left(Waiter waiter) {
+        event((now, effects) -> state.waiters.remove(waiter));
+    }
+
+    /** How a call's wait ends at its own time-out. */
+    Outcome atTimeout(Waiter waiter) {
+        lock.lock();
+        try {
+            Throwable failure = state.failure(host.now());
+            if (failure == null && !waiter.queueing) {
+                failure = state.unanswered();
+            }
+            return failure != null ? new Failed(failure) : Refused.TIMED_OUT;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A call gives its permit back.
+     *
+     * @return ends when the store has confirmed it, {@code null} if there is nothing to wait for
+     */
+    @Nullable
+    CompletableFuture<Void> release(Grant grant) {
+        Effects effects = new Effects(host);
+        CompletableFuture<Void> confirmation = null;
+        lock.lock();
+        try {
+            long now = state.begin(effects);
+            if (state.release(grant, now, effects)) {
+                settle(now, effects);
+                if (state.policy().release() == Release.SYNC && state.plan.owes() && !retired) {
+                    confirmation = new CompletableFuture<>();
+                    returns.add(confirmation);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        effects.runAll();
+        return confirmation;
+    }
+
+    /** The store has answered a claim. */
+    void answered(long sequence, Holding holding) {
+        event((now, effects) -> {
+            state.landed(sequence, now, effects);
+            takeIn(holding, now, effects);
+        });
+    }
+
+    /** The store has told of a grant unasked. */
+    void pushed(Holding holding) {
+        event((now, effects) -> takeIn(holding, now, effects));
+    }
+
+    private void takeIn(Holding holding, long now, Effects effects) {
+        if (!retired) {
+            state.takeIn(holding, now, effects);
+        } else if (holding.permits() > 0) {
+            effects.run(() -> host.granted(key, holding));
+        }
+    }
+
+    /** A claim has failed. */
+    void failed(long sequence, Throwable cause) {
+        event((now, effects) -> state.claimFailed(sequence, cause, now, effects));
+    }
+
+    /** Something about the key has changed. */
+    void changed() {
+        event((now, effects) -> state.changed());
+    }
+
+    /** The member's session is gone, and with it all its records. */
+    void sessionLost() {
+        event((now, effects) -> state.sessionLost(effects));
+    }
+
+    /** Looks at the clock: the member's session may have become untrustworthy. */
+    void check() {
+        event((now, effects) -> {});
+    }
+
+    /** Leaves the line and takes no more calls; those that hold permits go on. */
+    void close() {
+        event((now, effects) -> state.close(effects));
+    }
+
+    /** No more renewals and repetitions: the store has been left. */
+    void abandon() {
+        lock.lock();
+        try {
+            retire();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether the permit is backed by an answer that may still be relied on. */
+    boolean isValid(Grant grant) {
+        return ask(line -> grant.counted && host.now() < line.validUntil());
+    }
+
+    /** Whether calls hold permits. */
+    boolean isInUse() {
+        return ask(line -> line.ledger.inUse() > 0);
+    }
+
+    private boolean ask(Predicate<LineState> question) {
+        lock.lock();
+        try {
+            return question.test(state);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void timerFired() {
+        event((now, effects) -> {
+            timer.fired();
+            if (!retired && state.isUnused(now)) {
+                retire();
+                if (state.isClosing()) {
+                    effects.run(host::progress);
+                }
+            }
+        });
+    }
+
+    private void event(Event event) {
+        Effects effects = new Effects(host);
+        lock.lock();
+        try {
+            long now = state.begin(effects);
+            event.happen(now, effects);
+            settle(now, effects);
+        } finally {
+            lock.unlock();
+        }
+        effects.runAll();
+    }
+
+    private void settle(long now, Effects effects) {
+        if (retired) {
+            return;
+        }
+        state.settle(now, effects);
+        if (!state.plan.owes() && !returns.isEmpty()) {
+            List<CompletableFuture<Void>> done = List.copyOf(returns);
+            returns.clear();
+            effects.run(() -> done.forEach(future -> future.complete(null)));
+        }
+        boolean leaving = state.isClosing() && state.ledger.inUse() == 0;
+        if (leaving && state.isUnused(now)) {
+            retire();
+        } else {
+            timer.arm(state.nextTime(now), now);
+        }
+        if (leaving) {
+            effects.run(host::progress);
+        }
+    }
+
+    private void retire() {
+        retired = true;
+        timer.stop();
+        host.retired(this);
+    }
+
+    /** What happens between begin and settle. */
+    private interface Event {
+        void happen(long now, Effects effects);
+    }
+}

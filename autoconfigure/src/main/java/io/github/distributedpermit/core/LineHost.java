@@ -1,0 +1,50 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.concurrent.Future;
+
+/** What a line needs of the process around it. */
+interface LineHost {
+
+    /** The monotonic clock in nanoseconds, beginning at 0. */
+    long now();
+
+    /** The next sequence of this member, over all keys. */
+    long nextSequence();
+
+    /** When the member's session stops being trustworthy; {@code Long.MAX_VALUE} for a store with leases. */
+    long aliveUntil();
+
+    /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this returns. */
+    void send(Claim claim, SentClaim sent);
+
+    Scheduler scheduler();
+
+    /** From 0 to 1, for jitter. */
+    double jitter();
+
+    /** The store speaks of a key whose line is retired. */
+    void granted(String key, Holding holding);
+
+    /** Nobody needs the line any more. */
+    void retired(KeyLine line);
+
+    /** While shutting down: the line has nothing in use any more. */
+    void progress();
+
+    /** Runs a user's callback. */
+    void callback(Runnable task);
+
+    /** A call gives its permit back. */
+    void released(Grant grant);
+
+    /** Waits until the store has confirmed a return, at most for the command time-out. */
+    void awaitReturn(Future<Void> confirmation);
+
+    /** A grant was lost. */
+    void lost(Grant grant);
+
+    /** A permit passed to another call of this process. */
+    void handedOver(NameUse use);
+}

@@ -1,0 +1,336 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.Outcome.Failed;
+import io.github.distributedpermit.core.Outcome.Refused;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state machine of one key: every event begins with a look at the clock and ends with {@link #settle}, which hands
+ * out, gives back and decides on a claim. Guarded by the lock of its line; what leaves the lock goes into
+ * {@link Effects}.
+ */
+final class LineState {
+
+    static final long NEVER = Long.MAX_VALUE;
+
+    final WaiterQueue waiters = new WaiterQueue();
+    final Ledger ledger;
+    final ClaimPlan plan;
+    private final KeyLine line;
+    private final LineHost host;
+    private Policy policy;
+
+    private long lingerUntil = NEVER;
+    private long confirmedAt;
+    private @Nullable Throwable lastFailure;
+    private boolean closing;
+    private @Nullable NameUse lastUse;
+
+    LineState(KeyLine line, Policy policy, boolean closing, LineHost host) {
+        this.closing = closing;
+        this.line = line;
+        this.policy = policy;
+        this.host = host;
+        this.ledger = new Ledger(policy);
+        this.plan = new ClaimPlan(line, policy);
+    }
+
+    Policy policy() {
+        return policy;
+    }
+
+    void adopt(Policy settings) {
+        policy = settings;
+        ledger.adopt(settings);
+        plan.adopt(settings);
+    }
+
+    /** What every event begins with: time has passed. */
+    long begin(Effects effects) {
+        long now = host.now();
+        if (ledger.granted() > 0 && now >= validUntil()) {
+            ledger.loseAll(effects);
+            plan.askAgain();
+        }
+        SentClaim late = plan.sent.oldestInFlight();
+        while (late != null && late.at + policy.commandTimeout() <= now) {
+            effects.run(late::cancel);
+            claimFailed(late.sequence, unanswered(), now, effects);
+            late = plan.sent.oldestInFlight();
+        }
+        plan.sent.forgetUntil(now - policy.lease());
+        failHopeless(now, effects);
+        return now;
+    }
+
+    /** A call without a time-out of its own waits for a store that is away no longer than a lease. */
+    private void failHopeless(long now, Effects effects) {
+        if (!plan.backoff.isFailing() || lastFailure == null || waiters.isEmpty()) {
+            return;
+        }
+        long hopeless = now - policy.lease();
+        if (confirmedAt <= hopeless && waiters.firstUntimedArrival() <= hopeless) {
+            waiters.end(waiter -> !waiter.timed && waiter.arrival <= hopeless, new Failed(lastFailure), effects);
+        }
+    }
+
+    void enter(Waiter waiter, long now, Effects effects) {
+        lastUse = waiter.use;
+        if (closing) {
+            refuse(waiter, Reason.SHUTTING_DOWN, effects);
+        } else if (waiters.size() >= policy.maxWaiters()) {
+            refuse(waiter, Reason.LINE_FULL, effects);
+        } else {
+            waiters.add(waiter);
+            handOut(true, now, effects);
+            if (waiter.inLine && !waiter.queueing) {
+                plan.newTry();
+            }
+        }
+    }
+
+    private static void refuse(Waiter waiter, Reason reason, Effects effects) {
+        Outcome outcome = new Refused(reason);
+        if (waiter.decide(outcome)) {
+            effects.ended(waiter, outcome);
+        }
+    }
+
+    /** {@code false} if the permit was lost before. */
+    boolean release(Grant grant, long now, Effects effects) {
+        if (!ledger.holders.remove(grant)) {
+            return false;
+        }
+        grant.use.holders.addAndGet(-grant.weight);
+        if (!waiters.isEmpty()) {
+            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice();
+            if (ledger.isOver() || sliceIsOver) {
+                ledger.shrinkTo(ledger.granted() - grant.weight);
+                plan.giveBack();
+            }
+            handOut(true, now, effects);
+        } else if (lingerUntil == NEVER && policy.linger() > 0 && !closing) {
+            lingerUntil = now + policy.linger();
+        }
+        return true;
+    }
+
+    /** An answer has come, to whichever claim. */
+    void landed(long sequence, long now, Effects effects) {
+        if (now >= host.aliveUntil()) {
+            // it may not be relied on, and the next one neither: as good as a store that is away
+            claimFailed(sequence, unconfirmedSession(), now, effects);
+            return;
+        }
+        plan.sent.landed(sequence);
+        plan.backoff.answered();
+        confirmedAt = now;
+    }
+
+    /** An answer or a push. */
+    void takeIn(Holding holding, long now, Effects effects) {
+        boolean beyond = ledger.isBeyond(holding);
+        if (ledger.apply(holding, plan.sent, plan.cap(ledger.granted()), host.aliveUntil(), now, effects)) {
+            plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
+            if (lastUse != null) {
+                lastUse.heardLimit(holding.limit());
+            }
+        } else if (beyond && plan.sent.inFlight() == 0 && (holding.permits() > 0 || !plan.sent.isEmpty())) {
+            plan.askAgain();
+            plan.remembered(now);
+        }
+    }
+
+    void claimFailed(long sequence, Throwable cause, long now, Effects effects) {
+        if (!plan.sent.landed(sequence)) {
+            return;
+        }
+        if (sequence <= ledger.appliedSequence()) {
+            plan.sent.confirmed(ledger.appliedSequence());
+            return;
+        }
+        lastFailure = cause;
+        plan.failed(now, host.jitter());
+        if (cause instanceof PermitStoreException failure && failure.isPermanent()) {
+            waiters.end(waiter -> true, new Failed(cause), effects);
+        } else if (waiters.hasTries()) {
+            waiters.end(waiter -> !waiter.queueing && waiter.firstClaim == sequence, new Failed(cause), effects);
+        }
+    }
+
+    void changed() {
+        if (!waiters.isEmpty() || ledger.granted() > 0) {
+            plan.askAgain();
+        }
+    }
+
+    void sessionLost(Effects effects) {
+        ledger.loseAll(effects);
+        ledger.distrust();
+        plan.forgotten();
+    }
+
+    void close(Effects effects) {
+        closing = true;
+        lingerUntil = NEVER;
+        waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
+    }
+
+    /** Why nothing is heard of the store; {@code null} if it answers. */
+    @Nullable
+    Throwable failure(long now) {
+        if (plan.backoff.isFailing()) {
+            return lastFailure;
+        }
+        SentClaim oldest = plan.sent.oldestInFlight();
+        return oldest != null && oldest.at + policy.commandTimeout() <= now ? unanswered() : null;
+    }
+
+    PermitStoreException unanswered() {
+        return PermitStoreException.passing(
+                "no answer within the command time-out of " + policy.commandTimeout() / 1_000_000 + " ms", null);
+    }
+
+    private static PermitStoreException unconfirmedSession() {
+        return PermitStoreException.passing("the session of this member has not been confirmed in time", null);
+    }
+
+    /** What every event ends with. */
+    void settle(long now, Effects effects) {
+        rejectTooHeavy(effects);
+        handOut(false, now, effects);
+        rejectTries(effects);
+        returnIdle(now);
+        int wanted = wanted();
+        if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now) && plan.maySend(waiters, now)) {
+            plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
+        }
+        forgetReturned(now);
+    }
+
+    /** A claim sent after the call came was confirmed with a limit it can never fit into; a limit of 0 is a pause. */
+    private void rejectTooHeavy(Effects effects) {
+        Integer limit = ledger.knownLimit();
+        if (limit != null && limit > 0 && waiters.heaviest() > limit) {
+            long applied = ledger.appliedSequence();
+            waiters.end(w -> w.weight > limit && w.wasClaimedBy(applied), new Refused(Reason.ABOVE_LIMIT), effects);
+        }
+    }
+
+    private void rejectTries(Effects effects) {
+        if (waiters.hasTries()) {
+            long applied = ledger.appliedSequence();
+            waiters.end(w -> !w.queueing && w.wasClaimedBy(applied), new Refused(Reason.LIMIT_REACHED), effects);
+        }
+    }
+
+    private void handOut(boolean passing, long now, Effects effects) {
+        for (Waiter w = waiters.first(); w != null && w.weight <= ledger.idle(); w = waiters.first()) {
+            if (now >= validUntil()) {
+                return;
+            }
+            waiters.remove(w);
+            Grant grant = ledger.grant(line, w, now);
+            if (w.decide(grant)) {
+                ledger.holders.add(grant);
+                w.use.holders.addAndGet(w.weight);
+                effects.ended(w, grant);
+                if (passing) {
+                    plan.passedOn();
+                    effects.handedOver(w.use);
+                }
+            }
+        }
+    }
+
+    private void returnIdle(long now) {
+        if (ledger.idle() <= 0) {
+            lingerUntil = NEVER;
+            return;
+        }
+        boolean others = ledger.isContended() || ledger.isOver();
+        if (waiters.isEmpty() && now < lingerUntil && lingerUntil != NEVER && !others) {
+            return;
+        }
+        lingerUntil = NEVER;
+        ledger.shrinkTo(ledger.inUse());
+        if (others || !waiters.isEmpty()) {
+            plan.giveBack();
+        } else {
+            plan.owe();
+        }
+    }
+
+    /** In use, waiting for and lingering; more than the limit only as far as the oldest waiter needs it. */
+    private int wanted() {
+        Waiter oldest = waiters.first();
+        if (oldest == null) {
+            return ledger.granted();
+        }
+        Integer known = ledger.knownLimit();
+        int limit = known == null ? policy.limit() : Math.max(known, policy.limit());
+        long most = Math.max(limit, (long) ledger.inUse() + oldest.weight);
+        return (int) Math.min(most, ledger.inUse() + waiters.weight());
+    }
+
+    /**
+     * Once the store must have forgotten what this member held, nothing has to be returned any more. A store with
+     * sessions remembers it for as long as the session lives, and tells of its end.
+     */
+    private void forgetReturned(long now) {
+        boolean lapsed = usesLeases() && now >= plan.rememberedUntil();
+        if (lapsed && waiters.isEmpty() && ledger.granted() == 0 && plan.backoff.isFailing()) {
+            plan.forgotten();
+            plan.backoff.answered();
+        }
+    }
+
+    /** Whether nothing here matters to calls or to the store. */
+    boolean isUnused(long now) {
+        return ledger.granted() == 0
+                && waiters.isEmpty()
+                && plan.sent.isEmpty()
+                && !plan.isDue(0, 0, waiters, usesLeases(), now);
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** When something falls due by itself. A line without anything to do is looked at once more, to be retired. */
+    long nextTime(long now) {
+        long at = NEVER;
+        SentClaim oldest = plan.sent.oldestInFlight();
+        if (oldest != null) {
+            at = oldest.at + policy.commandTimeout();
+        } else if (now < plan.backoff.until()) {
+            at = plan.backoff.until();
+        } else {
+            at = plan.nextTimed(ledger.granted(), waiters, usesLeases());
+        }
+        if (ledger.granted() > 0 && usesLeases()) {
+            at = Math.min(at, ledger.validUntil());
+        }
+        if (ledger.idle() > 0) {
+            at = Math.min(at, lingerUntil);
+        }
+        if (plan.backoff.isFailing()) {
+            long arrival = waiters.firstUntimedArrival();
+            if (arrival != NEVER) {
+                at = Math.min(at, Math.max(arrival, confirmedAt) + policy.lease());
+            }
+        }
+        return at != NEVER || ledger.granted() > 0 ? at : now + policy.commandTimeout();
+    }
+
+    long validUntil() {
+        return usesLeases() ? ledger.validUntil() : host.aliveUntil();
+    }
+
+    private boolean usesLeases() {
+        return host.aliveUntil() == NEVER;
+    }
+}

@@ -1,0 +1,107 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** The calls of one name. Thread-safe. */
+final class NamedCalls implements NamedPermits {
+
+    private final NameUse use;
+    private final Lines lines;
+    private final CallEnds ends;
+
+    NamedCalls(NameUse use, Lines lines, CallEnds ends) {
+        this.use = use;
+        this.lines = lines;
+        this.ends = ends;
+    }
+
+    @Override
+    public String name() {
+        return use.name();
+    }
+
+    @Override
+    public Permit acquire(String key) throws InterruptedException {
+        return acquire(PermitRequest.of(key).withTimeout(use.definition.timeout()));
+    }
+
+    @Override
+    public Optional<Permit> tryAcquire(String key) throws InterruptedException {
+        try {
+            return Optional.of(acquire(PermitRequest.of(key).withoutWaiting()));
+        } catch (PermitRejectedException e) {
+            if (e.reason() == Reason.LIMIT_REACHED) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public Permit acquire(PermitRequest asked) throws InterruptedException {
+        check(asked);
+        PermitRequest request = normal(asked);
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        ParkedCall call = new ParkedCall(use, request, lines.now());
+        KeyLine line = enter(request, call.waiter());
+        Outcome outcome = call.await(line);
+        return ends.permit(use, request, call.waiter(), outcome);
+    }
+
+    @Override
+    public CompletableFuture<Permit> acquireAsync(PermitRequest asked) {
+        check(asked);
+        PermitRequest request = normal(asked);
+        FutureCall call = new FutureCall(use, request, lines, ends);
+        try {
+            call.follow(enter(request, call.waiter()));
+        } catch (PermitRejectedException e) {
+            call.completeExceptionally(e);
+        }
+        return call;
+    }
+
+    /** To wait for no time at all is not to wait. */
+    private static PermitRequest normal(PermitRequest request) {
+        boolean patient = request.timeout() == null || !request.timeout().isZero();
+        return patient ? request : request.withoutWaiting();
+    }
+
+    private KeyLine enter(PermitRequest request, Waiter waiter) {
+        if (waiter.queueing) {
+            use.waiters.incrementAndGet();
+        }
+        while (true) {
+            KeyLine line = lines.line(request.key(), use.policy);
+            if (line == null) {
+                Outcome refused = new Outcome.Refused(Reason.TOO_MANY_KEYS);
+                waiter.decide(refused);
+                throw ends.failure(use, request, waiter, refused);
+            }
+            if (!line.fits(use.policy.limit())) {
+                ends.left(use, waiter);
+                throw new IllegalArgumentException(
+                        "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
+                                .formatted(Text.escape(request.key()), use.policy.limit(), use.name()));
+            }
+            if (line.enter(waiter)) {
+                return line;
+            }
+        }
+    }
+
+    private void check(PermitRequest request) {
+        if (request.permits() > use.policy.limit()) {
+            throw new IllegalArgumentException("A call of permit '%s' asks for %d permits, but its limit is %d"
+                    .formatted(use.name(), request.permits(), use.policy.limit()));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.github.distributedpermit.core;
+
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+
+/** An observer never breaks the work. */
+final class SafeObserver implements PermitObserver {
+
+    private static final Logger LOG = System.getLogger(SafeObserver.class.getName());
+
+    private final PermitObserver target;
+
+    SafeObserver(PermitObserver target) {
+        this.target = target;
+    }
+
+    private static void safely(Runnable notice) {
+        try {
+            notice.run();
+        } catch (RuntimeException e) {
+            LOG.log(Level.WARNING, "An observer of permits failed; the call goes on", e);
+        }
+    }
+
+    @Override
+    public void named(PermitGauges gauges) {
+        safely(() -> target.named(gauges));
+    }
+
+    @Override
+    public void acquired(String name, Duration waited) {
+        safely(() -> target.acquired(name, waited));
+    }
+
+    @Override
+    public void rejected(String name, Reason reason, Duration waited) {
+        safely(() -> target.rejected(name, reason, waited));
+    }
+
+    @Override
+    public void failed(String name, Duration waited) {
+        safely(() -> target.failed(name, waited));
+    }
+
+    @Override
+    public void released(String name, Duration held) {
+        safely(() -> target.released(name, held));
+    }
+
+    @Override
+    public void lost(String name) {
+        safely(() -> target.lost(name));
+    }
+
+    @Override
+    public void handedOver(String name) {
+        safely(() -> target.handedOver(name));
+    }
+}

@@ -1,0 +1,23 @@
+package io.github.distributedpermit.core;
+
+/** Makes users' text fit for messages and logs. */
+final class Text {
+
+    private static final int LONGEST = 100;
+
+    private Text() {}
+
+    /** Control characters escaped, long text cut. */
+    static String escape(String text) {
+        StringBuilder escaped = new StringBuilder(Math.min(text.length(), LONGEST) + 8);
+        for (int i = 0; i < text.length() && i < LONGEST; i++) {
+            char c = text.charAt(i);
+            if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
+                escaped.append("\\u%04x".formatted((int) c));
+            } else {
+                escaped.append(c);
+            }
+        }
+        return text.length() > LONGEST ? escaped.append("...").toString() : escaped.toString();
+    }
+}

@@ -1,0 +1,61 @@
+package io.github.distributedpermit.health;
+
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+/** Asks the store for a key that nobody uses; changes nothing there. Thread-safe. */
+public final class StoreProbe {
+
+    /** The key asked for. */
+    public static final String KEY = "distributed-permit.probe";
+
+    private final Function<String, ? extends CompletionStage<KeyState>> inspect;
+    private final Duration timeout;
+
+    /**
+     * Creates a probe.
+     *
+     * @param inspect asks the store for a key
+     * @param timeout how long it may take
+     */
+    public StoreProbe(Function<String, ? extends CompletionStage<KeyState>> inspect, Duration timeout) {
+        this.inspect = inspect;
+        this.timeout = timeout;
+    }
+
+    /** Why the store cannot be used, without secrets; empty if it answered. Blocks for the time-out at most. */
+    public Optional<String> problem() {
+        try {
+            inspect.apply(KEY).toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return Optional.empty();
+        } catch (TimeoutException e) {
+            return Optional.of("no answer within " + timeout.toMillis() + " ms");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.of("interrupted while waiting for an answer");
+        } catch (ExecutionException | RuntimeException e) {
+            return Optional.of(describe(e));
+        }
+    }
+
+    /** Only our own messages are known to hold no address with a password. */
+    private static String describe(Throwable thrown) {
+        Throwable cause = thrown;
+        while ((cause instanceof ExecutionException || cause instanceof CompletionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        String message = cause.getMessage();
+        return cause instanceof PermitStoreException && message != null
+                ? message
+                : cause.getClass().getSimpleName();
+    }
+}

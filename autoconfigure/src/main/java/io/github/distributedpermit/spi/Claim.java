@@ -1,0 +1,41 @@
+package io.github.distributedpermit.spi;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * "Of this key leave me {@code held} of what I have, I want {@code wanted} in all." Absolute, so safe to repeat.
+ *
+ * @param key the key, as the user gave it
+ * @param limit the limit this member goes by
+ * @param sequence increases with every claim of the member, over all keys
+ * @param held what the store must leave to the member, if it has it recorded
+ * @param wanted how many the member would like in all
+ * @param unit weight of its oldest waiter: grant at least that much more, or nothing; 0 if nobody waits
+ * @param waited age of the oldest waiter when the claim was sent
+ * @param lease how long the holding outlives this claim, on the store's clock; a store with sessions ignores it
+ * @param queue whether anybody is willing to wait in line
+ */
+public record Claim(
+        String key,
+        int limit,
+        long sequence,
+        int held,
+        int wanted,
+        int unit,
+        Duration waited,
+        Duration lease,
+        boolean queue) {
+
+    /** Checks the values. */
+    public Claim {
+        Objects.requireNonNull(key, "key");
+        if (limit < 1 || sequence < 0 || held < 0 || wanted < 0 || unit < 0) {
+            throw new IllegalArgumentException("limit %d, sequence %d, held %d, wanted %d, unit %d"
+                    .formatted(limit, sequence, held, wanted, unit));
+        }
+        if (waited.isNegative() || lease.isNegative() || lease.isZero()) {
+            throw new IllegalArgumentException("waited %s, lease %s".formatted(waited, lease));
+        }
+    }
+}

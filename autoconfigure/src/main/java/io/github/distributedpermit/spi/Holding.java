@@ -1,0 +1,24 @@
+package io.github.distributedpermit.spi;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What the store has recorded for a member and a key.
+ *
+ * @param permits how many the member may hold
+ * @param limit the limit in effect: the operator's override, else the member's own; 0 is a pause
+ * @param sequence of the record, not of the request: the highest the store has seen from the member
+ * @param version of the record; with {@code sequence} it orders answers and pushes. Never restarts
+ * @param contended whether another member is in line
+ * @param over whether more permits are in use than the limit in effect allows
+ * @param recheckAfter when to claim again at the latest, because a dead member's permits are to be collected then
+ */
+public record Holding(
+        int permits,
+        int limit,
+        long sequence,
+        long version,
+        boolean contended,
+        boolean over,
+        Optional<Duration> recheckAfter) {}

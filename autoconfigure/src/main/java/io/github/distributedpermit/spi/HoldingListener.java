@@ -1,0 +1,24 @@
+package io.github.distributedpermit.spi;
+
+/**
+ * What a store tells a member unasked. May be called by any thread, also from within {@link PermitStore#claim}; never
+ * blocks. A notice may be lost, late, doubled or false: nothing but latency depends on it.
+ */
+public interface HoldingListener {
+
+    /** The member's record of the key has changed: it was served. */
+    void granted(String key, Holding holding);
+
+    /** Something about the key has changed; claiming again tells what. */
+    void changed(String key);
+
+    /**
+     * A store with sessions has renewed the member's session.
+     *
+     * @param sentAtNanos when the confirmed renewal was sent, on the monotonic clock the store was given
+     */
+    void alive(long sentAtNanos);
+
+    /** A store with sessions has lost the member's session: nothing is held any more. */
+    void lost();
+}

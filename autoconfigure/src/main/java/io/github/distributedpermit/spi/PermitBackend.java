@@ -1,0 +1,22 @@
+package io.github.distributedpermit.spi;
+
+import java.time.Duration;
+
+/** A kind of store. One bean per backend; thread-safe. */
+public interface PermitBackend {
+
+    /** As in {@code distributed-permit.backend}. */
+    String name();
+
+    /**
+     * Makes this process a member. Neither blocks nor fails because the store is down: the claims do, one by one.
+     *
+     * @param listener is told of grants until the store is closed
+     */
+    PermitStore join(Member member, HoldingListener listener);
+
+    /** How long a process hands a permit over among its own calls while others wait, if the user does not say. */
+    default Duration handOverSlice() {
+        return Duration.ofMillis(5);
+    }
+}

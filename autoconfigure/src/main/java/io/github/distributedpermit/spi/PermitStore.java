@@ -1,0 +1,58 @@
+package io.github.distributedpermit.spi;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The store as one member sees it. Thread-safe, and no method but {@link #close} ever blocks.
+ *
+ * <p>The laws of {@code claim}, each a test of {@code PermitBackendContract}:
+ *
+ * <ol>
+ *   <li>A grant never lifts the sum over live members above the served member's own limit, which its record carries, or
+ *       the operator's override, whoever freed the permits.
+ *   <li>Nobody else ever cuts a live member's holding below its {@code held}, not even a lowered limit.
+ *   <li>{@code wanted} below the holding returns the rest at once.
+ *   <li>A claim whose sequence is not above the last one seen from the member changes nothing.
+ *   <li>Leases run on the store's clock or session. A lapsed member counts zero and learns so when it comes back.
+ *   <li>First come, first served among members by the age of their oldest waiter. No barging.
+ *   <li>Whoever frees permits serves the head of the line in the same atomic step and notifies only the members served.
+ *   <li>Keys nobody uses disappear from the store by themselves.
+ *   <li>A claim costs at most logarithmically more with more members of its key (Redis, local).
+ * </ol>
+ *
+ * <p>A stage that fails does so with {@link PermitStoreException}; the claim may have taken effect all the same, or may
+ * yet. Cancelling a stage, where it is a future, tells the store that nobody waits for the answer.
+ */
+public interface PermitStore extends AutoCloseable {
+
+    /** The one atomic step. */
+    CompletionStage<Holding> claim(Claim claim);
+
+    /** Who holds and who waits, for operators and tests. */
+    CompletionStage<KeyState> inspect(String key);
+
+    /**
+     * Sets or lifts the operator's limit of a key, which wins over every member's own; 0 is a pause. It does not vanish
+     * with the key.
+     */
+    CompletionStage<Void> override(String key, OptionalInt limit);
+
+    /**
+     * Present if the store keeps its members alive itself, by a session: how long the session outlives the member's last
+     * confirmed renewal. Such a store calls {@link HoldingListener#alive} and {@link HoldingListener#lost}, and a
+     * claim's lease has no meaning.
+     */
+    default Optional<Duration> session() {
+        return Optional.empty();
+    }
+
+    /**
+     * Ends the membership within a second. A store with sessions ends its session; a store with leases lets lapse what
+     * the member has not returned, for the calls that hold it may still run. The store in memory drops it at once.
+     */
+    @Override
+    void close();
+}

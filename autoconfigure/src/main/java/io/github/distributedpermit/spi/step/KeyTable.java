@@ -1,0 +1,232 @@
+package io.github.distributedpermit.spi.step;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyState;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All records of one key and the one step of the protocol. Every operation expires what has lapsed, acts, serves the
+ * line and says what changed. A claim costs O(log members) plus the members it serves or passes over.
+ *
+ * <p>Time enters as {@code now}: in a {@linkplain #leased leased} table the store's clock in microseconds, in a table
+ * {@linkplain #ofSessions of sessions} any number of the store that never falls, such as a Raft index or a zxid. Versions
+ * are never below it. Not thread-safe: a store keeps the table behind a lock or confines it to one computation.
+ */
+public final class KeyTable {
+
+    private static final int TOMBSTONES_PER_OPERATION = 16;
+
+    /** Micros; negative where sessions keep members alive, and a member that is gone needs no tombstone. */
+    private final long tombstone;
+
+    private final Records records;
+    private final Set<String> grown = new LinkedHashSet<>();
+    private long version;
+
+    private KeyTable(long tombstone, Collection<PermitRecord> records, OptionalInt override, long version) {
+        this.tombstone = tombstone;
+        this.records = new Records(records, override);
+        this.version = version;
+    }
+
+    /**
+     * An empty table whose records live by leases.
+     *
+     * @param tombstone how long the last sequence of a member is remembered after it has returned everything; longer
+     *     than any message may be late
+     */
+    public static KeyTable leased(Duration tombstone) {
+        return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0);
+    }
+
+    /**
+     * A table from the snapshot of a store whose records are bound to sessions. Nothing in it expires, and the record of
+     * a member that neither holds nor waits is removed at once: the store commits by check-and-set, which refuses doubled
+     * claims.
+     *
+     * @param records as the store has them, also those of members that have died: {@link #retain} drops them
+     * @param override the operator's limit, if set
+     * @param version the highest the store has recorded for the key
+     */
+    public static KeyTable ofSessions(Collection<PermitRecord> records, OptionalInt override, long version) {
+        return new KeyTable(-1, records, override, version);
+    }
+
+    /**
+     * The claim of a member.
+     *
+     * @param since the place in line of its oldest waiter, less is earlier: when that waiter arrived, by the clock or the
+     *     log of the store
+     */
+    public Step claim(String member, Claim claim, long now, long since) {
+        expire(now);
+        PermitRecord known = records.get(member);
+        if (known != null && claim.sequence() <= known.sequence()) {
+            serve(now);
+            return step(current(known), now);
+        }
+        PermitRecord before = known == null ? PermitRecord.unknown(member) : known;
+        int base = Math.min(before.permits(), Math.min(claim.held(), claim.wanted()));
+        boolean more = claim.wanted() > base;
+        OptionalLong place = claim.queue() && more ? OptionalLong.of(since) : OptionalLong.empty();
+        records.put(before.claimed(claim, base, tick(now), place));
+        serve(now);
+        if (!claim.queue() && more && records.waiting() == 0) {
+            grow(current(before), now);
+        }
+        return step(settle(current(before), claim, now), now);
+    }
+
+    /** Sets or lifts the operator's limit; 0 is a pause. */
+    public Step override(OptionalInt limit, long now) {
+        if (limit.isPresent() && limit.getAsInt() < 0) {
+            throw new IllegalArgumentException("An override is 0 or more, not " + limit.getAsInt());
+        }
+        records.override(limit);
+        return refresh(now);
+    }
+
+    /** Drops the record of a member that has left for good. */
+    public Step leave(String member, long now) {
+        records.remove(member);
+        return refresh(now);
+    }
+
+    /** Drops the records of members that are not alive; the next operation serves the line and reports them. */
+    public void retain(Set<String> liveMembers) {
+        for (String member : records.members()) {
+            if (!liveMembers.contains(member)) {
+                records.remove(member);
+            }
+        }
+    }
+
+    /** Expires what has lapsed and serves the line. */
+    public Step refresh(long now) {
+        expire(now);
+        serve(now);
+        return step(null, now);
+    }
+
+    /** What a member has; empty if it has no record. */
+    public Optional<Holding> view(String member, long now) {
+        return Optional.ofNullable(records.get(member)).map(r -> View.of(records, r, now));
+    }
+
+    /** Permits in use, over all members. */
+    public int used() {
+        return records.used();
+    }
+
+    /** The operator's limit, if set. */
+    public OptionalInt override() {
+        return records.override();
+    }
+
+    /** The highest version given to a record of this key. */
+    public long version() {
+        return version;
+    }
+
+    /** Whether nothing is left to remember, so that a store may forget the key. */
+    public boolean isEmpty() {
+        return records.isEmpty();
+    }
+
+    /** All records, also idle ones, in no particular order. */
+    public Collection<PermitRecord> records() {
+        return records.all();
+    }
+
+    /** For operators: those that hold and do not wait, by id, then the line. */
+    public KeyState state(String key) {
+        return View.state(records, key);
+    }
+
+    private void expire(long now) {
+        for (PermitRecord r = records.firstLease(); r != null && r.expiry() <= now; r = records.firstLease()) {
+            records.remove(r.member());
+        }
+        PermitRecord old = records.firstTombstone();
+        for (int i = 0; i < TOMBSTONES_PER_OPERATION && old != null && old.expiry() <= now; i++) {
+            records.remove(old.member());
+            old = records.firstTombstone();
+        }
+    }
+
+    private void serve(long now) {
+        PermitRecord head = records.head();
+        while (head != null) {
+            int limit = records.limit(head);
+            boolean neverFits = limit > 0 && limit < head.unit();
+            if (!neverFits) {
+                boolean servedWhole = grow(head, now) && !current(head).inLine();
+                if (!servedWhole) {
+                    return; // strict: nobody passes a head that merely does not fit yet
+                }
+            }
+            head = records.behind(head);
+        }
+    }
+
+    private boolean grow(PermitRecord r, long now) {
+        int room = r.permits() - records.used() + records.limit(r);
+        int target = Math.min(r.wanted(), room);
+        if (target <= r.permits() || target < r.least()) {
+            return false;
+        }
+        records.put(r.grown(target, tick(now)));
+        grown.add(r.member());
+        return true;
+    }
+
+    /** The claim renews the lease; a record that has become idle stays as a tombstone or, with sessions, goes. */
+    private PermitRecord settle(PermitRecord r, Claim claim, long now) {
+        if (tombstone < 0) {
+            if (r.isIdle()) {
+                records.remove(r.member());
+            }
+            return r;
+        }
+        long lasts = r.isIdle() ? tombstone : TimeUnit.MICROSECONDS.convert(claim.lease());
+        PermitRecord settled = r.expiring(lasts > PermitRecord.NEVER - now ? PermitRecord.NEVER : now + lasts);
+        records.put(settled);
+        return settled;
+    }
+
+    private PermitRecord current(PermitRecord earlier) {
+        PermitRecord r = records.get(earlier.member());
+        return r == null ? earlier : r;
+    }
+
+    private long tick(long now) {
+        version = Math.max(version + 1, now);
+        return version;
+    }
+
+    private Step step(@Nullable PermitRecord claimer, long now) {
+        Map<String, Holding> served = new LinkedHashMap<>();
+        for (String member : grown) {
+            PermitRecord r = records.get(member);
+            if (r != null && (claimer == null || !member.equals(claimer.member()))) {
+                served.put(member, View.of(records, r, now));
+            }
+        }
+        grown.clear();
+        Optional<Holding> answer = Optional.ofNullable(claimer).map(r -> View.of(records, r, now));
+        Records.Difference difference = records.drain();
+        return new Step(answer, difference.written(), difference.removed(), served);
+    }
+}

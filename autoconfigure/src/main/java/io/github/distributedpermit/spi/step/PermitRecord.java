@@ -1,0 +1,72 @@
+package io.github.distributedpermit.spi.step;
+
+import io.github.distributedpermit.spi.Claim;
+import java.util.OptionalLong;
+
+/**
+ * What a store has recorded for one member of a key.
+ *
+ * @param member its id
+ * @param permits how many it may hold
+ * @param sequence the highest seen from the member
+ * @param version of this record; grows with every change of the permits and with every claim
+ * @param wanted how many it wants in all
+ * @param unit weight of its oldest waiter
+ * @param least a grant leaves it at least this many, or changes nothing
+ * @param limit the limit it goes by
+ * @param since when its oldest waiter arrived, in the order of the store; present only while it is in line
+ * @param expiry when the record lapses, on the store's clock, or {@link #NEVER}
+ */
+public record PermitRecord(
+        String member,
+        int permits,
+        long sequence,
+        long version,
+        int wanted,
+        int unit,
+        int least,
+        int limit,
+        OptionalLong since,
+        long expiry) {
+
+    /** The expiry of a record that is bound to a session, or whose lease is endless. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    static PermitRecord unknown(String member) {
+        return new PermitRecord(member, 0, -1, 0, 0, 0, 0, 0, OptionalLong.empty(), NEVER);
+    }
+
+    /** Whether the member waits for more. */
+    public boolean inLine() {
+        return since.isPresent();
+    }
+
+    /** Whether the record says nothing but which sequence came last. */
+    public boolean isIdle() {
+        return permits == 0 && !inLine();
+    }
+
+    PermitRecord claimed(Claim claim, int base, long nextVersion, OptionalLong arrival) {
+        return new PermitRecord(
+                member,
+                base,
+                claim.sequence(),
+                nextVersion,
+                claim.wanted(),
+                claim.unit(),
+                base + claim.unit(),
+                claim.limit(),
+                arrival,
+                NEVER);
+    }
+
+    /** Keeps its place in line unless it has all it wants: its next claim states the age of who then is its oldest. */
+    PermitRecord grown(int target, long nextVersion) {
+        OptionalLong place = target == wanted ? OptionalLong.empty() : since;
+        return new PermitRecord(member, target, sequence, nextVersion, wanted, unit, least, limit, place, expiry);
+    }
+
+    PermitRecord expiring(long at) {
+        return new PermitRecord(member, permits, sequence, version, wanted, unit, least, limit, since, at);
+    }
+}

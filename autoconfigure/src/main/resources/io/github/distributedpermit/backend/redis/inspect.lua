@@ -1,0 +1,46 @@
+-- Who holds and who waits. Reads every record of the key, and writes nothing. Comes after common.lua.
+--
+-- Returns used, override or -1, then for each member: its id, permits, wanted, limit, 1 if in line. Those that hold and
+-- do not wait come first, by id, then the line.
+
+local refused = load()
+if refused then
+  return refused
+end
+
+local used, holding, inline = 0, {}, {}
+local all = call('HGETALL', STATE)
+for i = 1, #all, 2 do
+  local member = all[i]
+  if member ~= '*' then
+    local r = decode(all[i + 1])
+    if r.expiry > op.now then
+      used = used + r.permits
+      if r.waiting then
+        inline[member] = r
+      elseif r.permits > 0 then
+        holding[#holding + 1] = member
+        op.records[member] = r
+      end
+    end
+  end
+end
+table.sort(holding)
+
+local result = { used, op.override }
+local function add(member, r)
+  for _, value in ipairs({ member, r.permits, r.wanted, r.limit, r.waiting and 1 or 0 }) do
+    result[#result + 1] = value
+  end
+end
+for _, member in ipairs(holding) do
+  add(member, op.records[member])
+end
+if next(inline) then
+  for _, member in ipairs(call('ZRANGE', LINE, 0, -1)) do
+    if inline[member] then
+      add(member, inline[member])
+    end
+  end
+end
+return result

@@ -1,0 +1,25 @@
+-- Sets or lifts the operator's limit of a key, which wins over every member's own. 0 is a pause. Comes after serve.lua.
+--
+-- ARGV: the limit, or -1 for none; 1 in a cluster, else 0.
+
+local value = tonumber(ARGV[1])
+op.clustered = ARGV[2] == '1'
+
+local refused = load()
+if refused then
+  return refused
+end
+if value < 0 then
+  call('DEL', KEYS[5])
+  op.written = true
+else
+  put('SET', KEYS[5], value)
+end
+if not op.fresh then
+  op.override = value
+  prepare()
+  expire()
+  serve()
+  flush()
+end
+return 1

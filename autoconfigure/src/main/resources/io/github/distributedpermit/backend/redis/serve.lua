@@ -1,0 +1,237 @@
+-- What the operations that change a key share: writing, growing, expiring, serving. Comes after common.lua.
+
+-- A write that needs memory. The server asks for memory only before a call's first write, and never for a removal. If
+-- this is the first and there is none, a return or a renewal goes on, and a new grant is refused with all as it was.
+local function put(...)
+  if not op.written then
+    local reply = redis.pcall(...)
+    op.written = true
+    if type(reply) ~= 'table' or not reply.err then
+      return
+    end
+    if op.lenient and string.find(reply.err, 'OOM', 1, true) then
+      call('HDEL', STATE, '')
+    end
+  end
+  call(...)
+end
+
+local function limit(r)
+  return op.override >= 0 and op.override or r.limit
+end
+
+local function tick()
+  op.version = math.max(op.version + 1, op.now)
+  return op.version
+end
+
+-- A unit above the limit can never fit and must not block the others. A limit of 0 is a pause, and all stay in line.
+local function misfit(r)
+  return limit(r) > 0 and limit(r) < r.unit
+end
+
+local function grow(r)
+  local target = math.min(r.wanted, r.permits + limit(r) - op.used)
+  if target <= r.permits or target < r.least then
+    return false
+  end
+  op.used = op.used + target - r.permits
+  r.permits = target
+  r.version = tick()
+  return true
+end
+
+local function view(member, r)
+  local most = limit(r)
+  local others = op.line - (r.waiting and 1 or 0)
+  local flags = (others > 0 and 1 or 0) + (op.used > most and 2 or 0)
+  local recheck = -1
+  if r.waiting and member == op.head and op.lease < math.huge then
+    recheck = math.max(op.lease - op.now, 0) + 1000
+  end
+  return struct.pack('<I4I4dddB', r.permits, most, r.sequence, r.version, recheck, flags)
+end
+
+-- Writes down what has changed.
+local function flush()
+  local fields = { struct.pack(HEADER_PACKING, 1, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life) }
+  for member, r in pairs(op.changed) do
+    fields[#fields + 1] = member
+    fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
+      r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0)
+  end
+  put('HSET', STATE, '*', unpack(fields))
+  if op.leaving then
+    call('ZREM', LINE, op.leaving)
+  end
+  for i = 1, #op.unborn do
+    call('PEXPIREAT', op.unborn[i], math.ceil(op.life / 1000) + 1)
+  end
+end
+
+local drop, expire, serve
+
+-- Makes the functions that only calls need which meet a line or what has lapsed.
+local function prepare()
+  local function record(member)
+    local r = op.records[member]
+    if r == nil then
+      local packed = call('HGET', STATE, member)
+      r = packed and decode(packed) or false
+      op.records[member] = r
+    end
+    return r
+  end
+
+  local function remove(key, member)
+    call(key == STATE and 'HDEL' or 'ZREM', key, member)
+    op.written = true
+  end
+
+  -- A removal of nothing: it opens the way for writes that need memory, see put().
+  local function unlock()
+    if not op.written then
+      remove(STATE, '')
+    end
+  end
+
+  -- Removes a record and every trace of it.
+  drop = function(member, r)
+    op.used = op.used - r.permits
+    if r.waiting then
+      remove(LINE, member)
+      op.line = op.line - 1
+    end
+    if r.lease > 0 then
+      remove(LEASES, member)
+    end
+    if r.tomb > 0 then
+      remove(TOMBS, member)
+    end
+    remove(STATE, member)
+    op.records[member] = false
+    op.changed[member] = nil
+  end
+
+  -- Every record is in `leases` or in `tombs`, or it would never lapse.
+  local function leased(r)
+    return r.permits > 0 or r.waiting or r.tomb == 0
+  end
+
+  local function remembered(r)
+    return r.lease == 0 or not leased(r)
+  end
+
+  -- A due member of `leases` or `tombs` has either lapsed, or was seen again since and is put where it belongs now.
+  local function review(set, field, belongs, member)
+    local r = record(member)
+    if not r then
+      remove(set, member)
+    elseif r.expiry <= op.now then
+      drop(member, r)
+    else
+      unlock()
+      if belongs(r) then
+        call('ZADD', set, r.expiry, member)
+        r[field] = r.expiry
+      else
+        remove(set, member)
+        r[field] = 0
+      end
+      op.changed[member] = r
+    end
+  end
+
+  -- Reviews so many due members at most. Returns how many.
+  local function collect(set, field, belongs, most)
+    local due = call('ZRANGEBYSCORE', set, '-inf', op.now, 'LIMIT', 0, most)
+    for i = 1, #due do
+      review(set, field, belongs, due[i])
+    end
+    op[field] = tonumber(call('ZRANGE', set, 0, 0, 'WITHSCORES')[2] or math.huge)
+    return #due
+  end
+
+  -- Removes what has lapsed, a bounded number at a time: what is left over only keeps permits back a little longer.
+  expire = function()
+    local left = 1000
+    while op.lease <= op.now and left > 0 do
+      left = left - math.max(collect(LEASES, 'lease', leased, 100), 1)
+    end
+    if op.tomb <= op.now then
+      collect(TOMBS, 'tomb', remembered, 16)
+    end
+  end
+
+  -- Tells a member what it was given. False if its process is gone or deaf.
+  local function told(member, r)
+    unlock() -- whoever hears of a grant must find it recorded
+    local prefix, key = string.match(STATE, '^(.*):{(.*)}:state$')
+    local heard = call('PUBLISH', prefix .. ':member:' .. member, 'G' .. view(member, r) .. key)
+    return op.clustered or heard > 0
+  end
+
+  -- Grants to the line from its head, in memory. Returns who got something.
+  local function offer()
+    local served, position, size = {}, 0, op.line
+    op.head = false
+    while position < size do
+      local member = call('ZRANGE', LINE, position, position)[1]
+      local r = member and record(member)
+      if not member then
+        op.line = op.line - (size - position)
+        size = position
+      elseif not r then
+        remove(LINE, member)
+        op.line = op.line - 1
+        size = size - 1
+      elseif r.expiry <= op.now then
+        drop(member, r)
+        size = size - 1
+      elseif misfit(r) then
+        op.head = op.head or member
+        position = position + 1
+      else
+        local before = r.permits
+        if not grow(r) then
+          op.head = op.head or member
+          break -- strict: nobody passes a head that merely does not fit yet
+        end
+        op.changed[member] = r
+        served[#served + 1] = { member = member, record = r, before = before }
+        if r.permits < r.wanted then
+          op.head = op.head or member
+          break -- it keeps its place
+        end
+        r.waiting = false
+        op.line = op.line - 1
+        position = position + 1
+      end
+    end
+    return served
+  end
+
+  -- Serves the line and tells who is served, except the claimer, who gets an answer. Who can't be told is out of the
+  -- line with what it had; its next claim brings it back.
+  serve = function(claimer)
+    local deaf
+    repeat
+      deaf = false
+      for _, grant in ipairs(offer()) do
+        local member, r = grant.member, grant.record
+        if member ~= claimer and not told(member, r) then
+          deaf = true
+          op.used = op.used - (r.permits - grant.before)
+          r.permits = grant.before
+          if r.waiting then
+            r.waiting = false
+            op.line = op.line - 1
+          end
+        end
+        if not r.waiting then
+          remove(LINE, member)
+        end
+      end
+    until not deaf
+  end
+end

@@ -1,0 +1,195 @@
+package io.github.distributedpermit;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackages;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The walls between the packages, as the design draws them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS) // reading the classes takes its time
+class WallsTest {
+
+    private static final String API = WallsTest.class.getPackageName();
+    private static final String OURS = API + "..";
+    private static final String SPI = API + ".spi..";
+    private static final String CORE = API + ".core..";
+    private static final String AUTOCONFIGURE = API + ".autoconfigure..";
+
+    private final JavaClasses classes = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(API);
+
+    @Test
+    void theWallsAreCheckedOnRealClasses() {
+        assertThat(classes.contain(Permits.class)).isTrue();
+        assertThat(classes.contain(WallsTest.class)).isFalse();
+        assertThat(classes.size()).isGreaterThan(20);
+    }
+
+    @Test
+    void apiKnowsOnlyItself() {
+        check(mayUseOfOurs(API, API));
+    }
+
+    @Test
+    void spiKnowsOnlyTheApi() {
+        check(mayUseOfOurs(SPI, API, SPI));
+        check(noClasses()
+                .that()
+                .resideInAPackage(API + ".spi")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(API + ".spi.step.."));
+    }
+
+    @Test
+    void coreKnowsOnlyApiAndSpi() {
+        check(mayUseOfOurs(CORE, API, SPI, CORE));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"local", "redis", "consul", "zookeeper"})
+    void backendKnowsOnlyTheSpi(String name) {
+        String backend = API + ".backend." + name + "..";
+        check(mayUseOfOurs(backend, SPI, backend));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"aop", "metrics", "health", "actuate"})
+    void springSideKnowsApiAndSpiButNeitherCoreNorBackends(String name) {
+        String side = API + "." + name + "..";
+        check(mayUseOfOurs(side, API, SPI, side));
+    }
+
+    @Test
+    void nobodyKnowsTheAutoConfiguration() {
+        check(noClasses()
+                .that()
+                .resideOutsideOfPackage(AUTOCONFIGURE)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(AUTOCONFIGURE));
+    }
+
+    @Test
+    void apiSpiCoreAndLocalBackendKnowOnlyTheJdk() {
+        check(classes()
+                .that()
+                .resideInAnyPackage(API, SPI, CORE, API + ".backend.local..")
+                .should()
+                .onlyDependOnClassesThat()
+                .resideInAnyPackage("java..", "org.jspecify.annotations..", OURS));
+    }
+
+    @Test
+    void clientLibrariesStayWithTheirBackend() {
+        Map<String, List<String>> clients = Map.of(
+                "redis", List.of("io.lettuce..", "org.springframework.data.redis.."),
+                "consul", List.of("org.springframework.cloud.consul..", "java.net.http.."),
+                "zookeeper", List.of("org.apache.curator..", "org.apache.zookeeper.."));
+        clients.forEach((backend, libraries) -> check(noClasses()
+                .that()
+                .resideOutsideOfPackages(API + ".backend." + backend + "..", AUTOCONFIGURE)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(libraries.toArray(String[]::new))));
+    }
+
+    @Test
+    void packagesFormNoCycle() {
+        check(slices().assignedFrom(new PackagePerSlice()).should().beFreeOfCycles());
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        List<String> unmarked = Stream.concat(Stream.of(classes.getPackage(API)), subpackages(classes.getPackage(API)))
+                .filter(p -> !p.getClasses().isEmpty() && !p.isAnnotatedWith(NullMarked.class))
+                .map(JavaPackage::getName)
+                .toList();
+
+        assertThat(unmarked).isEmpty();
+    }
+
+    @Test
+    void nothingStaticIsMutable() {
+        check(fields().that().areStatic().and(areWritten()).should().beFinal().andShould(beImmutable()));
+    }
+
+    private void check(ArchRule rule) {
+        rule.allowEmptyShould(true).check(classes);
+    }
+
+    private static ArchRule mayUseOfOurs(String from, String... allowed) {
+        return classes()
+                .that(resideInAPackage(from))
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(resideOutsideOfPackages(OURS)))
+                .as("%s uses of this project only %s".formatted(from, List.of(allowed)));
+    }
+
+    private static Stream<JavaPackage> subpackages(JavaPackage parent) {
+        return parent.getSubpackagesInTree().stream();
+    }
+
+    /** Not made by the compiler, as the values of an enum are. */
+    private static DescribedPredicate<JavaField> areWritten() {
+        return DescribedPredicate.describe(
+                "are written by people", f -> !f.getModifiers().contains(JavaModifier.SYNTHETIC));
+    }
+
+    private static ArchCondition<JavaField> beImmutable() {
+        return new ArchCondition<>("be of a type that may be immutable") {
+            @Override
+            public void check(JavaField field, ConditionEvents events) {
+                JavaClass type = field.getRawType();
+                boolean mutable = type.isArray()
+                        || type.isAssignableTo(ThreadLocal.class)
+                        || type.getName().matches("java\\.util\\.concurrent\\.atomic\\..*(?<!FieldUpdater)")
+                        || (type.isAssignableTo(Collection.class) && !type.isInterface())
+                        || (type.isAssignableTo(Map.class) && !type.isInterface());
+                events.add(new SimpleConditionEvent(field, !mutable, field.getDescription() + " is of " + type));
+            }
+        };
+    }
+
+    private static final class PackagePerSlice implements SliceAssignment {
+
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass javaClass) {
+            return SliceIdentifier.of(javaClass.getPackageName());
+        }
+
+        @Override
+        public String getDescription() {
+            return "packages";
+        }
+    }
+}

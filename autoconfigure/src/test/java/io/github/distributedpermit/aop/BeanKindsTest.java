@@ -1,0 +1,207 @@
+package io.github.distributedpermit.aop;
+
+import static io.github.distributedpermit.aop.Contexts.local;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitCatalog;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.Permits;
+import java.lang.reflect.Proxy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+
+/** Every kind of bean is either limited or refused. */
+@ExtendWith(OutputCaptureExtension.class)
+class BeanKindsTest {
+
+    @Test
+    void singletonIsDefinedAtStart() {
+        local().withBean(Limited.class).run(context -> {
+            assertThat(context.getBean(PermitCatalog.class).find("bean")).isPresent();
+            assertLimited(context.getBean(Limited.class), context.getBean(Permits.class));
+        });
+    }
+
+    @Test
+    void lazyBeanIsCheckedWhenItIsMade() {
+        local().withUserConfiguration(Others.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThatExceptionOfType(BeanCreationException.class)
+                    .isThrownBy(() -> context.getBean("lazyInvalid"))
+                    .withStackTraceContaining("Invalid.call()");
+            assertLimited((Limited) context.getBean("lazyLimited"), context.getBean(Permits.class));
+        });
+    }
+
+    @Test
+    void prototypeIsCheckedWhenItIsMade() {
+        local().withUserConfiguration(Others.class).run(context -> {
+            for (int i = 0; i < 2; i++) {
+                assertThatExceptionOfType(BeanCreationException.class)
+                        .isThrownBy(() -> context.getBean("prototypeInvalid"))
+                        .withStackTraceContaining("Invalid.call()");
+            }
+            assertLimited((Limited) context.getBean("prototypeLimited"), context.getBean(Permits.class));
+        });
+    }
+
+    @Test
+    void wholeApplicationMayBeLazy() {
+        local().withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .withBean(Limited.class)
+                .run(context -> assertLimited(context.getBean(Limited.class), context.getBean(Permits.class)));
+    }
+
+    @Test
+    void productOfAFactoryBeanIsLimitedThroughItsInterface() {
+        local().withBean(ClientFactory.class).run(context -> {
+            Client client = context.getBean(Client.class);
+            assertThat(client.call()).isEqualTo("answer");
+            assertThat(context.getBean(PermitCatalog.class).find("client")).isPresent();
+            try (Permit taken = context.getBean(Permits.class).acquire("client")) {
+                assertThat(taken.isHeld()).isTrue();
+                assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(client::call);
+            }
+        });
+    }
+
+    @Test
+    void beansAreLimitedThroughInterfaceProxiesToo(CapturedOutput output) {
+        local().withPropertyValues("spring.aop.proxy-target-class=false")
+                .withBean("client", Client.class, ClientOfMine::new)
+                .run(context -> {
+                    Client client = context.getBean(Client.class);
+                    assertThat(Proxy.isProxyClass(client.getClass())).isTrue();
+                    assertThat(client.call()).isEqualTo("mine");
+                    try (Permit taken = context.getBean(Permits.class).acquire("client")) {
+                        assertThat(taken.isHeld()).isTrue();
+                        assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(client::call);
+                    }
+                    assertThat(output).doesNotContain("is NOT limited");
+                });
+    }
+
+    @Test
+    void beansAreLimitedWithoutBootsOwnAop() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration.class))
+                .withPropertyValues("distributed-permit.backend=local", "spring.aop.auto=false")
+                .withBean(Limited.class)
+                .run(context -> assertLimited(context.getBean(Limited.class), context.getBean(Permits.class)));
+    }
+
+    @Test
+    void beanMadeTooEarlyIsWarnedAbout(CapturedOutput output) {
+        local().withUserConfiguration(TooEarly.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(output).contains("'tooEarly' is NOT limited by @DistributedPermit");
+        });
+    }
+
+    private static void assertLimited(Limited bean, Permits permits) throws InterruptedException {
+        bean.call();
+        try (Permit taken = permits.acquire("bean")) {
+            assertThat(taken.isHeld()).isTrue();
+            assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(bean::call);
+        }
+    }
+
+    static class Limited {
+        @DistributedPermit(key = "bean", limit = 1, block = false)
+        public void call() {}
+    }
+
+    static class Invalid {
+        @DistributedPermit(limit = 0)
+        public void call() {}
+    }
+
+    interface Client {
+        @DistributedPermit(key = "client", limit = 1, block = false)
+        String call();
+    }
+
+    static class ClientOfMine implements Client {
+        @Override
+        public String call() {
+            return "mine";
+        }
+    }
+
+    static class ClientFactory implements FactoryBean<Client> {
+        @Override
+        public Client getObject() {
+            return (Client) Proxy.newProxyInstance(
+                    Client.class.getClassLoader(), new Class<?>[] {Client.class}, (proxy, method, args) -> "answer");
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return Client.class;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Others {
+        @Bean
+        @Lazy
+        Invalid lazyInvalid() {
+            return new Invalid();
+        }
+
+        @Bean
+        @Lazy
+        Limited lazyLimited() {
+            return new Limited();
+        }
+
+        @Bean
+        @Scope("prototype")
+        Invalid prototypeInvalid() {
+            return new Invalid();
+        }
+
+        @Bean
+        @Scope("prototype")
+        Limited prototypeLimited() {
+            return new Limited();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TooEarly {
+        @Bean
+        static Limited tooEarly() {
+            return new Limited();
+        }
+
+        @Bean
+        static EarlyPostProcessor earlyPostProcessor(Limited limited) {
+            return new EarlyPostProcessor(limited);
+        }
+    }
+
+    record EarlyPostProcessor(Limited limited) implements BeanPostProcessor, org.springframework.core.PriorityOrdered {
+        @Override
+        public int getOrder() {
+            return HIGHEST_PRECEDENCE;
+        }
+    }
+}

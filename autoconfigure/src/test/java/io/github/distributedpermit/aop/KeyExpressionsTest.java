@@ -1,0 +1,189 @@
+package io.github.distributedpermit.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.util.ReflectionUtils;
+
+class KeyExpressionsTest {
+
+    private final KeyExpressions expressions = new KeyExpressions();
+    private final Service target = new Service();
+    private final Method method = java.util.Objects.requireNonNull(
+            ReflectionUtils.findMethod(Service.class, "call", Object.class, Order.class));
+
+    @Test
+    void literalTextIsTheKeyAsItIs() {
+        assertThat(key("a b:c/{d}..\n\u00e9", null, null)).isEqualTo("a b:c/{d}..\n\u00e9");
+    }
+
+    @Test
+    void parametersAreKnownByNameAndByPosition() {
+        assertThat(key("t-#{#id}", 7, null)).isEqualTo("t-7");
+        assertThat(key("t-#{#p0}-#{#a0}", 7, null)).isEqualTo("t-7-7");
+        assertThat(key("#{#id}", "x", null)).isEqualTo("x");
+    }
+
+    @Test
+    void propertiesRecordComponentsMethodsMapsAndListsAreReached() {
+        Order order = new Order("acme", Optional.of(3));
+        assertThat(key("#{#order.tenant}/#{#order.tenant().length()}", 1, order))
+                .isEqualTo("acme/4");
+        assertThat(key("#{#order.count}", 1, order)).isEqualTo("3");
+        assertThat(key("#{#id['k']}", Map.of("k", "v"), null)).isEqualTo("v");
+        assertThat(key("#{#id[1]}", List.of("a", "b"), null)).isEqualTo("b");
+        assertThat(key("#{#id?.toLowerCase() ?: 'none'}", null, null)).isEqualTo("none");
+    }
+
+    @Test
+    void rootHasTargetAndMethod() {
+        assertThat(key("#{#root.target.region}-#{#root.method.name}", 1, null)).isEqualTo("eu-call");
+    }
+
+    @Test
+    void valuesWithATextOfTheirOwnAreTaken() {
+        UUID uuid = new UUID(1, 2);
+        assertThat(key("#{#id}", uuid, null)).isEqualTo(uuid.toString());
+        assertThat(key("#{#id}", TimeUnit.DAYS, null)).isEqualTo("DAYS");
+        assertThat(key("#{#id}", 'c', null)).isEqualTo("c");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#{#id}",
+                "tenant-#{#id}",
+                "#{'tenant-' + #id}",
+                "#{'tenant-' + #id + '-export'}",
+                "#{#order?.tenant}"
+            })
+    void nullIsNeverPartOfAKey(String text) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key(text, null, null))
+                .withMessageContaining("Service.call")
+                .withMessageContaining(text)
+                .withMessageContaining("null");
+    }
+
+    @Test
+    void emptyOptionalIsNoKey() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key("t-#{#order.count}", 1, new Order("acme", Optional.empty())))
+                .withMessageContaining("null");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "\t\n"})
+    void blankIsNoKey(String value) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key("#{#id}", value, null))
+                .withMessageContaining("Service.call")
+                .withMessageContaining("#{#id}")
+                .withMessageContaining("blank");
+    }
+
+    @Test
+    void identityOfAnObjectIsNoKey() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key("#{#id}", new Object(), null))
+                .withMessageContaining("name a property");
+        assertThatIllegalArgumentException().isThrownBy(() -> key("#{#id}", new int[] {1}, null));
+    }
+
+    @Test
+    void missingPropertyIsToldWithMethodAndExpression() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key("#{#order.tenat}", 1, new Order("acme", Optional.empty())))
+                .withMessageContaining("Service.call")
+                .withMessageContaining("tenat");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#{T(java.lang.System).exit(1)}",
+                "${user.home}",
+                "#{#root.target.region}",
+                "' + T(java.lang.System).getenv() + '"
+            })
+    void userTextIsDataAndNeverEvaluated(String hostile) {
+        assertThat(key("tenant-#{#id}", hostile, null)).isEqualTo("tenant-" + hostile);
+        assertThat(key("#{'tenant-' + #id}", hostile, null)).isEqualTo("tenant-" + hostile);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#{T(java.lang.System).getenv('HOME')}",
+                "#{new java.lang.String('x')}",
+                "#{@someBean.name}",
+                "#{#id = 'x'}",
+                "#{#fn(1)}",
+                "x-#{#id != null ? T(java.time.Year).now() : 1}"
+            })
+    void whatExpressionsMayNotSeeIsRefusedAtStart(String text) {
+        assertThatExceptionOfType(InvalidPermitException.class)
+                .isThrownBy(() -> parse(text))
+                .withMessageContaining("Service.call")
+                .withMessageContaining(text)
+                .withMessageContaining("not allowed");
+    }
+
+    @Test
+    void classLoadersAndClassesStayOutOfReach() {
+        assertThatIllegalArgumentException().isThrownBy(() -> key("#{#id.class.classLoader}", "x", null));
+        assertThatIllegalArgumentException().isThrownBy(() -> key("#{#id.getClass().forName('x')}", "x", null));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#{#ident}", "t-#{#p2}", "#{'a' + #nothing.x}"})
+    void unknownParameterIsRefusedAtStart(String text) {
+        assertThatExceptionOfType(InvalidPermitException.class)
+                .isThrownBy(() -> parse(text))
+                .withMessageContaining("Service.call")
+                .withMessageContaining(text)
+                .withMessageContaining("#id, #p0, #a0, #order, #p1, #a1")
+                .withMessageContaining("-parameters");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#{#id", "#{}", "#{#id +}", "#{'open}", "a#{)}"})
+    void whatDoesNotParseIsRefusedAtStart(String text) {
+        assertThatExceptionOfType(InvalidPermitException.class)
+                .isThrownBy(() -> parse(text))
+                .withMessageContaining("Service.call")
+                .withMessageContaining(text)
+                .withMessageContaining("does not parse");
+    }
+
+    private String key(String text, @Nullable Object id, @Nullable Order order) {
+        return parse(text).keyFor(target, method, new @Nullable Object[] {id, order});
+    }
+
+    private KeyTemplate parse(String text) {
+        return expressions.parse(text, method, "Service.call");
+    }
+
+    /** A record, as arguments often are. */
+    public record Order(String tenant, Optional<Integer> count) {}
+
+    /** A bean. */
+    public static class Service {
+        public String getRegion() {
+            return "eu";
+        }
+
+        public void call(Object id, Order order) {}
+    }
+}

@@ -1,0 +1,106 @@
+package io.github.distributedpermit.aop;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.PermitToken;
+import io.github.distributedpermit.Permits;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** An application's own permits, without any limit: writes down what is taken and returned. */
+class RecordingPermits implements Permits {
+
+    final List<String> events = new CopyOnWriteArrayList<>();
+
+    /** Called with each return. */
+    void onRelease(String key) {
+        events.add("-" + key);
+    }
+
+    @Override
+    public NamedPermits named(String name) {
+        return new Named(name);
+    }
+
+    private final class Named implements NamedPermits {
+
+        private final String name;
+
+        Named(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public Permit acquire(String key) {
+            return acquire(PermitRequest.of(key));
+        }
+
+        @Override
+        public Permit acquire(PermitRequest request) {
+            events.add("+" + request.key());
+            return new Recorded(name, request);
+        }
+
+        @Override
+        public Optional<Permit> tryAcquire(String key) {
+            return Optional.of(acquire(key));
+        }
+
+        @Override
+        public CompletableFuture<Permit> acquireAsync(PermitRequest request) {
+            return CompletableFuture.completedFuture(acquire(request));
+        }
+    }
+
+    private final class Recorded implements Permit {
+
+        private final String name;
+        private final PermitRequest request;
+
+        Recorded(String name, PermitRequest request) {
+            this.name = name;
+            this.request = request;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public String key() {
+            return request.key();
+        }
+
+        @Override
+        public int permits() {
+            return request.permits();
+        }
+
+        @Override
+        public PermitToken token() {
+            return new PermitToken(1, 1);
+        }
+
+        @Override
+        public boolean isHeld() {
+            return true;
+        }
+
+        @Override
+        public void onLoss(Runnable listener) {}
+
+        @Override
+        public void release() {
+            onRelease(request.key());
+        }
+    }
+}

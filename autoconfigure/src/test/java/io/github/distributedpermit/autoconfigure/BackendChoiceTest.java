@@ -1,0 +1,166 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.analysis;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.aop.PermitAdvisor;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.backend.redis.RedisPermitBackend;
+import io.github.distributedpermit.spi.PermitBackend;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Which store is taken, and what is said when none can be. Never a silently local one. */
+class BackendChoiceTest {
+
+    private static final String CONSUL = "org.springframework.cloud.consul.ConsulProperties";
+    private static final String CURATOR = "org.apache.curator.framework.CuratorFramework";
+
+    private final ApplicationContextRunner withRedis = plain().withConfiguration(
+                    AutoConfigurations.of(DataRedisAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=1");
+
+    private final FilteredClassLoader nothing = new FilteredClassLoader(
+            "io.lettuce",
+            "org.springframework.data.redis.connection.lettuce",
+            "org.springframework.cloud.consul",
+            "org.apache.curator");
+
+    private static ApplicationContextRunner plain() {
+        return Starts.plain().withClassLoader(Starts.redisOnly());
+    }
+
+    @Test
+    void onlyBackendPresentIsTaken() {
+        withRedis.run(context ->
+                assertThat(context).hasNotFailed().getBean(PermitBackend.class).isInstanceOf(RedisPermitBackend.class));
+    }
+
+    @Test
+    void localIsTakenWhenAskedForAlsoWithRedisPresent() {
+        withRedis
+                .withPropertyValues("distributed-permit.backend=local")
+                .run(context ->
+                        assertThat(context).getBean(PermitBackend.class).isInstanceOf(LocalPermitBackend.class));
+    }
+
+    @Test
+    void nameOfABackendIsReadLeniently() {
+        plain().withPropertyValues("distributed-permit.backend=LOCAL")
+                .run(context -> assertThat(context).hasSingleBean(LocalPermitBackend.class));
+    }
+
+    @Test
+    void noBackendStopsTheStartAndSaysWhatToAdd() {
+        FailureAnalysis analysis = analysis(plain().withClassLoader(new FilteredClassLoader(
+                "io.lettuce",
+                "org.springframework.data.redis",
+                "redis.clients",
+                "org.springframework.cloud.consul",
+                "org.apache.curator")));
+        assertThat(analysis.getDescription()).contains("No store for permits").doesNotContain("Jedis");
+        assertThat(analysis.getAction())
+                .contains("org.springframework.boot:spring-boot-starter-data-redis")
+                .contains("distributed-permit.backend=local");
+    }
+
+    @Test
+    void severalBackendsStopTheStartAndSayWhatToSet() {
+        FailureAnalysis analysis =
+                analysis(withRedis.withClassLoader(new PretendingClassLoader(Starts.redisOnly(), CONSUL, CURATOR)));
+        assertThat(analysis.getDescription()).contains("Several").contains("redis, consul, zookeeper");
+        assertThat(analysis.getAction()).contains("distributed-permit.backend=redis");
+    }
+
+    @Test
+    void oneOfSeveralBackendsIsTakenWhenAskedFor() {
+        withRedis
+                .withClassLoader(new PretendingClassLoader(Starts.redisOnly(), CONSUL))
+                .withPropertyValues("distributed-permit.backend=redis")
+                .run(context -> assertThat(context).hasSingleBean(RedisPermitBackend.class));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"redis", "consul", "zookeeper"})
+    void askedForWithoutItsClientStopsTheStartAndSaysWhatToAdd(String backend) {
+        FailureAnalysis analysis =
+                analysis(plain().withClassLoader(nothing).withPropertyValues("distributed-permit.backend=" + backend));
+        assertThat(analysis.getDescription())
+                .contains("distributed-permit.backend is " + backend)
+                .contains("not on the classpath");
+        assertThat(analysis.getAction())
+                .contains("Add the dependency "
+                        + Backend.valueOf(backend.toUpperCase(java.util.Locale.ROOT))
+                                .dependency());
+    }
+
+    @Test
+    void unknownBackendStopsTheStart() {
+        FailureAnalysis analysis = analysis(plain().withPropertyValues("distributed-permit.backend=etcd"));
+        assertThat(analysis.getDescription())
+                .contains("distributed-permit.backend")
+                .contains("etcd");
+    }
+
+    @Test
+    void jedisAloneIsToldFromLettuce() {
+        FailureAnalysis analysis = analysis(plain().withClassLoader(nothing));
+        assertThat(analysis.getDescription()).contains("Jedis").contains("io.lettuce:lettuce-core");
+    }
+
+    @Test
+    void connectionsOfJedisStopTheStart() {
+        FailureAnalysis analysis = analysis(withRedis.withPropertyValues("spring.data.redis.client-type=jedis"));
+        assertThat(analysis.getDescription()).contains("need Lettuce").contains(JedisConnectionFactory.class.getName());
+        assertThat(analysis.getAction()).contains("spring.data.redis.client-type=lettuce");
+    }
+
+    @Test
+    void redisWithoutAConnectionStopsTheStart() {
+        FailureAnalysis analysis = analysis(plain());
+        assertThat(analysis.getDescription()).contains("no RedisConnectionFactory");
+        assertThat(analysis.getAction()).contains("spring-boot-starter-data-redis");
+    }
+
+    @Test
+    void severalConnectionsStopTheStart() {
+        FailureAnalysis analysis =
+                analysis(plain().withBean("one", RedisConnectionFactory.class, LettuceConnectionFactory::new)
+                        .withBean("two", RedisConnectionFactory.class, LettuceConnectionFactory::new));
+        assertThat(analysis.getDescription()).contains("several connections");
+        assertThat(analysis.getAction()).contains("@Primary");
+    }
+
+    @Test
+    void backendOfTheApplicationWinsOverAll() {
+        LocalPermitBackend own = new LocalPermitBackend();
+        withRedis
+                .withBean("own", PermitBackend.class, () -> own)
+                .withPropertyValues("distributed-permit.backend=redis")
+                .run(context -> assertThat(context).getBean(PermitBackend.class).isSameAs(own));
+        plain().withClassLoader(nothing)
+                .withBean("own", PermitBackend.class, () -> own)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void nothingIsThereWhenDisabled() {
+        plain().withClassLoader(nothing)
+                .withPropertyValues("distributed-permit.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(Permits.class)
+                        .doesNotHaveBean(PermitAdvisor.class)
+                        .doesNotHaveBean(PermitBackend.class));
+    }
+}

@@ -1,0 +1,84 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+/** The local store behind a connection that can be cut or fall silent. */
+final class CuttableBackend implements PermitBackend {
+
+    enum Line {
+        GOOD,
+        CUT,
+        BROKEN,
+        SILENT
+    }
+
+    private final LocalPermitBackend local = new LocalPermitBackend();
+    volatile Line line = Line.GOOD;
+
+    CuttableBackend with(Line now) {
+        line = now;
+        return this;
+    }
+
+    @Override
+    public String name() {
+        return "cuttable";
+    }
+
+    @Override
+    public PermitStore join(Member member, HoldingListener listener) {
+        return new Store(local.join(member, listener));
+    }
+
+    private final class Store implements PermitStore {
+
+        private final PermitStore behind;
+
+        Store(PermitStore behind) {
+            this.behind = behind;
+        }
+
+        private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> call) {
+            return switch (line) {
+                case GOOD -> call.get();
+                case CUT ->
+                    CompletableFuture.failedFuture(PermitStoreException.passing(
+                            "the line is cut", new IllegalStateException("redis://user:canary@host")));
+                case BROKEN -> throw new IllegalStateException("redis://user:canary@host");
+                case SILENT -> new CompletableFuture<>();
+            };
+        }
+
+        @Override
+        public CompletionStage<Holding> claim(Claim claim) {
+            return send(() -> behind.claim(claim));
+        }
+
+        @Override
+        public CompletionStage<KeyState> inspect(String key) {
+            return send(() -> behind.inspect(key));
+        }
+
+        @Override
+        public CompletionStage<Void> override(String key, OptionalInt limit) {
+            return send(() -> behind.override(key, limit));
+        }
+
+        @Override
+        public void close() {
+            behind.close();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.analysis;
+import static io.github.distributedpermit.autoconfigure.Starts.local;
+import static io.github.distributedpermit.autoconfigure.Starts.plain;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
+import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.health.registry.HealthContributorRegistry;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** A store that is down: seen by health, or at start. */
+class HealthTest {
+
+    private final CuttableBackend backend = new CuttableBackend();
+    private final ApplicationContextRunner cuttable = plain().withBean("cuttable", PermitBackend.class, () -> backend)
+            .withPropertyValues("distributed-permit.command-timeout=100ms");
+
+    @Test
+    void upTellsBackendAndMember() {
+        local().run(context -> {
+            Health health = context.getBean(PermitHealthIndicator.class).health();
+            Member member = context.getBean(Member.class);
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails())
+                    .containsEntry("backend", "local")
+                    .containsEntry("member", member.name())
+                    .containsEntry("memberId", member.id());
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Line.class,
+            names = {"CUT", "BROKEN", "SILENT"})
+    void downTellsWhyWithoutSecretsAndRecoversByItself(Line line) {
+        cuttable.run(context -> {
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            backend.line = line;
+            Health down = indicator.health();
+            assertThat(down.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(down.getDetails()).containsKeys("error", "backend", "member");
+            assertThat(down.getDetails().toString()).doesNotContain("canary");
+            backend.line = Line.GOOD;
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+        });
+    }
+
+    @Test
+    void downNamesWhatTheStoreSaidAndHowLongItWasSilent() {
+        cuttable.run(context -> {
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            backend.line = Line.CUT;
+            assertThat(indicator.health().getDetails()).containsEntry("error", "the line is cut");
+            backend.line = Line.SILENT;
+            assertThat(indicator.health().getDetails()).containsEntry("error", "no answer within 100 ms");
+        });
+    }
+
+    @Test
+    void contributorIsNamedDistributedPermit() {
+        local().withConfiguration(AutoConfigurations.of(
+                        HealthContributorRegistryAutoConfiguration.class, HealthContributorAutoConfiguration.class))
+                .run(context -> assertThat(
+                                context.getBean(HealthContributorRegistry.class).getContributor("distributedPermit"))
+                        .isInstanceOf(PermitHealthIndicator.class));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "management.health.distributed-permit.enabled=false",
+                "management.health.defaults.enabled=false",
+                "distributed-permit.enabled=false"
+            })
+    void noHealthWhereItIsSwitchedOff(String property) {
+        local().withPropertyValues(property)
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(PermitHealthIndicator.class));
+    }
+
+    @Test
+    void noHealthWithoutBootsHealth() {
+        local().withClassLoader(new FilteredClassLoader(HealthIndicator.class))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(DistributedPermitHealthAutoConfiguration.class)
+                        .hasSingleBean(Permits.class));
+    }
+
+    @Test
+    void applicationStartsWithoutItsStoreUnlessItFailsFast() {
+        backend.line = Line.CUT;
+        cuttable.run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(PermitHealthIndicator.class).health().getStatus())
+                    .isEqualTo(Status.DOWN);
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Line.class,
+            names = {"CUT", "BROKEN", "SILENT"})
+    void applicationThatFailsFastDoesNotStartWithoutItsStore(Line line) {
+        backend.line = line;
+        FailureAnalysis analysis = analysis(cuttable.withPropertyValues("distributed-permit.fail-fast=true"));
+        assertThat(analysis.getDescription())
+                .contains("The store of permits cannot be used")
+                .doesNotContain("canary");
+        assertThat(analysis.getAction()).contains("distributed-permit.fail-fast=false");
+    }
+
+    @Test
+    void applicationThatFailsFastStartsWithItsStore() {
+        cuttable.withPropertyValues("distributed-permit.fail-fast=true")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+}

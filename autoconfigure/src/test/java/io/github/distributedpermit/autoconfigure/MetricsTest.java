@@ -1,0 +1,187 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.local;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.metrics.MicrometerPermitObserver;
+import io.github.distributedpermit.spi.PermitObserver;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+class MetricsTest {
+
+    private final ApplicationContextRunner runner =
+            local().withBean(SimpleMeterRegistry.class).withBean(Service.class);
+
+    @Test
+    void gaugesFollowHoldersAndWaiters() {
+        runner.run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            Permits permits = context.getBean(Permits.class);
+            assertThat(gauge(registry, "limit")).isEqualTo(2);
+            assertThat(gauge(registry, "holders")).isZero();
+            try (Permit one = permits.acquire("export");
+                    Permit two = permits.acquire("export")) {
+                assertThat(one.isHeld() && two.isHeld()).isTrue();
+                CompletableFuture<Permit> waiting = permits.acquireAsync("export");
+                assertThat(gauge(registry, "holders")).isEqualTo(2);
+                assertThat(gauge(registry, "waiters")).isEqualTo(1);
+                waiting.cancel(false);
+            }
+            assertThat(gauge(registry, "holders")).isZero();
+            await().until(() -> gauge(registry, "waiters") == 0);
+        });
+    }
+
+    @Test
+    void waitAndHoldAreTimed() {
+        runner.run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            context.getBean(Service.class).export();
+            assertThat(registry.get("distributed.permit.wait")
+                            .tag("name", "export")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
+            assertThat(registry.get("distributed.permit.hold")
+                            .tag("name", "export")
+                            .timer()
+                            .count())
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void rejectionsAreCountedByReason() {
+        runner.run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            Permits permits = context.getBean(Permits.class);
+            try (Permit all =
+                    permits.named("export").acquire(PermitRequest.of("export").withPermits(2))) {
+                assertThat(all.isHeld()).isTrue();
+                assertThat(permits.tryAcquire("export")).isEmpty();
+                assertThatExceptionOfType(PermitRejectedException.class)
+                        .isThrownBy(() -> permits.acquire("export", Duration.ofMillis(10)));
+            }
+            assertThat(rejections(registry, "limit_reached")).isEqualTo(1);
+            assertThat(rejections(registry, "timed_out")).isEqualTo(1);
+            assertThat(rejections(registry, "shutting_down")).isZero();
+        });
+    }
+
+    @Test
+    void failuresLossesAndHandOversAreCounted() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        MicrometerPermitObserver observer = new MicrometerPermitObserver(registry);
+        observer.failed("n", Duration.ZERO);
+        observer.lost("n");
+        observer.handedOver("n");
+        for (String name : List.of("failures", "losses", "hand.overs")) {
+            assertThat(registry.get("distributed.permit." + name)
+                            .tag("name", "n")
+                            .counter()
+                            .count())
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void metersCarryNameAndReasonButNeverAKey() {
+        runner.run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            Service service = context.getBean(Service.class);
+            for (int i = 0; i < 100; i++) {
+                service.tenant("secret-" + i);
+            }
+            List<Meter> meters = registry.getMeters().stream()
+                    .filter(meter -> meter.getId().getName().startsWith("distributed.permit."))
+                    .toList();
+            assertThat(meters).hasSize(2 * (3 + 2 + 3 + Reason.values().length)).allSatisfy(meter -> {
+                assertThat(meter.getId().getTags()).extracting(Tag::getKey).isSubsetOf("name", "reason");
+                assertThat(meter.getId().getTag("name")).isIn("export", "tenant");
+                assertThat(meter.getId().getDescription()).isNotBlank();
+                assertThat(meter.getId().getBaseUnit()).isNotBlank();
+            });
+        });
+    }
+
+    @Test
+    void withoutMicrometerPermitsWorkAllTheSame() {
+        local().withClassLoader(new FilteredClassLoader(MeterRegistry.class))
+                .withPropertyValues("distributed-permit.permits.export.limit=1")
+                .run(context -> {
+                    assertThat(context.getBean(Permits.class).tryAcquire("export"))
+                            .hasValueSatisfying(Permit::release);
+                    assertThat(context).doesNotHaveBean(PermitObserver.class);
+                });
+    }
+
+    @Test
+    void observersOfTheApplicationHearToo() {
+        List<String> heard = new CopyOnWriteArrayList<>();
+        PermitObserver recording = new PermitObserver() {
+            @Override
+            public void acquired(String name, Duration waited) {
+                heard.add(name);
+            }
+        };
+        PermitObserver failing = new PermitObserver() {
+            @Override
+            public void acquired(String name, Duration waited) {
+                throw new IllegalStateException("observer is broken");
+            }
+        };
+        runner.withBean("failing", PermitObserver.class, () -> failing)
+                .withBean("recording", PermitObserver.class, () -> recording)
+                .run(context -> {
+                    context.getBean(Service.class).export();
+                    assertThat(heard).containsExactly("export");
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("distributed.permit.wait")
+                                    .tag("name", "export")
+                                    .timer()
+                                    .totalTime(TimeUnit.SECONDS))
+                            .isNotNegative();
+                });
+    }
+
+    private static double gauge(MeterRegistry registry, String name) {
+        return registry.get("distributed.permit." + name)
+                .tag("name", "export")
+                .gauge()
+                .value();
+    }
+
+    private static double rejections(MeterRegistry registry, String reason) {
+        return registry.get("distributed.permit.rejections")
+                .tags("name", "export", "reason", reason)
+                .counter()
+                .count();
+    }
+
+    static class Service {
+        @DistributedPermit(key = "export", limit = 2)
+        public void export() {}
+
+        @DistributedPermit(key = "tenant-#{#id}", name = "tenant", limit = 1)
+        public void tenant(String id) {}
+    }
+}

@@ -1,0 +1,168 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.analysis;
+import static io.github.distributedpermit.autoconfigure.Starts.local;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.PermitCatalog;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.spi.Member;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.util.TestPropertyValues;
+
+class PropertiesTest {
+
+    @Test
+    void defaultsAreThoseOfTheProtocol() {
+        local().run(context -> {
+            DistributedPermitProperties properties = context.getBean(DistributedPermitProperties.class);
+            assertThat(new SettingsReader(properties).core()).isEqualTo(CoreSettings.DEFAULTS);
+            assertThat(properties.keyPrefix()).isEqualTo("distributed-permit");
+            assertThat(properties.tombstone()).isEqualTo(Duration.ofSeconds(30));
+            assertThat(properties.failFast()).isFalse();
+            assertThat(properties.permits()).isEmpty();
+        });
+    }
+
+    @Test
+    void everySettingIsBound() {
+        local().withPropertyValues(
+                        "distributed-permit.lease=30s",
+                        "distributed-permit.command-timeout=1s",
+                        "distributed-permit.recheck=200ms",
+                        "distributed-permit.window=8",
+                        "distributed-permit.hand-over-slice=7ms",
+                        "distributed-permit.linger=1ms",
+                        "distributed-permit.release=sync",
+                        "distributed-permit.max-waiters=10",
+                        "distributed-permit.max-keys=20",
+                        "distributed-permit.permits.report-export.limit=3",
+                        "distributed-permit.permits.report-export.block=false",
+                        "distributed-permit.permits.report-export.timeout=30s",
+                        "distributed-permit.permits.report-export.lease=20s",
+                        "distributed-permit.permits.report-export.hand-over-slice=9ms",
+                        "distributed-permit.permits.report-export.linger=2ms",
+                        "distributed-permit.permits.report-export.release=async")
+                .run(context -> {
+                    SettingsReader reader = new SettingsReader(context.getBean(DistributedPermitProperties.class));
+                    assertThat(reader.core())
+                            .isEqualTo(new CoreSettings(
+                                    Duration.ofSeconds(30),
+                                    Duration.ofSeconds(1),
+                                    Duration.ofMillis(200),
+                                    8,
+                                    Duration.ofMillis(7),
+                                    Duration.ofMillis(1),
+                                    Release.SYNC,
+                                    10,
+                                    20));
+                    assertThat(reader.named())
+                            .containsOnlyKeys("report-export")
+                            .containsEntry(
+                                    "report-export",
+                                    new PermitSettings(
+                                            3,
+                                            false,
+                                            Duration.ofSeconds(30),
+                                            Duration.ofSeconds(20),
+                                            Duration.ofMillis(9),
+                                            Duration.ofMillis(2),
+                                            Release.ASYNC));
+                });
+    }
+
+    @Test
+    void namesWithDotsAndColonsGoInBrackets() {
+        Map<String, String> properties = Map.of(
+                "distributed-permit.permits[ReportService.export].limit", "3",
+                "distributed-permit.permits[tenant:export].limit", "4");
+        local().withInitializer(context -> TestPropertyValues.of(properties).applyTo(context))
+                .run(context -> {
+                    PermitCatalog catalog = context.getBean(PermitCatalog.class);
+                    assertThat(catalog.find("ReportService.export")
+                                    .orElseThrow()
+                                    .limit())
+                            .isEqualTo(3);
+                    assertThat(catalog.find("tenant:export").orElseThrow().limit())
+                            .isEqualTo(4);
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "lease|5s|three command time-outs",
+                "lease|0s|more than zero",
+                "lease|-15s|negative",
+                "lease|400d|longer than a year",
+                "command-timeout|0s|more than zero",
+                "command-timeout|-1s|negative",
+                "command-timeout|6s|three command time-outs",
+                "recheck|0ms|more than zero",
+                "recheck|-1ms|negative",
+                "window|0|at least 1",
+                "hand-over-slice|-5ms|negative",
+                "linger|-1ms|negative",
+                "linger|6s|a third of the lease",
+                "max-waiters|0|at least 1",
+                "max-keys|-1|at least 1",
+                "tombstone|0s|more than zero",
+                "tombstone|-1s|negative",
+                "key-prefix|a{b}|letters, digits",
+                "key-prefix|a b|letters, digits",
+                "key-prefix|''|letters, digits",
+                "permits.x.limit|0|1 to 1000000",
+                "permits.x.limit|-3|1 to 1000000",
+                "permits.x.limit|1000001|1 to 1000000",
+                "permits.x.timeout|-1s|negative",
+                "permits.x.timeout|400d|longer than a year",
+                "permits.x.lease|3s|three command time-outs",
+                "permits.x.hand-over-slice|-1ms|negative",
+                "permits.x.linger|-1ms|negative",
+            })
+    void valueThatCannotWorkStopsTheStartByItsName(String name, String value, String reason) {
+        FailureAnalysis analysis = analysis(local().withPropertyValues("distributed-permit." + name + "=" + value));
+        String blamed = name.equals("command-timeout") && value.equals("6s") ? "lease" : name;
+        assertThat(analysis.getDescription())
+                .contains("distributed-permit." + blamed)
+                .contains(reason);
+        assertThat(analysis.getAction()).contains("Review the value");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"lease,soon", "window,many", "release,maybe", "permits.x.limit,few", "permits.x.timeout,later"})
+    void valueThatCannotBeReadStopsTheStartByItsName(String name, String value) {
+        FailureAnalysis analysis = analysis(local().withPropertyValues("distributed-permit." + name + "=" + value));
+        assertThat(analysis.getDescription())
+                .contains("distributed-permit." + name)
+                .contains(value);
+    }
+
+    @Test
+    void memberIsNewAtEveryStartAndNamedAfterTheApplication() {
+        local().withPropertyValues("spring.application.name=shop")
+                .run(one -> local().run(other -> {
+                    Member first = one.getBean(Member.class);
+                    assertThat(first.name())
+                            .matches("shop@[^:]+:" + ProcessHandle.current().pid());
+                    assertThat(first.id())
+                            .hasSize(24)
+                            .isNotEqualTo(other.getBean(Member.class).id());
+                    assertThat(other.getBean(Member.class).name()).startsWith("application@");
+                }));
+    }
+
+    @Test
+    void instanceNameIsTakenAsTold() {
+        local().withPropertyValues("distributed-permit.instance-name=pod-7")
+                .run(context -> assertThat(context.getBean(Member.class).name()).isEqualTo("pod-7"));
+    }
+}

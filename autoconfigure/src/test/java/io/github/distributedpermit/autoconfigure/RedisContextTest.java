@@ -1,0 +1,117 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.analysis;
+import static io.github.distributedpermit.autoconfigure.Starts.plain;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.testsupport.RedisExtension;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Whole applications on a real Redis. */
+@ExtendWith({RedisExtension.class, OutputCaptureExtension.class})
+class RedisContextTest {
+
+    private static final String CANARY = "canary-password";
+
+    @Test
+    void twoApplicationsShareALimitAndLeaveNothingBehind(RedisServer server) {
+        ApplicationContextRunner runner = on(server).withBean(Service.class);
+        runner.run(one -> runner.run(other -> {
+            Service elsewhere = other.getBean(Service.class);
+            try (Permit permit = one.getBean(Permits.class).acquire("context-export")) {
+                assertThat(permit.isHeld()).isTrue();
+                assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(elsewhere::export);
+            }
+            await().untilAsserted(() -> assertThat(elsewhere.export()).isEqualTo("done"));
+            assertThat(one.getBean(PermitHealthIndicator.class).health().getDetails())
+                    .containsEntry("backend", "redis");
+        }));
+        runner.run(later -> {
+            Optional<Permit> permit = later.getBean(Permits.class).tryAcquire("context-export");
+            assertThat(permit).as("a closed application holds nothing").isPresent();
+            permit.get().release();
+        });
+    }
+
+    @Test
+    void wrongPasswordIsSeenByHealthAndCallsWithoutEverBeingShown(CapturedOutput output) {
+        try (RedisServer locked = RedisServer.startedWithPassword("right")) {
+            on(locked)
+                    .withPropertyValues("spring.data.redis.password=" + CANARY)
+                    .withBean(Service.class)
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        Health health =
+                                context.getBean(PermitHealthIndicator.class).health();
+                        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                        assertThat(health.getDetails().toString())
+                                .contains("password")
+                                .doesNotContain(CANARY);
+                        assertThatExceptionOfType(PermitBackendException.class)
+                                .isThrownBy(() -> context.getBean(Service.class).export())
+                                .withMessageContaining("context-export")
+                                .satisfies(failure ->
+                                        assertThat(stackTrace(failure)).doesNotContain(CANARY));
+                    });
+            FailureAnalysis analysis = analysis(on(locked)
+                    .withPropertyValues("spring.data.redis.password=" + CANARY, "distributed-permit.fail-fast=true"));
+            assertThat(analysis.getDescription()).contains("password").doesNotContain(CANARY);
+        }
+        assertThat(output.getAll()).doesNotContain(CANARY);
+    }
+
+    @Test
+    void healthRecoversWithTheServer() {
+        RedisServer server = RedisServer.create();
+        on(server).run(context -> {
+            PermitHealthIndicator health = context.getBean(PermitHealthIndicator.class);
+            assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+            server.start();
+            await().until(() -> health.health().getStatus().equals(Status.UP));
+            server.stop();
+            await().until(() -> health.health().getStatus().equals(Status.DOWN));
+        });
+        server.close();
+    }
+
+    private static ApplicationContextRunner on(RedisServer server) {
+        return plain().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                .withPropertyValues("distributed-permit.backend=redis")
+                .withPropertyValues(
+                        "spring.data.redis.host=127.0.0.1",
+                        "spring.data.redis.port=" + server.port(),
+                        "distributed-permit.command-timeout=1s");
+    }
+
+    private static String stackTrace(Throwable failure) {
+        java.io.StringWriter text = new java.io.StringWriter();
+        failure.printStackTrace(new java.io.PrintWriter(text));
+        return text.toString();
+    }
+
+    static class Service {
+        @DistributedPermit(key = "context-export", limit = 1, block = false)
+        public String export() {
+            return "done";
+        }
+    }
+}

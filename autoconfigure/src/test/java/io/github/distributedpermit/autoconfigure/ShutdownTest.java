@@ -1,0 +1,143 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.plain;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+class ShutdownTest {
+
+    /** Of Boot's graceful shutdown of web servers, which drains requests. */
+    private static final int WEB_SERVER_DRAIN = SmartLifecycle.DEFAULT_PHASE - 1024;
+
+    private final ExecutorService executor = Executors.newCachedThreadPool();
+    private final LocalPermitBackend store = new LocalPermitBackend();
+    private final ApplicationContextRunner runner =
+            plain().withBean("store", PermitBackend.class, () -> store).withBean(Service.class);
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        executor.shutdownNow();
+        assertThat(executor.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void waitingCallsAreToldAtOnceAndRunningOnesFinish() {
+        runner.run(other -> runner.run(context -> {
+            Service service = context.getBean(Service.class);
+            PermitEngine engine = context.getBean(PermitEngine.class);
+            Future<String> running = executor.submit(service::export);
+            service.begun().await();
+            Future<String> waiting = executor.submit(service::export);
+            await().until(() -> engine.inspect("export").toCompletableFuture().get().members().stream()
+                    .anyMatch(member -> member.waiting()));
+
+            Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
+
+            assertThat(failure(waiting))
+                    .isInstanceOfSatisfying(
+                            PermitRejectedException.class,
+                            rejected -> assertThat(rejected.reason()).isEqualTo(Reason.SHUTTING_DOWN));
+            assertThat(running).isNotDone();
+            assertThat(closing).as("waits for the running call").isNotDone();
+            Permits elsewhere = other.getBean(Permits.class);
+            assertThat(elsewhere.tryAcquire("export")).isEmpty();
+
+            service.end().countDown();
+            assertThat(running.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+            closing.get(20, TimeUnit.SECONDS);
+            assertThat(elsewhere.tryAcquire("export")).hasValueSatisfying(Permit::release);
+        }));
+    }
+
+    @Test
+    void callsAfterTheStopAreRejected() {
+        runner.run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            context.getSourceApplicationContext().close();
+            assertThat(failure(executor.submit(() -> permits.acquire("export"))))
+                    .isInstanceOf(PermitRejectedException.class);
+        });
+    }
+
+    @Test
+    void closedApplicationLeavesNoThreadBehind() {
+        runner.run(context -> context.getBean(Permits.class)
+                .acquireAsync("export")
+                .get(10, TimeUnit.SECONDS)
+                .release());
+        await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .noneMatch(name ->
+                        name.startsWith("distributed-permit-timer") || name.startsWith("distributed-permit-callback")));
+    }
+
+    @Test
+    void linesCloseBeforeTheWebServerDrainsAndTheStoreIsLeftAfterIt() {
+        runner.run(context -> {
+            int lines = context.getBean(LineClosing.class).getPhase();
+            int membership = context.getBean(StoreMembership.class).getPhase();
+            assertThat(lines).isGreaterThan(WEB_SERVER_DRAIN);
+            assertThat(membership)
+                    .isLessThan(WEB_SERVER_DRAIN)
+                    .isGreaterThan(new LettuceConnectionFactory().getPhase());
+        });
+    }
+
+    @Test
+    void pauseOfTheContextLeavesPermitsAlone() {
+        runner.run(context -> {
+            context.getSourceApplicationContext().pause();
+            context.getSourceApplicationContext().restart();
+            assertThat(context.getBean(Permits.class).tryAcquire("export")).hasValueSatisfying(Permit::release);
+        });
+    }
+
+    private static Throwable failure(Future<?> call) throws Exception {
+        try {
+            call.get(10, TimeUnit.SECONDS);
+            throw new AssertionError("The call went through");
+        } catch (ExecutionException e) {
+            return java.util.Objects.requireNonNull(e.getCause());
+        }
+    }
+
+    static class Service {
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch end = new CountDownLatch(1);
+
+        CountDownLatch begun() {
+            return begun;
+        }
+
+        CountDownLatch end() {
+            return end;
+        }
+
+        @DistributedPermit(key = "export", limit = 1)
+        public String export() throws InterruptedException {
+            begun.countDown();
+            end.await();
+            return "done";
+        }
+    }
+}

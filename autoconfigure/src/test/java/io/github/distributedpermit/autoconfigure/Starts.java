@@ -1,0 +1,60 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
+
+/** Applications that start, and what Boot tells of those that do not. */
+final class Starts {
+
+    /** Clients of other stores than Redis, which tests have on their class path all at once. */
+    static final String[] OTHER_CLIENTS = {"org.springframework.cloud.consul", "org.apache.curator"};
+
+    private Starts() {}
+
+    /** For contexts without proxies, whose classes would have two loaders. */
+    static ClassLoader redisOnly() {
+        return new FilteredClassLoader(OTHER_CLIENTS);
+    }
+
+    /** The clients of all stores are there, and none is chosen yet. */
+    static ApplicationContextRunner plain() {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class,
+                        PropertyPlaceholderAutoConfiguration.class,
+                        DistributedPermitAutoConfiguration.class,
+                        DistributedPermitHealthAutoConfiguration.class,
+                        DistributedPermitMetricsAutoConfiguration.class));
+    }
+
+    static ApplicationContextRunner local() {
+        return plain().withPropertyValues("distributed-permit.backend=local");
+    }
+
+    /** What Boot prints instead of a stack trace when this application does not start. */
+    static FailureAnalysis analysis(ApplicationContextRunner runner) {
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+        runner.run(context -> failure.set(context.getStartupFailure()));
+        Throwable thrown = failure.get();
+        assertThat(thrown).as("the start").isNotNull();
+        return SpringFactoriesLoader.forDefaultResourceLocation(Starts.class.getClassLoader())
+                .load(FailureAnalyzer.class, FailureHandler.handleMessage((message, cause) -> {}))
+                .stream()
+                .map(analyzer -> analyzer.analyze(Objects.requireNonNull(thrown)))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("Nobody explains it", thrown));
+    }
+}

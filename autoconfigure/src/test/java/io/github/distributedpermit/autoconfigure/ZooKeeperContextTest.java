@@ -1,0 +1,228 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static io.github.distributedpermit.autoconfigure.Starts.analysis;
+import static io.github.distributedpermit.autoconfigure.Starts.plain;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.backend.zookeeper.ZooKeeperPermitBackend;
+import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.io.IOException;
+import java.time.Duration;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.imps.CuratorFrameworkState;
+import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.KeeperException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Whole applications on a real ZooKeeper. */
+@ExtendWith(OutputCaptureExtension.class)
+class ZooKeeperContextTest {
+
+    private static final String CANARY = "canary-password";
+    private static final TestingServer SERVER = startServer();
+
+    private static TestingServer startServer() {
+        try {
+            return new TestingServer();
+        } catch (Exception e) {
+            throw new IllegalStateException("No ZooKeeper server", e);
+        }
+    }
+
+    @AfterAll
+    static void stopServer() throws IOException {
+        SERVER.close();
+    }
+
+    private static ApplicationContextRunner zookeeper() {
+        return Starts.plain()
+                .withPropertyValues(
+                        "distributed-permit.backend=zookeeper",
+                        "distributed-permit.zookeeper.connect-string=" + SERVER.getConnectString());
+    }
+
+    @Test
+    void twoApplicationsShareALimitAndLeaveNothingBehind() {
+        ApplicationContextRunner runner = zookeeper().withBean(Service.class);
+        runner.run(one -> runner.run(other -> {
+            assertThat(one).hasSingleBean(ZooKeeperPermitBackend.class);
+            Service elsewhere = other.getBean(Service.class);
+            try (Permit permit = one.getBean(Permits.class).acquire("context-export")) {
+                assertThat(permit.isHeld()).isTrue();
+                assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(elsewhere::export);
+            }
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreException(PermitRejectedException.class)
+                    .untilAsserted(() -> assertThat(elsewhere.export()).isEqualTo("done"));
+            assertThat(one.getBean(PermitHealthIndicator.class).health().getDetails())
+                    .containsEntry("backend", "zookeeper");
+        }));
+        runner.run(later -> assertThat(later.getBean(Service.class).export()).isEqualTo("done"));
+    }
+
+    @Test
+    void clientOfTheApplicationIsUsedAndNotClosed() throws Exception {
+        try (CuratorFramework own = client()) {
+            own.start();
+            zookeeper()
+                    .withBean(
+                            "own", CuratorFramework.class, () -> own, definition -> definition.setDestroyMethodName(""))
+                    .withBean(Service.class)
+                    // nobody is there
+                    .withPropertyValues("distributed-permit.zookeeper.connect-string=127.0.0.1:1")
+                    .run(context -> {
+                        assertThat(context).hasSingleBean(CuratorFramework.class);
+                        try (Permit permit = context.getBean(Permits.class).acquire("context-export")) {
+                            assertThat(own.getChildren().forPath("/distributed-permit/context-export"))
+                                    .as("in the namespace of the client")
+                                    .hasSize(1);
+                            assertThat(permit.isHeld()).isTrue();
+                        }
+                    });
+            assertThat(own.getState()).isEqualTo(CuratorFrameworkState.STARTED);
+        }
+    }
+
+    @Test
+    void ownClientIsNoBeanThatOthersMeet() {
+        zookeeper().run(context -> assertThat(context).doesNotHaveBean(CuratorFramework.class));
+    }
+
+    @Test
+    void clientThatIsNotStartedStopsTheStart() {
+        FailureAnalysis analysis = analysis(zookeeper().withBean(CuratorFramework.class, ZooKeeperContextTest::client));
+        assertThat(analysis.getDescription()).contains("not started");
+        assertThat(analysis.getAction()).contains("initMethod");
+    }
+
+    @Test
+    void severalClientsStopTheStart() {
+        FailureAnalysis analysis = analysis(zookeeper()
+                .withBean("one", CuratorFramework.class, ZooKeeperContextTest::client)
+                .withBean("two", CuratorFramework.class, ZooKeeperContextTest::client));
+        assertThat(analysis.getDescription()).contains("2 clients");
+        assertThat(analysis.getAction()).contains("@Primary");
+    }
+
+    private static CuratorFramework client() {
+        return CuratorFrameworkFactory.builder()
+                .connectString(SERVER.getConnectString())
+                .namespace("apps")
+                .retryPolicy(new RetryOneTime(1))
+                .build();
+    }
+
+    @Test
+    void nodesOfAnApplicationWithAnIdentityAreItsOwn() {
+        zookeeper()
+                .withPropertyValues(
+                        "distributed-permit.zookeeper.namespace=secured",
+                        "distributed-permit.zookeeper.auth-scheme=digest",
+                        "distributed-permit.zookeeper.auth-value=app:" + CANARY)
+                .withBean(Service.class)
+                .run(context -> {
+                    try (Permit permit = context.getBean(Permits.class).acquire("context-export");
+                            CuratorFramework stranger = client()) {
+                        assertThat(permit.isHeld()).isTrue();
+                        stranger.start();
+                        assertThatExceptionOfType(KeeperException.NoAuthException.class)
+                                .isThrownBy(() -> stranger.usingNamespace("secured")
+                                        .getData()
+                                        .forPath("/distributed-permit/context-export"));
+                    }
+                    strangerIsRefused();
+                });
+    }
+
+    private static void strangerIsRefused() {
+        zookeeper()
+                .withPropertyValues("distributed-permit.zookeeper.namespace=secured")
+                .withBean(Service.class)
+                .run(context -> assertThatExceptionOfType(PermitBackendException.class)
+                        .isThrownBy(() -> context.getBean(Service.class).export())
+                        .withStackTraceContaining("NoAuth"));
+    }
+
+    @Test
+    void serverThatIsNotThereIsSeenByHealth() {
+        zookeeper()
+                .withPropertyValues("distributed-permit.zookeeper.connect-string=127.0.0.1:1")
+                .withBean(Service.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(PermitHealthIndicator.class)
+                                    .health()
+                                    .getStatus())
+                            .isEqualTo(Status.DOWN);
+                    assertThatExceptionOfType(PermitBackendException.class)
+                            .isThrownBy(() -> context.getBean(Service.class).export());
+                });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            connect-string     | ' '
+            connect-string     | localhost:port
+            session-timeout    | 1s
+            session-timeout    | -1s
+            session-timeout    | 100d
+            connection-timeout | 0s
+            namespace          | a//b
+            auth-scheme        | digest
+            auth-value         | app:canary-password
+            """)
+    void badInputStopsTheStartAndNamesTheProperty(String property, String value, CapturedOutput output) {
+        FailureAnalysis analysis =
+                analysis(zookeeper().withPropertyValues("distributed-permit.zookeeper." + property + "=" + value));
+        String name = property.startsWith("auth") ? "auth-scheme" : property;
+        assertThat(analysis.getDescription()).contains("distributed-permit.zookeeper." + name);
+        assertThat(analysis.getDescription()).doesNotContain(CANARY);
+        assertThat(output.getAll()).doesNotContain(CANARY);
+    }
+
+    @Test
+    void keyPrefixThatIsNoPathStopsTheStart() {
+        FailureAnalysis analysis = analysis(zookeeper().withPropertyValues("distributed-permit.key-prefix=a//b"));
+        assertThat(analysis.getDescription()).contains("distributed-permit.key-prefix");
+    }
+
+    @Test
+    void userOfAnotherStoreDoesNotNoticeZooKeeper() {
+        plain().withPropertyValues("distributed-permit.backend=local").run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(PermitBackend.class)).isNotInstanceOf(ZooKeeperPermitBackend.class);
+        });
+        Starts.plain()
+                .withPropertyValues("distributed-permit.backend=local")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(ZooKeeperConnection.class)
+                        .doesNotHaveBean(ZooKeeperProperties.class));
+    }
+
+    static class Service {
+        @DistributedPermit(key = "context-export", limit = 1, block = false)
+        public String export() {
+            return "done";
+        }
+    }
+}

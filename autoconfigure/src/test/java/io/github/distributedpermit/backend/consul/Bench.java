@@ -1,0 +1,72 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Members of one test, under a prefix of their own. */
+final class Bench implements AutoCloseable {
+
+    /** One for all tests of a JVM: an idle client keeps its connections, and an agent takes 200 from one address. */
+    static final HttpClient CLIENT =
+            ConsulPermitBackend.client(ConsulSettings.of(URI.create("http://127.0.0.1"), "unused"));
+
+    private final String prefix = "bench-" + UUID.randomUUID();
+    private final ConsulProbe probe;
+    private final URI address;
+    private final List<TestMember> members = new ArrayList<>();
+
+    Bench(URI address, ConsulProbe probe) {
+        this.address = address;
+        this.probe = probe;
+    }
+
+    String prefix() {
+        return prefix;
+    }
+
+    /** Where a key lies. */
+    String tree(String key) {
+        return prefix + "/" + key + "/";
+    }
+
+    TestMember member() {
+        return member(settings(Optional.empty(), Duration.ofSeconds(15)));
+    }
+
+    TestMember member(ConsulSettings settings) {
+        TestMember member = new TestMember(new ConsulPermitBackend(settings, System::nanoTime, CLIENT));
+        members.add(member);
+        return member;
+    }
+
+    ConsulSettings settings(Optional<String> token, Duration ttl) {
+        return new ConsulSettings(
+                address, token, Optional.empty(), prefix, ConsulLayout.SLOTS, ttl, Duration.ofSeconds(2));
+    }
+
+    List<ConsulProbe.Key> keys(String key) {
+        return probe.keys(tree(key));
+    }
+
+    long slots(String key) {
+        return keys(key).stream().filter(k -> k.name().contains("/slot_")).count();
+    }
+
+    /** Live sessions of this member. */
+    List<ConsulProbe.Session> sessions(TestMember member) {
+        return probe.sessions().stream()
+                .filter(s -> s.name().contains(member.id()))
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        members.forEach(TestMember::close);
+    }
+}

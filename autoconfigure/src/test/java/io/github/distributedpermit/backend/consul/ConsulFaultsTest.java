@@ -1,0 +1,190 @@
+package io.github.distributedpermit.backend.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.gson.JsonParser;
+import io.github.distributedpermit.consulserver.ConsulFront;
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import io.github.distributedpermit.consulserver.ConsulServer;
+import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What operators, agents and networks do to members. */
+class ConsulFaultsTest {
+
+    private static final Duration SOON = Duration.ofSeconds(5);
+
+    @Test
+    void destroyedSessionIsToldWithinOneBlockingQueryAndTheNextIsMade() {
+        ConsulProbe probe = SharedConsul.get().probe();
+        try (Bench bench = new Bench(SharedConsul.get().address(), probe)) {
+            TestMember a = bench.member();
+            a.queue("destroyed", 2, 2);
+            String session = bench.sessions(a).get(0).id();
+
+            probe.destroySession(session);
+
+            await().atMost(SOON).untilAsserted(() -> assertThat(a.losses()).isEqualTo(1));
+            assertThat(bench.member().attempt("destroyed", 2, 2).permits()).isEqualTo(2);
+            assertThat(a.attempt("destroyed", 2, 1).permits()).isZero();
+            assertThat(a.queue("elsewhere", 1, 1).permits()).isEqualTo(1);
+            assertThat(bench.sessions(a)).hasSize(1).noneMatch(s -> s.id().equals(session));
+        }
+    }
+
+    @Test
+    void deletedTreeIsALossAndNoSessionIsLeftOver() {
+        ConsulProbe probe = SharedConsul.get().probe();
+        try (Bench bench = new Bench(SharedConsul.get().address(), probe)) {
+            TestMember a = bench.member();
+            a.queue("deleted", 1, 1);
+
+            probe.deleteTree(bench.prefix());
+
+            await().atMost(SOON).untilAsserted(() -> assertThat(a.losses()).isEqualTo(1));
+            assertThat(a.queue("deleted", 1, 1).permits()).isEqualTo(1);
+            await().untilAsserted(() -> assertThat(bench.sessions(a)).hasSize(1));
+        }
+    }
+
+    @Test
+    void agentRestartedEmptyIsALossAndServiceGoesOn() {
+        try (ConsulServer server = ConsulServer.start();
+                Bench bench = new Bench(server.address(), server.probe())) {
+            TestMember a = bench.member();
+            TestMember b = bench.member();
+            for (int i = 0; i < 20; i++) { // so that the next index is lower
+                a.queue("restarted", 1, 1);
+                a.keep("restarted", 1, 0);
+            }
+            a.queue("restarted", 1, 1);
+
+            server.kill();
+            assertThat(TestMember.failure(b.ask("restarted", 1, 1, 1)).isPermanent())
+                    .isFalse();
+            server.run();
+
+            await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+                assertThat(a.losses()).isEqualTo(1);
+                assertThat(b.losses()).isEqualTo(1);
+            });
+            await().atMost(Duration.ofSeconds(30))
+                    .ignoreExceptions()
+                    .until(() -> a.ask("restarted", 1, 1, 1).get().permits() == 1);
+            assertThat(b.queue("restarted", 1, 1).permits()).isZero();
+            a.keep("restarted", 1, 0);
+            await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        }
+    }
+
+    @Test
+    void tokenWithoutRightsIsAnErrorThatNamesThePolicyAndNeverTheToken() {
+        String master = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
+        try (ConsulServer server = ConsulServer.startWithAccessControl(master);
+                ConsulFront front = new ConsulFront(server.address())) {
+            ConsulProbe probe = server.probe().with(master);
+            try (Bench bench = new Bench(server.address(), probe);
+                    Bench watched = new Bench(front.address(), probe)) {
+                String none = token(probe, "sessions", "session_prefix \"\" { policy = \"write\" }");
+                String right = token(
+                        probe,
+                        "permits",
+                        "session_prefix \"\" { policy = \"write\" } key_prefix \"" + bench.prefix()
+                                + "\" { policy = \"write\" }");
+
+                for (Optional<String> wrong : java.util.List.of(Optional.<String>empty(), Optional.of(none))) {
+                    TestMember denied = bench.member(bench.settings(wrong, Duration.ofSeconds(15)));
+                    PermitStoreException failure = TestMember.failure(denied.ask("acl", 1, 1, 1));
+                    assertThat(failure.isPermanent()).isTrue();
+                    assertThat(failure).hasMessageContaining("policy");
+                    assertThat(failure.toString()).doesNotContain(none);
+                }
+                TestMember allowed = bench.member(bench.settings(Optional.of(right), Duration.ofSeconds(15)));
+                assertThat(allowed.queue("acl", 1, 1).permits()).isEqualTo(1);
+                assertThat(allowed.attempt("acl", 1, 1).permits()).isEqualTo(1);
+
+                // no hot loop: the pauses between its attempts grow to seconds
+                TestMember denied = watched.member();
+                await().atMost(Duration.ofSeconds(20))
+                        .until(() -> front.requests().size() >= 4);
+                int before = front.requests().size();
+                TestMember.failure(denied.ask("acl", 1, 1, 1));
+                assertThat(front.requests().size() - before).isLessThanOrEqualTo(3);
+            }
+        }
+    }
+
+    private static String token(ConsulProbe probe, String name, String rules) {
+        probe.put("acl/policy", JsonText.of(java.util.Map.of("Name", name, "Rules", rules)));
+        String body = JsonText.of(java.util.Map.of("Policies", java.util.List.of(java.util.Map.of("Name", name))));
+        return JsonParser.parseString(probe.answer("acl/token", body).body())
+                .getAsJsonObject()
+                .get("SecretID")
+                .getAsString();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"429,slow down", "500,rpc error", "503,<html>busy</html>", "200,{\"Results\":[", "200,[]", "200,''"})
+    void nonsenseIsAPassingFailureAndTheMemberRecovers(int status, String body) {
+        try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
+                Bench bench = new Bench(front.address(), SharedConsul.get().probe())) {
+            TestMember a = bench.member();
+            a.queue("other", 1, 1);
+            front.answer("/v1/txn", status, body);
+
+            PermitStoreException failure = TestMember.failure(a.ask("nonsense", 1, 1, 1));
+
+            assertThat(failure.isPermanent()).isFalse();
+            front.behave();
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptions()
+                    .until(() -> a.ask("nonsense", 1, 1, 1).get().permits() == 1);
+            assertThat(a.losses()).isZero();
+            a.keep("nonsense", 1, 0);
+            assertThat(bench.keys("nonsense")).isEmpty();
+        }
+    }
+
+    @Test
+    void answerOfTenMegabytesIsCutOff() {
+        try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
+                Bench bench = new Bench(front.address(), SharedConsul.get().probe())) {
+            TestMember a = bench.member();
+            a.queue("other", 1, 1);
+            front.answer("/v1/txn", 200, " ".repeat(10 << 20));
+
+            assertThat(TestMember.failure(a.ask("huge", 1, 1, 1))).hasMessageContaining("longer than");
+        }
+    }
+
+    @Test
+    void brokenWatchIsRepeatedWithPauses() {
+        try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
+                Bench bench = new Bench(front.address(), SharedConsul.get().probe())) {
+            front.answer("/.inbox/", 500, "no leader");
+            TestMember a = bench.member();
+            TestMember b = bench.member();
+            a.queue("watch", 1, 1);
+            b.queue("watch", 1, 1);
+            await().until(() -> watches(front) >= 6);
+            assertThat(watches(front)).isLessThan(50);
+            a.keep("watch", 1, 0);
+
+            front.behave();
+
+            await().atMost(Duration.ofSeconds(20))
+                    .untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+            assertThat(b.losses()).isZero();
+        }
+    }
+
+    private static long watches(ConsulFront front) {
+        return front.requests().stream().filter(r -> r.contains("recurse")).count();
+    }
+}

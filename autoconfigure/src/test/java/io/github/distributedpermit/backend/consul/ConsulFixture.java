@@ -1,0 +1,178 @@
+package io.github.distributedpermit.backend.consul;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import io.github.distributedpermit.consulserver.ConsulProbe.Key;
+import io.github.distributedpermit.consulserver.ConsulServer;
+import io.github.distributedpermit.contract.Fault;
+import io.github.distributedpermit.contract.KeySnapshot;
+import io.github.distributedpermit.contract.KeySnapshot.Row;
+import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+
+/** A layout under a prefix of its own on a server that other tests use as well. */
+final class ConsulFixture implements StoreFixture {
+
+    private final String prefix = "contract-" + UUID.randomUUID();
+    private final ConsulProbe probe;
+    private final ConsulPermitBackend backend;
+
+    ConsulFixture(ConsulServer server, ConsulLayout layout) {
+        probe = server.probe();
+        ConsulSettings settings = new ConsulSettings(
+                server.address(),
+                Optional.empty(),
+                Optional.empty(),
+                prefix,
+                layout,
+                Duration.ofSeconds(15),
+                Duration.ofSeconds(2));
+        backend = new ConsulPermitBackend(settings, System::nanoTime, Bench.CLIENT);
+    }
+
+    String prefix() {
+        return prefix;
+    }
+
+    @Override
+    public PermitBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public Duration lease() {
+        return Duration.ofHours(1);
+    }
+
+    @Override
+    public Duration shortLease() {
+        return Duration.ofSeconds(1);
+    }
+
+    @Override
+    public void pass(Duration duration) {
+        LockSupport.parkNanos(duration.toNanos());
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public KeySnapshot look(String key) {
+        Map<String, Integer> held = new HashMap<>();
+        Map<String, JsonObject> values = new HashMap<>();
+        Set<String> inLine = new HashSet<>();
+        OptionalInt override = OptionalInt.empty();
+        String tree = prefix + "/" + KeyEncoding.encode(key) + "/";
+        List<Key> entries = probe.keys(tree);
+        Set<String> holders = holders(entries);
+        for (Key entry : entries) {
+            String name = entry.name().substring(tree.length());
+            JsonObject value = JsonParser.parseString(entry.value()).getAsJsonObject();
+            if (value.has("main")) {
+                if (holders.contains(name)) {
+                    String main = value.get("main").getAsString();
+                    held.merge(main, 1, Integer::sum);
+                    values.merge(main, value, (known, other) -> limit(known) < limit(other) ? other : known);
+                }
+            } else if (name.equals(".override")) {
+                override = OptionalInt.of(value.get("limit").getAsInt());
+            } else if (name.startsWith("slot_")) {
+                String session = String.valueOf(entry.session());
+                held.merge(session, 1, Integer::sum);
+                values.merge(session, value, (known, other) -> limit(known) < limit(other) ? other : known);
+            } else if (name.startsWith("m_")) {
+                inLine.add(String.valueOf(entry.session()));
+            }
+        }
+        for (Key entry : probe.keys(tree + "m_")) {
+            values.put(
+                    String.valueOf(entry.session()),
+                    JsonParser.parseString(entry.value()).getAsJsonObject());
+        }
+        List<Row> rows = new ArrayList<>();
+        values.forEach((session, value) -> {
+            int permits = held.getOrDefault(session, 0);
+            int wanted = value.has("wanted") ? value.get("wanted").getAsInt() : permits;
+            String member = value.get("member").getAsString();
+            rows.add(new Row(member, permits, wanted, limit(value), inLine.contains(session)));
+        });
+        return new KeySnapshot(held.values().stream().mapToInt(n -> n).sum(), override, rows);
+    }
+
+    private static Set<String> holders(List<Key> entries) {
+        return entries.stream()
+                .filter(entry -> entry.name().endsWith("/.lock"))
+                .flatMap(entry ->
+                        JsonParser.parseString(entry.value())
+                                .getAsJsonObject()
+                                .getAsJsonObject("Holders")
+                                .keySet()
+                                .stream())
+                .collect(Collectors.toSet());
+    }
+
+    private static int limit(JsonObject value) {
+        return value.get("limit").getAsInt();
+    }
+
+    /** The fence of a live session is no residue. */
+    @Override
+    public Collection<String> residue() {
+        Set<String> live =
+                probe.sessions().stream().map(ConsulProbe.Session::id).collect(Collectors.toSet());
+        return probe.keys(prefix).stream()
+                .filter(key -> !(key.name().matches(".*/\\.(member|spare-[^/]*)")
+                        && live.contains(String.valueOf(key.session()))))
+                .map(Key::name)
+                .toList();
+    }
+
+    @Override
+    public void passIdleTime() {}
+
+    /** Each takes some ten seconds of real transactions. */
+    @Override
+    public int runs() {
+        return 3;
+    }
+
+    /** Too few for one to meet another: a claim tells in its answer what a notice would have told. */
+    @Override
+    public Set<Fault> faults() {
+        return EnumSet.complementOf(EnumSet.of(Fault.NOTICE_REORDERED));
+    }
+
+    /** A process that ends says nothing, and Consul ends its session after a while. */
+    @Override
+    public void die(PermitStore store) {
+        ConsulPermitStore ours = (ConsulPermitStore) store;
+        Session session = ours.membership().current();
+        ours.loop().end();
+        if (session != null) {
+            session.all().forEach(probe::destroySession);
+        }
+    }
+
+    @Override
+    public void close() {}
+}

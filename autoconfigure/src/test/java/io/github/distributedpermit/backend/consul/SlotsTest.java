@@ -1,0 +1,262 @@
+package io.github.distributedpermit.backend.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.consulserver.ConsulFront;
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What prototypes of this layout got wrong, and what it costs. */
+class SlotsTest {
+
+    private final ConsulProbe probe = SharedConsul.get().probe();
+    private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
+    private final Bench bench = new Bench(front.address(), probe);
+
+    @AfterEach
+    void leave() {
+        bench.close();
+        front.close();
+    }
+
+    private long transactions() {
+        return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
+    }
+
+    @Test
+    void uncontendedPairIsTwoTransactionsAndNoRead() {
+        TestMember a = bench.member();
+        a.queue("pair", 3, 1);
+        a.keep("pair", 3, 0);
+        long before = transactions();
+
+        for (int i = 0; i < 10; i++) {
+            a.queue("pair", 3, 1);
+            a.keep("pair", 3, 0);
+        }
+
+        assertThat(transactions() - before).isEqualTo(20);
+    }
+
+    @Test
+    void membersOfAKeyWithRoomDoNotGetInEachOthersWay() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        a.queue("room", 9, 1);
+        b.queue("room", 9, 1);
+        a.queue("room", 9, 1);
+        long before = transactions();
+
+        for (int i = 0; i < 5; i++) {
+            a.queue("room", 9, 2);
+            a.keep("room", 9, 1);
+        }
+
+        assertThat(transactions() - before).isEqualTo(10);
+        assertThat(bench.slots("room")).isEqualTo(2);
+    }
+
+    @Test
+    void anyNumberOfKeysHasOneSessionOneRenewalAndOneWatch() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        for (int i = 0; i < 30; i++) {
+            a.queue("key-" + i, 1, 1);
+            b.queue("key-" + i, 1, 1);
+        }
+
+        assertThat(bench.sessions(b)).hasSize(1);
+        assertThat(front.requests().stream().filter(r -> r.contains("session/create")))
+                .hasSize(2);
+        String session = bench.sessions(b).get(0).id();
+        assertThat(front.requests().stream().filter(r -> r.contains(session) && r.contains("recurse")))
+                .as("nobody was served, so nothing woke but the first")
+                .hasSizeLessThanOrEqualTo(2);
+    }
+
+    @Test
+    void moreThanSixtyFourOperationsAreSeveralTransactions() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+
+        assertThat(TestMember.answer(a.ask("wide", 300, 250, 250)).permits()).isEqualTo(250);
+        assertThat(TestMember.answer(b.ask("wide", 300, 200, 200)).permits()).isZero();
+        assertThat(bench.slots("wide")).isEqualTo(250);
+
+        a.keep("wide", 300, 0);
+
+        await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        assertThat(b.grants().get(0).permits()).isEqualTo(200);
+        assertThat(bench.slots("wide")).isEqualTo(200);
+        b.keep("wide", 300, 0);
+        assertThat(bench.keys("wide")).isEmpty();
+    }
+
+    @Test
+    void limitsAboveAThousandAreRefused() {
+        TestMember a = bench.member();
+
+        assertThat(a.queue("big", 1000, 1).permits()).isEqualTo(1);
+        PermitStoreException limit = TestMember.failure(a.ask("big", 1001, 1, 1));
+        assertThat(limit.isPermanent()).isTrue();
+        assertThat(limit).hasMessageContaining("1001").hasMessageContaining("big");
+        assertThat(TestMember.failure(
+                        a.store().override("big", OptionalInt.of(1001)).toCompletableFuture()))
+                .hasMessageContaining("1001");
+    }
+
+    @Test
+    void overrideOfAKeyThatWasTakenForIdleIsHeeded() {
+        TestMember operator = bench.member();
+        operator.store()
+                .override("paused", OptionalInt.of(0))
+                .toCompletableFuture()
+                .join();
+        TestMember a = bench.member();
+
+        assertThat(a.attempt("paused", 3, 1).permits()).isZero();
+        assertThat(bench.slots("paused")).isZero();
+
+        operator.store()
+                .override("paused", OptionalInt.of(2))
+                .toCompletableFuture()
+                .join();
+        assertThat(bench.member().queue("paused", 9, 5).permits()).isEqualTo(2);
+    }
+
+    @Test
+    void transactionThatWasGivenUpNeverLands() throws Exception {
+        TestMember a = bench.member();
+        a.queue("other", 1, 1);
+        CountDownLatch arrived = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
+        front.delayNext("/v1/txn", arrived, gate);
+
+        CompletableFuture<Holding> slow = a.ask("late", 1, 1, 1);
+        arrived.await();
+        assertThat(TestMember.failure(slow).isPermanent()).isFalse();
+        assertThat(a.attempt("other", 1, 1).permits()).isEqualTo(1);
+        long before = front.requests().size();
+        gate.countDown();
+
+        // whatever it does now, the next claim sees it
+        assertThat(a.keep("late", 1, 0).permits()).isZero();
+        assertThat(front.requests().size()).isGreaterThan((int) before);
+        TestMember b = bench.member();
+        for (int i = 0; i < 20; i++) {
+            assertThat(b.attempt("late", 1, 1).permits()).isEqualTo(1);
+            b.keep("late", 1, 0);
+        }
+        assertThat(bench.keys("late")).isEmpty();
+    }
+
+    @Test
+    void deadWaiterIsSkippedAndOrderIsKept() {
+        TestMember a = bench.member();
+        TestMember dead = bench.member();
+        TestMember b = bench.member();
+        TestMember c = bench.member();
+        a.queue("order", 1, 1);
+        dead.queue("order", 1, 1);
+        b.queue("order", 1, 1);
+        c.queue("order", 1, 1);
+        dead.die();
+        probe.destroySession(bench.sessions(dead).get(0).id());
+
+        a.keep("order", 1, 0);
+
+        await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        b.keep("order", 1, 0);
+        await().untilAsserted(() -> assertThat(c.grants()).hasSize(1));
+    }
+
+    @Test
+    void memberServedAgainAndAgainIsToldEachTime() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        for (int round = 1; round <= 5; round++) {
+            int served = round;
+            a.queue("again", 1, 1);
+            b.queue("again", 1, 1);
+            a.keep("again", 1, 0);
+            await().untilAsserted(() -> assertThat(b.grants()).hasSize(served));
+            b.keep("again", 1, 0);
+        }
+        Set<Long> versions = new HashSet<>();
+        b.grants().forEach(grant -> versions.add(grant.version()));
+        assertThat(versions).hasSize(5);
+    }
+
+    @Test
+    void damagedOrForeignSlotIsReportedByNameAndLeftAlone() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        a.queue("damaged", 3, 1);
+        probe.put("kv/" + bench.tree("damaged") + "slot_001", "not ours");
+
+        PermitStoreException failure = TestMember.failure(b.ask("damaged", 3, 1, 1));
+
+        assertThat(failure.isPermanent()).isTrue();
+        assertThat(failure).hasMessageContaining(bench.tree("damaged") + "slot_001");
+        assertThat(bench.keys("damaged"))
+                .filteredOn(key -> key.name().endsWith("slot_001"))
+                .extracting(ConsulProbe.Key::value)
+                .containsExactly("not ours");
+        assertThat(TestMember.failure(b.store().inspect("damaged").toCompletableFuture()))
+                .hasMessageContaining("slot_001");
+        probe.deleteTree(bench.tree("damaged"));
+    }
+
+    @Test
+    void keyOfTheOtherLayoutIsRefused() {
+        TestMember a = bench.member();
+        probe.put("kv/" + bench.tree("mixed") + ".lock", "{\"Limit\":3,\"Holders\":{}}");
+
+        assertThat(TestMember.failure(a.ask("mixed", 3, 1, 1)))
+                .hasMessageContaining(".lock")
+                .hasMessageContaining("lock-file");
+        assertThat(bench.slots("mixed")).isZero();
+        probe.deleteTree(bench.tree("mixed"));
+    }
+
+    @Test
+    void closingServesTheLineAndLeavesNoSession() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        a.queue("closing", 2, 2);
+        b.queue("closing", 2, 1);
+        long before = System.nanoTime();
+
+        a.close();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
+        await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        await().untilAsserted(() -> assertThat(bench.sessions(a)).isEmpty());
+        assertThat(TestMember.failure(a.ask("closing", 2, 1, 1)).isPermanent()).isTrue();
+    }
+
+    @Test
+    void versionsOfDifferentHoldersNeverMeet() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        Set<Long> seen = new HashSet<>();
+        for (int i = 0; i < 10; i++) {
+            for (Holding holding :
+                    List.of(a.queue("versions", 9, 2), b.queue("versions", 9, 1), a.queue("versions", 9, 2))) {
+                assertThat(seen.add(holding.version())).isTrue();
+            }
+        }
+    }
+}

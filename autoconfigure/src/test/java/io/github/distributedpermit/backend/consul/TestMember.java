@@ -1,0 +1,130 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** A member in a test; it keeps all it is told. */
+final class TestMember implements HoldingListener, AutoCloseable {
+
+    private final String id = UUID.randomUUID().toString();
+    private final AtomicLong sequence = new AtomicLong();
+    private final AtomicInteger losses = new AtomicInteger();
+    private final AtomicInteger signs = new AtomicInteger();
+    private final List<Holding> grants = new CopyOnWriteArrayList<>();
+    private final ConsulPermitStore store;
+
+    TestMember(ConsulPermitBackend backend) {
+        store = (ConsulPermitStore) backend.join(new Member(id, "test@localhost:" + id), this);
+    }
+
+    ConsulPermitStore store() {
+        return store;
+    }
+
+    String id() {
+        return id;
+    }
+
+    int losses() {
+        return losses.get();
+    }
+
+    int signs() {
+        return signs.get();
+    }
+
+    List<Holding> grants() {
+        return grants;
+    }
+
+    /** Wants this many in all, whole, and waits in line for them. */
+    CompletableFuture<Holding> ask(String key, int limit, int wanted, int unit) {
+        return send(key, limit, wanted, unit, unit > 0);
+    }
+
+    Holding queue(String key, int limit, int wanted) {
+        return answer(ask(key, limit, wanted, 1));
+    }
+
+    Holding attempt(String key, int limit, int wanted) {
+        return answer(send(key, limit, wanted, wanted, false));
+    }
+
+    Holding keep(String key, int limit, int permits) {
+        return answer(send(key, limit, permits, 0, false));
+    }
+
+    private CompletableFuture<Holding> send(String key, int limit, int wanted, int unit, boolean queue) {
+        return store.claim(new Claim(
+                        key,
+                        limit,
+                        sequence.incrementAndGet(),
+                        wanted,
+                        wanted,
+                        unit,
+                        Duration.ZERO,
+                        Duration.ofHours(1),
+                        queue))
+                .toCompletableFuture();
+    }
+
+    static Holding answer(CompletableFuture<Holding> future) {
+        try {
+            return future.get(20, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new AssertionError("The store did not answer", e);
+        }
+    }
+
+    static PermitStoreException failure(CompletableFuture<?> future) {
+        try {
+            throw new AssertionError("No failure but " + future.get(20, TimeUnit.SECONDS));
+        } catch (ExecutionException e) {
+            return (PermitStoreException) Objects.requireNonNull(e.getCause());
+        } catch (InterruptedException | TimeoutException e) {
+            throw new AssertionError("The store did not answer", e);
+        }
+    }
+
+    /** The process ends without a word. */
+    void die() {
+        store.loop().end();
+    }
+
+    @Override
+    public void granted(String key, Holding holding) {
+        grants.add(holding);
+    }
+
+    @Override
+    public void changed(String key) {}
+
+    @Override
+    public void alive(long sentAtNanos) {
+        signs.incrementAndGet();
+    }
+
+    @Override
+    public void lost() {
+        losses.incrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,133 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** A hundred thousand keys, each used once by the real core on a real server, leave nothing on either side. */
+class ManyKeysTest {
+
+    private static final int KEYS = 100_000;
+    private static final int AT_ONCE = 512;
+    private static final long SLACK = 24L << 20;
+
+    private static final CoreSettings SETTINGS = new CoreSettings(
+            Duration.ofSeconds(6),
+            Duration.ofSeconds(1),
+            Duration.ofMillis(500),
+            4,
+            null,
+            Duration.ZERO,
+            Release.ASYNC,
+            10_000,
+            KEYS);
+
+    private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1);
+    private final Scheduler scheduler = (task, delay) -> {
+        ScheduledFuture<?> timer = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
+        return () -> timer.cancel(false);
+    };
+
+    @Test
+    void keysUsedOnceLeaveNothingInTheProcessAndInRedis() throws Exception {
+        try (RedisServer server = RedisServer.started()) {
+            useAllKeys(server, KEYS);
+        }
+    }
+
+    @Test
+    void norDoTheyIfTheServerIsAwayMeanwhile() throws Exception {
+        try (RedisServer server = RedisServer.started()) {
+            useAllKeys(server, KEYS / 2);
+        }
+    }
+
+    private void useAllKeys(RedisServer server, int lostAfter) throws Exception {
+        timers.setRemoveOnCancelPolicy(true);
+        LettuceConnectionFactory factory = server.connectionFactory();
+        RedisSettings settings = new RedisSettings("many", Duration.ofSeconds(1), Duration.ofSeconds(5));
+        var callbacks = Executors.newSingleThreadExecutor();
+        PermitEngine engine = new PermitEngine(
+                new RedisPermitBackend(factory, settings, System::nanoTime),
+                new Member("many", "many"),
+                SETTINGS,
+                Map.of("once", new PermitSettings(3, null, null, null, null, null, null)),
+                PermitObserver.NONE,
+                System::nanoTime,
+                scheduler,
+                callbacks);
+        try {
+            NamedPermits permits = engine.named("once");
+            permits.acquire("warm").release();
+            long before = usedHeap();
+            AtomicInteger refused = new AtomicInteger();
+            Semaphore room = new Semaphore(AT_ONCE);
+            for (int i = 0; i < KEYS; i++) {
+                if (i == lostAfter) {
+                    server.stop();
+                }
+                room.acquire();
+                permits.acquireAsync(PermitRequest.of("key-" + i).withoutWaiting())
+                        .whenComplete((permit, failure) -> ended(permit, refused, room));
+            }
+            room.acquire(AT_ONCE);
+            if (lostAfter < KEYS) {
+                assertThat(refused.get()).as("calls that met no server").isPositive();
+                server.start();
+            } else {
+                assertThat(refused.get()).isZero();
+            }
+            await().atMost(Duration.ofMinutes(2)).until(() -> engine.keys() == 0);
+            await().atMost(Duration.ofMinutes(2)).until(() -> keysIn(server) == 0);
+            assertThat(timers.getQueue()).isEmpty();
+            await().atMost(Duration.ofMinutes(1)).until(() -> usedHeap() < before + SLACK);
+        } finally {
+            engine.close();
+            callbacks.shutdown();
+            timers.shutdownNow();
+            factory.destroy();
+        }
+    }
+
+    private static void ended(@Nullable Permit permit, AtomicInteger refused, Semaphore room) {
+        if (permit == null) {
+            refused.incrementAndGet();
+        } else {
+            permit.release();
+        }
+        room.release();
+    }
+
+    private static long keysIn(RedisServer server) {
+        Long size = server.ask(redis -> redis.dbsize());
+        return size == null ? -1 : size;
+    }
+
+    private static long usedHeap() {
+        System.gc();
+        Runtime runtime = Runtime.getRuntime();
+        return runtime.totalMemory() - runtime.freeMemory();
+    }
+}

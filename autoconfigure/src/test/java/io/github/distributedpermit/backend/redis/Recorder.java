@@ -1,0 +1,30 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Keeps the last grant of each key. */
+final class Recorder implements HoldingListener {
+
+    private final Map<String, Holding> grants = new ConcurrentHashMap<>();
+
+    Map<String, Holding> grants() {
+        return grants;
+    }
+
+    @Override
+    public void granted(String key, Holding holding) {
+        grants.put(key, holding);
+    }
+
+    @Override
+    public void changed(String key) {}
+
+    @Override
+    public void alive(long sentAtNanos) {}
+
+    @Override
+    public void lost() {}
+}

@@ -1,0 +1,84 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/** A connection of its own to look into the server and to do to it what operators do. */
+final class RedisEye implements AutoCloseable {
+
+    private static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
+
+    private final RedisClient client;
+    private final StatefulRedisConnection<String, byte[]> connection;
+
+    RedisEye(RedisServer server) {
+        client = server.client();
+        connection = client.connect(CODEC);
+    }
+
+    RedisCommands<String, byte[]> commands() {
+        return connection.sync();
+    }
+
+    List<String> keys(String prefix) {
+        return commands().keys(prefix + ":*");
+    }
+
+    Map<String, byte[]> state(String prefix, String key) {
+        return commands().hgetall(RedisKey.of(prefix, key).toString());
+    }
+
+    /** Lets so many members without a process take one permit each of so many. */
+    void crowd(String prefix, String key, int members, Duration lease) {
+        String[] names = Arrays.stream(RedisKey.of(prefix, key).names())
+                .map(name -> new String(name, StandardCharsets.UTF_8))
+                .toArray(String[]::new);
+        Claim claim = new Claim(key, members, 1, 1, 1, 1, Duration.ZERO, lease, true);
+        byte[] packed = Wire.claim(claim, Duration.ofSeconds(30), false);
+        for (int i = 0; i < members; i++) {
+            byte[] id = ("member-" + i).getBytes(StandardCharsets.UTF_8);
+            commands().<byte[]>eval(Script.CLAIM.source(), ScriptOutputType.VALUE, names, packed, id);
+        }
+    }
+
+    void acl(String... words) {
+        CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC);
+        for (String word : words) {
+            arguments.add(word);
+        }
+        commands().dispatch(CommandType.ACL, new StatusOutput<>(CODEC), arguments);
+    }
+
+    /** A number that {@code INFO} tells, such as {@code total_commands_processed}. */
+    long info(String section, String name) {
+        return commands()
+                .info(section)
+                .lines()
+                .filter(line -> line.startsWith(name + ":"))
+                .mapToLong(
+                        line -> Long.parseLong(line.substring(name.length() + 1).trim()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+    }
+}

@@ -1,0 +1,104 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.contract.KeySnapshot;
+import io.github.distributedpermit.contract.KeySnapshot.Row;
+import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** A prefix of its own on a real server, whose clock nobody can drive. */
+final class RedisFixture implements StoreFixture {
+
+    private static final RedisSettings DEFAULTS = RedisSettings.ofPrefix("any");
+    private static final Duration LONGEST_IDLE_LIFE = DEFAULTS.tombstone().plusSeconds(5);
+
+    private final String prefix = "contract-" + UUID.randomUUID();
+    private final RedisEye eye;
+    private final PermitBackend backend;
+
+    RedisFixture(LettuceConnectionFactory factory, RedisEye eye) {
+        this.eye = eye;
+        this.backend = new RedisPermitBackend(factory, RedisSettings.ofPrefix(prefix), System::nanoTime);
+    }
+
+    @Override
+    public PermitBackend backend() {
+        return backend;
+    }
+
+    @Override
+    public Duration lease() {
+        return Duration.ofHours(1);
+    }
+
+    @Override
+    public Duration shortLease() {
+        return Duration.ofMillis(500);
+    }
+
+    @Override
+    public void pass(Duration duration) {
+        long end = System.nanoTime() + duration.toNanos();
+        for (long left = duration.toNanos(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public KeySnapshot look(String key) {
+        Map<String, byte[]> state = eye.state(prefix, key);
+        byte[] override =
+                eye.commands().get(prefix + ":{" + RedisKey.of(prefix, key).encoded() + "}:override");
+        OptionalInt limit =
+                override == null ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(new String(override)));
+        byte[] header = state.get(Packed.HEADER);
+        if (header == null) {
+            return new KeySnapshot(0, limit, List.of());
+        }
+        List<Row> rows = state.entrySet().stream()
+                .filter(Packed::isMember)
+                .map(RedisFixture::row)
+                .toList();
+        return new KeySnapshot(Packed.Header.of(header).used(), limit, rows);
+    }
+
+    private static Row row(Map.Entry<String, byte[]> field) {
+        Packed.Member m = Packed.Member.of(field.getValue());
+        return new Row(field.getKey(), m.permits(), m.wanted(), m.limit(), m.waiting());
+    }
+
+    @Override
+    public Collection<String> residue() {
+        return eye.keys(prefix);
+    }
+
+    /** All that is idle must be about to vanish; then it does so at once, for nobody waits half a minute. */
+    @Override
+    public void passIdleTime() {
+        for (String key : residue()) {
+            if (!key.endsWith(":override")) {
+                assertThat(eye.commands().pttl(key)).as("life of %s", key).isBetween(1L, LONGEST_IDLE_LIFE.toMillis());
+                eye.commands().pexpire(key, 1);
+            }
+        }
+        await().until(() -> residue().stream().allMatch(key -> key.endsWith(":override")));
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,145 @@
+package io.github.distributedpermit.backend.redis;
+
+import static io.github.distributedpermit.backend.redis.TestMember.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.testsupport.RedisExtension;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(RedisExtension.class)
+class RedisKeyLayoutTest extends RedisTest {
+
+    private final RedisServer server;
+
+    RedisKeyLayoutTest(RedisServer server) {
+        this.server = server;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"report", "}", "{", "{a}b", "}a{", "a b", "a\u0000b", "tenant:ü/\n😀", "{}"})
+    void allOfAKeyIsInOneHashSlot(String text) {
+        String prefix = "slots:" + key();
+        RedisKey names = RedisKey.of(prefix, text);
+        Set<Integer> slots = Arrays.stream(names.names()).map(SlotHash::getSlot).collect(Collectors.toSet());
+        assertThat(slots).hasSize(1);
+
+        RedisSettings settings = new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5));
+        TestMember a = open(new TestMember(factory(server), settings));
+        TestMember b = open(new TestMember(factory(server), settings));
+        a.queue(text, 1, 1);
+        b.queue(text, 1, 1);
+        a.keep(text, 0);
+        b.awaitGrant(text, 1);
+        TestMember.answer(b.store().override(text, OptionalInt.of(2)));
+        TestMember.answer(a.store().claim(a.next(text, 2, 3, 3, true)));
+
+        String stem = prefix + ":{" + names.encoded() + "}:";
+        assertThat(eye(server).keys(prefix))
+                .containsExactlyInAnyOrder(
+                        stem + "state", stem + "line", stem + "leases", stem + "tombs", stem + "override");
+    }
+
+    @Test
+    void prefixWithBracesIsRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisSettings.ofPrefix("{a}"))
+                .withMessageContaining("braces");
+    }
+
+    @Test
+    void recordsStaySmallEnoughForTheCompactHash() {
+        TestMember a = member(factory(server));
+        a.queue(key(), 1_000_000, 1_000_000);
+
+        RedisEye eye = eye(server);
+        assertThat(eye.state("permits", key()).values()).allMatch(packed -> packed.length <= 64);
+        assertThat(eye.commands().objectEncoding(RedisKey.of("permits", key()).toString()))
+                .isIn("ziplist", "listpack");
+    }
+
+    @Test
+    void idleKeysVanishByThemselves() {
+        RedisSettings settings = new RedisSettings(key(), Duration.ofMillis(300), Duration.ofSeconds(5));
+        TestMember a = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(1));
+        TestMember b = open(new TestMember(factory(server), settings)).lease(Duration.ofMillis(300));
+        a.queue("returned", 1, 1);
+        b.queue("returned", 1, 1);
+        a.keep("returned", 0);
+        b.queue("abandoned", 1, 1);
+        b.queue("paused", 1, 1);
+        TestMember.answer(b.store().override("paused", OptionalInt.of(0)));
+
+        RedisEye eye = eye(server);
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(eye.keys(key())).containsExactly(key() + ":{paused}:override"));
+        assertThat(a.queue("paused", 1, 1).permits()).isZero();
+    }
+
+    @Test
+    void everyKeyInUseHasAnExpiryBeyondItsLease() {
+        String prefix = key();
+        RedisSettings settings = new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5));
+        TestMember a = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(60));
+        TestMember b = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(60));
+        RedisEye eye = eye(server);
+        for (int round = 0; round < 3; round++) {
+            a.queue("k", 1, 1);
+            b.queue("k", 1, 1);
+            assertThat(eye.keys(prefix))
+                    .hasSizeBetween(3, 4)
+                    .allSatisfy(name -> assertThat(eye.commands().pttl(name))
+                            .as(name)
+                            .isBetween(
+                                    Duration.ofSeconds(50).toMillis(),
+                                    Duration.ofSeconds(70).toMillis()));
+            a.keep("k", 0);
+            b.keep("k", 0);
+            assertThat(eye.keys(prefix))
+                    .allSatisfy(name -> assertThat(eye.commands().pttl(name))
+                            .as(name)
+                            .isBetween(1L, Duration.ofSeconds(40).toMillis()));
+        }
+    }
+
+    @Test
+    void claimAfterEverythingWasDeletedIsSound() {
+        TestMember a = member(factory(server));
+        TestMember b = member(factory(server));
+        a.queue(key(), 1, 1);
+        b.queue(key(), 1, 1);
+        long before = a.keep(key(), 1).version();
+        RedisEye eye = eye(server);
+        eye.commands().del(RedisKey.of("permits", key()).toString()); // line, leases and tombs are left over
+
+        assertThat(b.queue(key(), 1, 1).permits()).isEqualTo(1);
+        assertThat(a.keep(key(), 1).permits()).isZero();
+        assertThat(b.keep(key(), 1).contended()).isFalse();
+        assertThat(b.keep(key(), 1).version()).isGreaterThan(before);
+        assertThat(TestMember.answer(a.store().inspect(key())).members()).hasSize(1);
+    }
+
+    @Test
+    void onlyKeysInUseAreRemembered() {
+        RedisKeys keys = new RedisKeys("permits");
+        TestMember a = member(factory(server));
+        for (int i = 0; i < 1000; i++) {
+            keys.of(a.next("k" + i, 1, 1, 1, true));
+            keys.of(a.next("try" + i, 1, 1, 1, false));
+            assertThat(keys.userKey("k" + i)).contains("k" + i);
+            keys.of(a.next("k" + i, 1, 0, 0, false));
+        }
+        assertThat(keys.size()).isZero();
+    }
+}

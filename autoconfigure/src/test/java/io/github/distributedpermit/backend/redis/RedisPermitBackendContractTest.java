@@ -1,0 +1,34 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.contract.LeasedBackendContract;
+import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.testsupport.RedisExtension;
+import io.github.distributedpermit.testsupport.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+@ExtendWith(RedisExtension.class)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RedisPermitBackendContractTest extends LeasedBackendContract {
+
+    private final LettuceConnectionFactory factory;
+    private final RedisEye eye;
+
+    RedisPermitBackendContractTest(RedisServer server) {
+        factory = server.connectionFactory();
+        eye = new RedisEye(server);
+    }
+
+    @Override
+    protected StoreFixture open() {
+        return new RedisFixture(factory, eye);
+    }
+
+    @AfterAll
+    void disconnect() {
+        eye.close();
+        factory.destroy();
+    }
+}

@@ -1,0 +1,49 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** What tests of one server share: whatever they open is closed after each of them. */
+abstract class RedisTest {
+
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final String key = "key-" + UUID.randomUUID();
+
+    /** A key no other test has. */
+    String key() {
+        return key;
+    }
+
+    <T extends AutoCloseable> T open(T closeable) {
+        opened.push(closeable);
+        return closeable;
+    }
+
+    LettuceConnectionFactory factory(RedisServer server) {
+        return opened(server.connectionFactory());
+    }
+
+    LettuceConnectionFactory opened(LettuceConnectionFactory factory) {
+        opened.push(factory::destroy);
+        return factory;
+    }
+
+    TestMember member(LettuceConnectionFactory factory) {
+        return open(new TestMember(factory));
+    }
+
+    RedisEye eye(RedisServer server) {
+        return open(new RedisEye(server));
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        while (!opened.isEmpty()) {
+            opened.pop().close();
+        }
+    }
+}

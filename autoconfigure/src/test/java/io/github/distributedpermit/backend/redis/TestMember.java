@@ -1,0 +1,111 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** A member that a test moves by hand. */
+final class TestMember implements AutoCloseable {
+
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final RedisSettings SETTINGS = new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100));
+
+    private final String id = UUID.randomUUID().toString();
+    private final Recorder recorder = new Recorder();
+    private final PermitStore store;
+    private Duration lease = Duration.ofMinutes(5);
+    private long sequence;
+
+    TestMember(LettuceConnectionFactory factory) {
+        this(factory, SETTINGS);
+    }
+
+    TestMember(LettuceConnectionFactory factory, RedisSettings settings) {
+        store = new RedisPermitBackend(factory, settings, System::nanoTime).join(new Member(id, "test"), recorder);
+    }
+
+    String id() {
+        return id;
+    }
+
+    PermitStore store() {
+        return store;
+    }
+
+    TestMember lease(Duration length) {
+        lease = length;
+        return this;
+    }
+
+    Holding queue(String key, int limit, int wanted) {
+        return answer(store.claim(next(key, limit, wanted, wanted, true)));
+    }
+
+    Holding attempt(String key, int limit, int wanted) {
+        return answer(store.claim(next(key, limit, wanted, wanted, false)));
+    }
+
+    Holding keep(String key, int permits) {
+        return answer(store.claim(next(key, 1, permits, permits, false)));
+    }
+
+    Claim next(String key, int limit, int held, int wanted, boolean queue) {
+        return new Claim(key, limit, ++sequence, held, wanted, queue ? 1 : 0, Duration.ZERO, lease, queue);
+    }
+
+    PermitStoreException failure(Claim claim) {
+        try {
+            Holding holding = store.claim(claim).toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            throw new AssertionError("answered " + holding);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof PermitStoreException failure) {
+                return failure;
+            }
+            throw new AssertionError(e);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Waits until a push has told that the member holds so many. */
+    void awaitGrant(String key, int permits) {
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(recorder.grants().get(key))
+                        .isNotNull()
+                        .extracting(Holding::permits)
+                        .isEqualTo(permits));
+    }
+
+    Recorder recorder() {
+        return recorder;
+    }
+
+    static <T> T answer(CompletionStage<T> stage) {
+        try {
+            return stage.toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof PermitStoreException failure) {
+                throw failure;
+            }
+            throw new AssertionError(e);
+        } catch (Exception e) {
+            throw new AssertionError("The store did not answer", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,96 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
+import org.apache.zookeeper.AsyncCallback.DataCallback;
+import org.apache.zookeeper.AsyncCallback.MultiCallback;
+import org.apache.zookeeper.AsyncCallback.VoidCallback;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+
+/** Counts what goes over the wire for claims. */
+final class CountingClient implements AutoCloseable {
+
+    private final AtomicInteger writes = new AtomicInteger();
+    private final AtomicInteger reads = new AtomicInteger();
+    private final AtomicInteger readsUntilTask = new AtomicInteger();
+    private final CuratorFramework curator;
+    private volatile Runnable between = () -> {};
+
+    CountingClient(String connectString, Duration session) {
+        curator = CuratorFrameworkFactory.builder()
+                .connectString(connectString)
+                .sessionTimeoutMs((int) session.toMillis())
+                .retryPolicy(new RetryForever(100))
+                .zookeeperFactory((servers, timeout, watcher, readOnly) -> new Counting(servers, timeout, watcher))
+                .build();
+        curator.start();
+    }
+
+    /** Does something between the two requests of the next reading. */
+    void betweenReads(Runnable task) {
+        readsUntilTask.set(2);
+        between = task;
+    }
+
+    private void read() {
+        reads.incrementAndGet();
+        if (readsUntilTask.decrementAndGet() == 0) {
+            between.run();
+        }
+    }
+
+    CuratorFramework curator() {
+        return curator;
+    }
+
+    int writes() {
+        return writes.get();
+    }
+
+    int reads() {
+        return reads.get();
+    }
+
+    @Override
+    public void close() {
+        curator.close();
+    }
+
+    private final class Counting extends ZooKeeper {
+
+        Counting(String servers, int timeout, Watcher watcher) throws IOException {
+            super(servers, timeout, watcher);
+        }
+
+        @Override
+        public void multi(Iterable<Op> ops, MultiCallback callback, Object context) {
+            writes.incrementAndGet();
+            super.multi(ops, callback, context);
+        }
+
+        @Override
+        public void delete(String path, int version, VoidCallback callback, Object context) {
+            writes.incrementAndGet();
+            super.delete(path, version, callback, context);
+        }
+
+        @Override
+        public void getData(String path, boolean watch, DataCallback callback, Object context) {
+            read();
+            super.getData(path, watch, callback, context);
+        }
+
+        @Override
+        public void getChildren(String path, boolean watch, ChildrenCallback callback, Object context) {
+            read();
+            super.getChildren(path, watch, callback, context);
+        }
+    }
+}

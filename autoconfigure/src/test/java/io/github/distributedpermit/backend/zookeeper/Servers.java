@@ -1,0 +1,58 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.apache.curator.test.TestingServer;
+
+/** Real servers on free ports of this machine, quick to end sessions and to collect empty nodes. */
+final class Servers {
+
+    /** Sessions last from two to twenty of these. */
+    static final int TICK_MILLIS = 500;
+
+    private static final int ANY_PORT = -1;
+    private static final int CONNECTIONS = 2_000;
+
+    static {
+        System.setProperty("znode.container.checkIntervalMs", "10");
+        System.setProperty("znode.container.maxPerMinute", "1000000");
+        System.setProperty("zookeeper.admin.enableServer", "false");
+        System.setProperty("zookeeper.4lw.commands.whitelist", "wchp");
+        System.setProperty("readonlymode.enabled", "true");
+    }
+
+    private Servers() {}
+
+    static TestingServer single() {
+        return single(TICK_MILLIS);
+    }
+
+    static TestingServer single(int tick) {
+        try {
+            return new TestingServer(spec(ANY_PORT, tick), true);
+        } catch (Exception e) {
+            throw new IllegalStateException("No ZooKeeper server", e);
+        }
+    }
+
+    /** Three servers. */
+    static TestingCluster ensemble() {
+        try {
+            List<InstanceSpec> specs = new ArrayList<>();
+            for (int server = 1; server <= 3; server++) {
+                specs.add(spec(server, TICK_MILLIS));
+            }
+            TestingCluster cluster = new TestingCluster(specs);
+            cluster.start();
+            return cluster;
+        } catch (Exception e) {
+            throw new IllegalStateException("No ZooKeeper ensemble", e);
+        }
+    }
+
+    private static InstanceSpec spec(int server, int tick) {
+        return new InstanceSpec(null, ANY_PORT, ANY_PORT, ANY_PORT, true, server, tick, CONNECTIONS);
+    }
+}

@@ -1,0 +1,22 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.contract.PermitBackendFaultContract;
+import io.github.distributedpermit.contract.StoreFixture;
+import java.io.IOException;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.AfterAll;
+
+class ZooKeeperFaultContractTest extends PermitBackendFaultContract {
+
+    private static final TestingServer SERVER = Servers.single();
+
+    @AfterAll
+    static void stopServer() throws IOException {
+        SERVER.close();
+    }
+
+    @Override
+    protected StoreFixture openPlain() {
+        return new ZooKeeperFixture(SERVER.getConnectString());
+    }
+}

@@ -1,0 +1,136 @@
+package io.github.distributedpermit.consulserver;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Stands before an agent, counts requests, and misbehaves on demand. */
+public final class ConsulFront implements AutoCloseable {
+
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final List<String> requests = new CopyOnWriteArrayList<>();
+    private final AtomicReference<@Nullable Trouble> trouble = new AtomicReference<>();
+    private final HttpServer server;
+    private final URI agent;
+
+    /** What happens to requests that it strikes. */
+    @FunctionalInterface
+    private interface Deed {
+
+        /** Whether the exchange has been dealt with; otherwise it goes on as usual. */
+        boolean done(HttpExchange exchange) throws IOException;
+    }
+
+    private record Trouble(Predicate<String> strikes, Deed deed) {}
+
+    /** Listens on a free port. */
+    public ConsulFront(URI agent) {
+        this.agent = agent;
+        try {
+            server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        server.createContext("/", this::handle);
+        server.setExecutor(threads);
+        server.start();
+    }
+
+    /** Where it listens. */
+    public URI address() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    /** "METHOD path" of all requests so far. */
+    public List<String> requests() {
+        return requests;
+    }
+
+    /** From now on these requests are answered so. */
+    public void answer(String path, int status, String body) {
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        trouble.set(new Trouble(request -> request.contains(path), exchange -> {
+            exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+            exchange.getResponseBody().write(bytes);
+            exchange.close();
+            return true;
+        }));
+    }
+
+    /** The next of these requests arrives only when the gate opens. */
+    public void delayNext(String path, CountDownLatch arrived, CountDownLatch gate) {
+        trouble.set(new Trouble(request -> request.contains(path), exchange -> {
+            trouble.set(null);
+            arrived.countDown();
+            try {
+                gate.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return false;
+        }));
+    }
+
+    /** All is well again. */
+    public void behave() {
+        trouble.set(null);
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        URI asked = exchange.getRequestURI();
+        String request = exchange.getRequestMethod() + " " + asked;
+        requests.add(request);
+        byte[] body = exchange.getRequestBody().readAllBytes();
+        Trouble now = trouble.get();
+        if (now != null && now.strikes().test(request) && now.deed().done(exchange)) {
+            return;
+        }
+        try {
+            forward(exchange, URI.create(agent + asked.toString()), body);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            exchange.close();
+        }
+    }
+
+    private void forward(HttpExchange exchange, URI target, byte[] body) throws IOException, InterruptedException {
+        HttpResponse<byte[]> response = client.send(
+                HttpRequest.newBuilder(target)
+                        .method(exchange.getRequestMethod(), BodyPublishers.ofByteArray(body))
+                        .build(),
+                BodyHandlers.ofByteArray());
+        response.headers()
+                .firstValue("X-Consul-Index")
+                .ifPresent(index -> exchange.getResponseHeaders().set("X-Consul-Index", index));
+        int length = response.body().length;
+        exchange.sendResponseHeaders(response.statusCode(), length == 0 ? -1 : length);
+        exchange.getResponseBody().write(response.body());
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+}

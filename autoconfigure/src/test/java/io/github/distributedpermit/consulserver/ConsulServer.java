@@ -1,0 +1,173 @@
+package io.github.distributedpermit.consulserver;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** An agent of our own: a process on free ports that ends with the JVM at the latest. */
+public final class ConsulServer implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final List<String> command;
+    private final String node = "test-" + UUID.randomUUID();
+    private final ConsulProbe probe;
+    private final Path log;
+    private final String rpc;
+    private ConsulProbe access;
+    private @Nullable Process process;
+
+    private ConsulServer(String host, List<String> ports, URI address, List<String> extra) {
+        command = new ArrayList<>(List.of(ConsulBinary.require().toString(), "agent"));
+        command.addAll(List.of("-bind=" + host, "-client=" + host, "-node=" + node));
+        command.addAll(ports);
+        command.addAll(List.of("-serf-wan-port=-1", "-grpc-port=-1", "-dns-port=-1"));
+        command.addAll(List.of("-disable-host-node-id", "-log-level=warn"));
+        // each test is a client with connections of its own, which stay open until its client is collected
+        command.addAll(List.of("-hcl", "limits { http_max_conns_per_client = 4000 }"));
+        command.addAll(extra);
+        probe = new ConsulProbe(address);
+        access = probe;
+        rpc = host + ":" + ports.get(1).replaceAll("[^0-9]", "");
+        try {
+            Path directory = Files.createDirectories(Path.of("target", "consul"));
+            log = directory.resolve(node + ".log");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(this::kill, "consul-" + node));
+    }
+
+    /** A single server in memory that denies what no token allows; this one is allowed everything. */
+    public static ConsulServer startWithAccessControl(String master) {
+        ConsulServer server = prepare(
+                "-hcl", "acl { enabled = true default_policy = \"deny\" tokens { master = \"" + master + "\" } }");
+        server.access = server.probe.with(master);
+        server.run();
+        return server;
+    }
+
+    /** A single server in memory, with a leader. */
+    public static ConsulServer start(String... extra) {
+        ConsulServer server = prepare(extra);
+        server.run();
+        return server;
+    }
+
+    /** The same, not running yet. */
+    public static ConsulServer prepare(String... extra) {
+        List<Integer> free = freePorts("127.0.0.1", 3);
+        List<String> all = new ArrayList<>(List.of("-dev"));
+        all.addAll(List.of(extra));
+        return new ConsulServer("127.0.0.1", ports(free), address("127.0.0.1", free), all);
+    }
+
+    static ConsulServer prepare(String host, List<Integer> ports, List<String> extra) {
+        return new ConsulServer(host, ports(ports), address(host, ports), extra);
+    }
+
+    private static List<String> ports(List<Integer> free) {
+        return List.of("-http-port=" + free.get(0), "-server-port=" + free.get(1), "-serf-lan-port=" + free.get(2));
+    }
+
+    private static URI address(String host, List<Integer> free) {
+        return URI.create("http://" + host + ":" + free.get(0));
+    }
+
+    static List<Integer> freePorts(String host, int count) {
+        List<ServerSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < count; i++) {
+                sockets.add(new ServerSocket(0, 1, InetAddress.getByName(host)));
+            }
+            List<Integer> ports =
+                    sockets.stream().map(ServerSocket::getLocalPort).toList();
+            for (ServerSocket socket : sockets) {
+                socket.close();
+            }
+            return ports;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Starts it, or starts it again, empty; waits until it takes writes. */
+    public void run() {
+        launch();
+        awaitLeader();
+    }
+
+    void launch() {
+        try {
+            process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void awaitLeader() {
+        await().atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(50))
+                .ignoreExceptions()
+                .until(() -> {
+                    if (process == null || !process.isAlive()) {
+                        throw new AssertionError("Consul ended; see " + log);
+                    }
+                    return access.node().equals(node) && access.knows(node) && access.put("kv/test-leader", "x") == 200;
+                });
+    }
+
+    /** Where it listens. */
+    public URI address() {
+        return probe.address();
+    }
+
+    /** Reads and writes past the backend. */
+    public ConsulProbe probe() {
+        return probe;
+    }
+
+    boolean isAt(String address) {
+        return rpc.equals(address);
+    }
+
+    boolean isAlive() {
+        return process != null && process.isAlive();
+    }
+
+    /** Ends it without a word. */
+    public void kill() {
+        Process running = process;
+        if (running == null) {
+            return;
+        }
+        running.destroyForcibly();
+        try {
+            if (!running.waitFor(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("Consul does not end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

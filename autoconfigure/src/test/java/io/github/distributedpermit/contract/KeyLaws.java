@@ -1,0 +1,164 @@
+package io.github.distributedpermit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Many keys, odd keys, idle keys (law 8), and what operators see. */
+interface KeyLaws extends ContractTests {
+
+    @Test
+    default void keysHaveNothingToDoWithEachOther() {
+        Peer a = peer();
+        Peer b = peer();
+        String first = key();
+        String second = key();
+        a.queue(first, 1, 1);
+
+        assertThat(b.queue(second, 1, 1).permits()).isEqualTo(1);
+        a.keep(first, 1, 0);
+        assertThat(look(second).permits(b)).isEqualTo(1);
+        assertThat(look(first).used()).isZero();
+    }
+
+    @Test
+    default void oneSequenceRunsOverAllKeysOfAMember() {
+        Peer a = peer();
+        String first = key();
+        String second = key();
+        Claim late = a.next(a.queueing(second, 3, 3));
+        a.queue(first, 3, 1);
+
+        // not late for the second key, which has heard nothing from the member yet
+        assertThat(a.send(late).permits()).isEqualTo(3);
+        assertThat(a.keep(second, 3, 1).sequence()).isEqualTo(3);
+        assertThat(a.queue(first, 3, 2).sequence()).isEqualTo(4);
+        assertThat(a.send(late).permits()).isEqualTo(1);
+    }
+
+    @Test
+    default void oddKeysDoNotCollide() {
+        Peer a = peer();
+        String long1 = "k".repeat(10_000) + "1";
+        String long2 = "k".repeat(10_000) + "2";
+        List<String> odd = List.of(
+                " ",
+                "  ",
+                "a b",
+                "a+b",
+                "a%20b",
+                "a\nb",
+                "a\u0000b",
+                "a:b",
+                "a/b",
+                "/a",
+                "a/",
+                "a//b",
+                "..",
+                ".",
+                "{",
+                "}",
+                "{a}b",
+                "}a{",
+                "{a",
+                "a",
+                "A",
+                "ä",
+                "a\u0308",
+                "\u2028",
+                "日本",
+                "😀",
+                "\ud83d",
+                "\ude00",
+                "?",
+                "*",
+                "a~b",
+                "a%b",
+                "%61",
+                "%",
+                "'\"\\",
+                long1,
+                long2);
+        odd.forEach(harness()::key);
+
+        for (int i = 0; i < odd.size(); i++) {
+            assertThat(a.queue(odd.get(i), 50, i + 1).permits()).isEqualTo(i + 1);
+        }
+        for (int i = 0; i < odd.size(); i++) {
+            assertThat(look(odd.get(i)).used()).as(odd.get(i)).isEqualTo(i + 1);
+            assertThat(a.inspect(odd.get(i)).used()).as(odd.get(i)).isEqualTo(i + 1);
+            assertThat(a.inspect(odd.get(i)).key()).isEqualTo(odd.get(i));
+        }
+    }
+
+    @Test
+    default void servedMemberIsToldItsKeyAsTheUserGaveIt() {
+        Peer a = peer();
+        Peer b = peer();
+        List<String> odd = List.of("tenant {1}: ü/\n😀", "k".repeat(10_000));
+        for (String key : odd) {
+            harness().key(key);
+            a.queue(key, 1, 1);
+            b.queue(key, 1, 1);
+        }
+        odd.forEach(key -> a.keep(key, 1, 0));
+
+        b.awaitNotices(odd.toArray(String[]::new));
+    }
+
+    @Test
+    default void thousandKeysUsedOnceLeaveNothing() {
+        Peer a = peer();
+        for (int i = 0; i < 1_000; i++) {
+            String key = "once-" + i;
+            a.attempt(key, 1, 1);
+            a.keep(key, 1, 0);
+        }
+        assertThat(look("once-999").used()).isZero(); // the rest is for the check after every test
+    }
+
+    @Test
+    default void inspectShowsWhoHoldsAndThenTheLine() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 2, 2);
+        b.queue(key, 2, 1);
+        c.queue(key, 2, 2);
+
+        KeyState state = c.inspect(key);
+
+        assertThat(state.key()).isEqualTo(key);
+        assertThat(state.used()).isEqualTo(2);
+        assertThat(state.override()).isEmpty();
+        assertThat(state.members())
+                .containsExactly(
+                        new MemberState(a.id(), 2, 2, 2, false),
+                        new MemberState(b.id(), 0, 1, 2, true),
+                        new MemberState(c.id(), 0, 2, 2, true));
+    }
+
+    @Test
+    default void inspectOfAnUnknownKeyIsEmptyAndLeavesNothing() {
+        KeyState state = peer().inspect(key());
+
+        assertThat(state.used()).isZero();
+        assertThat(state.members()).isEmpty();
+        assertThat(harness().fixture().residue()).isEmpty();
+    }
+
+    @Test
+    default void memberThatReturnedEverythingIsNotShown() {
+        String key = key();
+        Peer a = peer();
+        a.queue(key, 2, 2);
+        a.keep(key, 2, 0);
+
+        assertThat(a.inspect(key).members()).isEmpty();
+    }
+}

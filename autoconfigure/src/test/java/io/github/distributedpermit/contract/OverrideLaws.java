@@ -1,0 +1,115 @@
+package io.github.distributedpermit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Holding;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+/** The operator's limit. */
+interface OverrideLaws extends ContractTests {
+
+    @Test
+    default void raisedOverrideServesTheLineAtOnceAndTellsTheServed() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 1, 1);
+        b.queue(key, 1, 1);
+        c.queue(key, 1, 1);
+
+        a.override(key, 2);
+
+        assertThat(look(key).permits(b)).isEqualTo(1);
+        assertThat(look(key).permits(c)).isZero();
+        b.awaitNotices(key);
+        a.override(key, 3);
+        c.awaitNotices(key);
+        b.awaitNotices(key);
+        assertThat(look(key).used()).isEqualTo(3);
+    }
+
+    @Test
+    default void loweredOverrideEvictsNobodyAndAdmitsNobody() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 3, 3);
+        b.queue(key, 3, 1);
+        harness().lowered(key);
+
+        b.override(key, 2);
+
+        Holding holding = a.keep(key, 3, 2);
+        assertThat(holding.permits()).isEqualTo(2);
+        assertThat(holding.limit()).isEqualTo(2);
+        assertThat(holding.over()).isFalse();
+        assertThat(look(key).permits(b)).isZero();
+        a.keep(key, 3, 1);
+        assertThat(look(key).permits(b)).isEqualTo(1);
+    }
+
+    @Test
+    default void overrideOfZeroPausesAndKeepsTheLine() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 2, 2);
+        harness().lowered(key);
+        a.override(key, 0);
+
+        assertThat(b.claim(b.queueing(key, 2, 2).unit(2)).limit()).isZero();
+        assertThat(c.queue(key, 2, 1).permits()).isZero();
+        a.keep(key, 2, 0);
+        assertThat(look(key).used()).isZero();
+        assertThat(look(key).inLine(b)).isTrue();
+        assertThat(look(key).inLine(c)).isTrue();
+
+        a.liftOverride(key);
+
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isZero();
+        b.awaitNotices(key);
+    }
+
+    @Test
+    default void overrideWinsOverEveryMembersOwnLimit() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.override(key, 4);
+
+        assertThat(a.queue(key, 1, 3).permits()).isEqualTo(3);
+        Holding holding = b.queue(key, 9, 3);
+
+        assertThat(holding.permits()).isEqualTo(1);
+        assertThat(holding.limit()).isEqualTo(4);
+    }
+
+    @Test
+    default void overrideOutlivesTheUseOfItsKey() {
+        String key = key();
+        Peer a = peer();
+        a.override(key, 2);
+        a.queue(key, 1, 1);
+        a.keep(key, 1, 0);
+        harness().fixture().passIdleTime();
+
+        assertThat(look(key).override()).isEqualTo(OptionalInt.of(2));
+        assertThat(a.inspect(key).override()).isEqualTo(OptionalInt.of(2));
+        assertThat(a.attempt(key, 1, 2).permits()).isEqualTo(2);
+    }
+
+    @Test
+    default void liftedOverrideLeavesTheMembersOwnLimits() {
+        String key = key();
+        Peer a = peer();
+        a.override(key, 3);
+        a.liftOverride(key);
+
+        assertThat(a.queue(key, 1, 3).permits()).isEqualTo(1);
+        assertThat(a.inspect(key).override()).isEmpty();
+    }
+}

@@ -1,0 +1,130 @@
+package io.github.distributedpermit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/** A member in a test. It waits for each answer, and keeps every notice. */
+final class Peer implements HoldingListener {
+
+    private static final int ATTEMPTS = 100;
+
+    private final String id = UUID.randomUUID().toString();
+    private final List<String> notices = new CopyOnWriteArrayList<>();
+    private final StoreFixture fixture;
+    private final PermitStore store;
+    private long sequence;
+
+    Peer(StoreFixture fixture) {
+        this.fixture = fixture;
+        this.store = fixture.backend().join(new Member(id, "contract@localhost:" + id), this);
+    }
+
+    String id() {
+        return id;
+    }
+
+    PermitStore store() {
+        return store;
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    /** Claims this many in all, and waits in line for those it does not get. */
+    Holding queue(String key, int limit, int wanted) {
+        return claim(queueing(key, limit, wanted));
+    }
+
+    /** Claims this many in all, but does not wait. */
+    Holding attempt(String key, int limit, int wanted) {
+        return claim(new Ask(key, limit, wanted, wanted, 1, Duration.ZERO, fixture.lease(), false));
+    }
+
+    /** Wants no more than this: a return, a renewal, or the end of waiting. */
+    Holding keep(String key, int limit, int permits) {
+        return claim(keeping(key, limit, permits));
+    }
+
+    Ask queueing(String key, int limit, int wanted) {
+        return new Ask(key, limit, wanted, wanted, 1, Duration.ZERO, fixture.lease(), true);
+    }
+
+    Ask keeping(String key, int limit, int permits) {
+        return new Ask(key, limit, permits, permits, 0, Duration.ZERO, fixture.lease(), false);
+    }
+
+    Holding claim(Ask ask) {
+        return send(next(ask));
+    }
+
+    /** Gives the ask the member's next sequence. */
+    Claim next(Ask ask) {
+        sequence++;
+        return ask.as(sequence);
+    }
+
+    /** Sends a claim as it is, and again if it or its answer is lost: that must make no difference. */
+    Holding send(Claim claim) {
+        for (int i = 0; i < ATTEMPTS; i++) {
+            CompletableFuture<Holding> answer = store.claim(claim).toCompletableFuture();
+            if (fixture.arrives(answer)) {
+                return answer.join();
+            }
+        }
+        throw new AssertionError("No answer to " + claim);
+    }
+
+    KeyState inspect(String key) {
+        return answer(store.inspect(key));
+    }
+
+    void override(String key, int limit) {
+        answer(store.override(key, OptionalInt.of(limit)));
+    }
+
+    void liftOverride(String key) {
+        answer(store.override(key, OptionalInt.empty()));
+    }
+
+    /** Waits until it has been told of exactly these keys since it joined, in any order. */
+    void awaitNotices(String... keys) {
+        if (fixture.noticesArrive()) {
+            Harness.patiently().untilAsserted(() -> assertThat(notices).containsExactlyInAnyOrder(keys));
+        }
+    }
+
+    private static <T> T answer(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
+    }
+
+    @Override
+    public void granted(String key, Holding holding) {
+        notices.add(key);
+    }
+
+    @Override
+    public void changed(String key) {
+        notices.add(key);
+    }
+
+    @Override
+    public void alive(long sentAtNanos) {}
+
+    @Override
+    public void lost() {}
+}

@@ -1,0 +1,111 @@
+package io.github.distributedpermit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Requests of more than one permit. */
+interface WeightLaws extends ContractTests {
+
+    @Test
+    default void heavyRequestIsGrantedWholeOrNotAtAll() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 4, 2);
+
+        assertThat(b.claim(b.queueing(key, 4, 3).unit(3)).permits()).isZero();
+        a.keep(key, 4, 1);
+        assertThat(look(key).permits(b)).isEqualTo(3);
+    }
+
+    @Test
+    default void heavyRequestCountsOnTopOfWhatTheMemberHolds() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 4, 2);
+        b.queue(key, 4, 1);
+
+        assertThat(b.claim(b.queueing(key, 4, 3).unit(2)).permits()).isEqualTo(1);
+        a.keep(key, 4, 1);
+        assertThat(look(key).permits(b)).isEqualTo(3);
+    }
+
+    @Test
+    default void heavyTryIsGrantedWholeOrNotAtAll() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 4, 2);
+
+        Ask three = new Ask(key, 4, 3, 3, 3, Duration.ZERO, harness().fixture().lease(), false);
+        assertThat(b.claim(three).permits()).isZero();
+        a.keep(key, 4, 1);
+        assertThat(look(key).permits(b)).isZero();
+        assertThat(b.claim(three).permits()).isEqualTo(3);
+    }
+
+    @Test
+    default void lightRequestBehindAHeavyHeadWaits() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 3, 3);
+        b.claim(b.queueing(key, 3, 3).unit(3));
+        c.queue(key, 3, 1);
+
+        a.keep(key, 3, 1);
+        assertThat(look(key).used()).isEqualTo(1);
+        a.keep(key, 3, 0);
+        assertThat(look(key).permits(b)).isEqualTo(3);
+        b.keep(key, 3, 0);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+    }
+
+    @Test
+    default void headThatCanNeverFitIsPassedOverAndKeepsItsPlace() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        Peer d = peer();
+        a.queue(key, 3, 3);
+        b.claim(b.queueing(key, 3, 3).unit(3));
+        c.queue(key, 3, 1);
+        harness().lowered(key);
+        a.override(key, 2);
+
+        a.keep(key, 3, 1);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+        assertThat(look(key).inLine(b)).isTrue();
+
+        a.liftOverride(key);
+        d.queue(key, 3, 1);
+        a.keep(key, 3, 0);
+        c.keep(key, 3, 0);
+        assertThat(look(key).permits(b)).isEqualTo(3);
+        assertThat(look(key).permits(d)).isZero();
+    }
+
+    @Test
+    default void twoHalvesOfHeavyRequestsDoNotDeadlock() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        c.queue(key, 4, 4);
+        a.claim(a.queueing(key, 4, 3).unit(3));
+        b.claim(b.queueing(key, 4, 3).unit(3));
+
+        c.keep(key, 4, 2);
+        assertThat(look(key).used()).isEqualTo(2); // nobody sits on half of what it needs
+        c.keep(key, 4, 0);
+        assertThat(look(key).permits(a)).isEqualTo(3);
+        assertThat(look(key).permits(b)).isZero();
+        a.keep(key, 4, 0);
+        assertThat(look(key).permits(b)).isEqualTo(3);
+    }
+}

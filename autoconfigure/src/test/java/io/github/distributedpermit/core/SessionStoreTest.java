@@ -1,0 +1,172 @@
+package io.github.distributedpermit.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.Bench.Asked;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The core on a store that keeps its members alive by sessions. */
+class SessionStoreTest {
+
+    private static final Duration VALID =
+            SimSessionStore.SESSION.minus(SimSessionStore.SESSION.dividedBy(Policy.MARGIN));
+
+    private final Timeline time = new Timeline();
+    private final SimSessionStore store = new SimSessionStore(time);
+    private final SimProcess process = new SimProcess("a", time, 77);
+    private final PermitEngine engine = new PermitEngine(
+            store.backend(process),
+            new Member("a", "a"),
+            CoreSettings.DEFAULTS,
+            Map.of(Bench.KEY, new PermitSettings(1, null, null, null, null, null, null)),
+            PermitObserver.NONE,
+            process::clock,
+            process,
+            Runnable::run,
+            () -> 0.5);
+    private final SimSessionStore.Link link = store.link("a");
+    private final List<String> told = new ArrayList<>();
+
+    @BeforeEach
+    void begin() {
+        link.alive();
+    }
+
+    private Asked acquire() {
+        return new Asked(engine.named(Bench.KEY).acquireAsync(PermitRequest.of(Bench.KEY)));
+    }
+
+    private Asked tryAcquire() {
+        return new Asked(
+                engine.named(Bench.KEY).acquireAsync(PermitRequest.of(Bench.KEY).withoutWaiting()));
+    }
+
+    private Permit hold() {
+        Asked call = acquire();
+        run(Duration.ofMillis(2));
+        return call.permit();
+    }
+
+    private void run(Duration duration) {
+        time.run(duration.toNanos());
+    }
+
+    @Test
+    void aSessionKeepsPermitsWithoutAClaim() {
+        Permit permit = hold();
+        for (int i = 0; i < 20; i++) {
+            run(Duration.ofSeconds(3));
+            link.alive();
+        }
+        assertThat(permit.isHeld()).isTrue();
+        assertThat(link.claims).hasSize(1);
+        permit.release();
+        run(Duration.ofSeconds(3));
+        assertThat(link.claims).hasSize(2);
+        assertThat(engine.keys()).isZero();
+    }
+
+    @Test
+    void aPermitIsValidUntilTheSessionMayHaveEnded() {
+        Permit permit = hold();
+        permit.onLoss(() -> told.add("lost"));
+        run(VALID.minusMillis(2).minusNanos(1));
+        assertThat(permit.isHeld()).isTrue();
+        time.run(1);
+        assertThat(permit.isHeld()).isFalse();
+        assertThat(told).containsExactly("lost");
+    }
+
+    @Test
+    void aLostSessionLosesEverythingAtOnce() {
+        Permit permit = hold();
+        Asked waiter = acquire();
+        permit.onLoss(() -> told.add("lost"));
+        link.lose();
+        assertThat(told).containsExactly("lost");
+        assertThat(permit.isHeld()).isFalse();
+        run(Duration.ofSeconds(1));
+        link.alive();
+        run(Duration.ofSeconds(2));
+        assertThat(waiter.holds()).isTrue();
+        assertThat(store.used()).isEqualTo(1);
+    }
+
+    @Test
+    void aGrantPushedToALostSessionIsNotTakenForOneOfTheNext() {
+        Permit permit = hold();
+        long sequence = link.claims.get(0).sequence();
+        permit.release();
+        run(Duration.ofMillis(3));
+        long last = link.claims.get(link.claims.size() - 1).sequence();
+        assertThat(last).isGreaterThan(sequence);
+        store.refusing = true;
+        Asked waiter = acquire();
+        run(Duration.ofMillis(3));
+        link.lose();
+        link.alive();
+        link.listener.granted(Bench.KEY, new Holding(1, 1, last, Long.MAX_VALUE / 2, false, false, Optional.empty()));
+        assertThat(waiter.isWaiting()).isTrue();
+    }
+
+    @Test
+    void anUnconfirmedSessionIsNoHotLoop() {
+        run(SimSessionStore.SESSION);
+        Asked waiter = acquire();
+        run(Duration.ofSeconds(5));
+        assertThat(link.claims.size()).isLessThan(20);
+        assertThat(waiter.isWaiting()).isTrue();
+        link.alive();
+        run(Duration.ofMillis(1_100));
+        assertThat(waiter.holds()).isTrue();
+    }
+
+    @Test
+    void aTryFailsWhileTheSessionIsUnconfirmed() {
+        run(SimSessionStore.SESSION);
+        Asked call = tryAcquire();
+        run(Duration.ofSeconds(2));
+        assertThat(call.failure()).isInstanceOf(PermitBackendException.class);
+    }
+
+    @Test
+    void aReturnIsRepeatedAsLongAsTheSessionMayLive() {
+        Permit permit = hold();
+        store.refusing = true;
+        permit.release();
+        for (int i = 0; i < 20; i++) {
+            run(Duration.ofSeconds(3));
+            link.alive();
+        }
+        assertThat(store.used()).isEqualTo(1);
+        store.refusing = false;
+        run(Duration.ofSeconds(2));
+        assertThat(store.used()).isZero();
+        run(Duration.ofSeconds(3));
+        assertThat(engine.keys()).isZero();
+    }
+
+    @Test
+    void aKeyIsForgottenWithTheSession() {
+        Permit permit = hold();
+        store.refusing = true;
+        permit.release();
+        run(Duration.ofSeconds(5));
+        assertThat(engine.keys()).isEqualTo(1);
+        link.lose();
+        run(Duration.ofSeconds(5));
+        assertThat(engine.keys()).isZero();
+    }
+}

@@ -1,0 +1,148 @@
+package io.github.distributedpermit.spi.step;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The step on a snapshot, as stores with sessions use it: build, apply one claim, commit the difference. */
+class SessionTableTest {
+
+    private final Map<String, PermitRecord> stored = new HashMap<>();
+    private long version;
+    private long index = 100;
+    private long sequence;
+
+    @Test
+    void recordThatNeitherHoldsNorWaitsIsRemovedAtOnceAndStillAnswered() {
+        claim("a", 2, 2);
+
+        Step step = claim("a", 2, 0);
+
+        assertThat(step.removed()).containsExactly("a");
+        assertThat(step.answer().orElseThrow().permits()).isZero();
+        assertThat(stored).isEmpty();
+    }
+
+    @Test
+    void refusedTryLeavesNothingToCommit() {
+        claim("a", 1, 1);
+
+        index++;
+        KeyTable table = table();
+        Claim attempt = new Claim("k", 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofSeconds(1), false);
+        Step step = table.claim("b", attempt, index, index);
+
+        assertThat(step.isUnchanged()).isTrue();
+        assertThat(step.answer().orElseThrow().permits()).isZero();
+    }
+
+    @Test
+    void lineRunsInTheOrderTheStoreGives() {
+        claim("a", 1, 1);
+        claim("b", 1, 1);
+        claim("c", 1, 1);
+
+        assertThat(claim("a", 1, 0).served()).containsOnlyKeys("b");
+        assertThat(stored).containsOnlyKeys("b", "c");
+        assertThat(claim("b", 1, 0).served()).containsOnlyKeys("c");
+    }
+
+    @Test
+    void deadMembersAreReportedAndTheirPermitsServeTheLine() {
+        claim("dead", 1, 1);
+        claim("b", 1, 1);
+        index++;
+        KeyTable table = table();
+        table.retain(Set.of("b"));
+
+        Step step = table.refresh(index);
+
+        assertThat(step.removed()).containsExactly("dead");
+        assertThat(step.served()).containsOnlyKeys("b");
+        assertThat(step.written()).extracting(PermitRecord::member).containsExactly("b");
+    }
+
+    @Test
+    void deadHeadOfTheLineIsNotServed() {
+        claim("a", 1, 1);
+        claim("dead", 1, 1);
+        claim("c", 1, 1);
+        index++;
+        KeyTable table = table();
+        table.retain(Set.of("a", "c"));
+
+        Step step = table.claim("a", wanting(1, 0), index, index);
+
+        assertThat(step.removed()).containsExactlyInAnyOrder("dead", "a");
+        assertThat(step.served()).containsOnlyKeys("c");
+    }
+
+    @Test
+    void nothingLapsesHoweverFarTheLogHasCome() {
+        claim("a", 1, 1);
+        claim("b", 1, 1);
+        index = Long.MAX_VALUE / 2;
+
+        assertThat(table().refresh(index).isUnchanged()).isTrue();
+        assertThat(claim("b", 1, 1).answer().orElseThrow().recheckAfter()).isEmpty();
+    }
+
+    @Test
+    void versionGoesOnFromTheStoredOneOrFromTheLog() {
+        claim("a", 1, 1);
+        assertThat(version).isGreaterThanOrEqualTo(index);
+        version = 10_000;
+
+        assertThat(claim("a", 1, 1).answer().orElseThrow().version()).isEqualTo(10_001);
+    }
+
+    @Test
+    void recordsComeBackFromTheirStoredForm() {
+        List<PermitRecord> records = List.of(
+                new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), PermitRecord.NEVER),
+                new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), PermitRecord.NEVER));
+
+        KeyTable table = KeyTable.ofSessions(records, OptionalInt.of(4), 51);
+
+        assertThat(table.records()).containsExactlyInAnyOrderElementsOf(records);
+        assertThat(table.used()).isEqualTo(2);
+        assertThat(table.refresh(60).served().get("b")).satisfies(h -> {
+            assertThat(h.permits()).isEqualTo(2);
+            assertThat(h.limit()).isEqualTo(4);
+        });
+    }
+
+    private Claim wanting(int limit, int wanted) {
+        sequence++;
+        return new Claim("k", limit, sequence, wanted, wanted, 1, Duration.ZERO, Duration.ofSeconds(1), true);
+    }
+
+    private Step claim(String member, int limit, int wanted) {
+        index++;
+        KeyTable table = table();
+        Step step = table.claim(member, wanting(limit, wanted), index, index);
+        commit(step, table);
+        assertThat(stored.values()).containsExactlyInAnyOrderElementsOf(table.records());
+        return step;
+    }
+
+    private void commit(Step step, KeyTable table) {
+        step.removed().forEach(stored::remove);
+        step.written().forEach(r -> stored.put(r.member(), r));
+        version = table.version();
+    }
+
+    private KeyTable table() {
+        Collection<PermitRecord> snapshot = List.copyOf(stored.values());
+        return KeyTable.ofSessions(snapshot, OptionalInt.empty(), version);
+    }
+}

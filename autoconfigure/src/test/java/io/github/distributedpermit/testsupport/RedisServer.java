@@ -1,0 +1,249 @@
+package io.github.distributedpermit.testsupport;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * A real Redis server on a free port of the loopback interface, in a directory of its own, that persists nothing. It can
+ * be stopped and started again on the same port. Not thread-safe.
+ */
+public final class RedisServer implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    private final int port;
+    private final Path directory;
+    private final List<String> settings;
+    private final boolean sentinel;
+    private @Nullable String password;
+    private @Nullable Process process;
+
+    private RedisServer(int port, boolean sentinel, List<String> settings) {
+        this.port = port;
+        this.sentinel = sentinel;
+        this.settings = settings;
+        try {
+            this.directory = Files.createTempDirectory("distributed-permit-redis");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Starts a server.
+     *
+     * @param settings further ones, as on the command line: {@code "--maxmemory", "10mb"}
+     */
+    public static RedisServer started(String... settings) {
+        RedisServer server = create(settings);
+        server.start();
+        return server;
+    }
+
+    /** A server that has a port but does not run yet. */
+    public static RedisServer create(String... settings) {
+        return new RedisServer(freePort(), false, List.of(settings));
+    }
+
+    /** Starts a server that asks for a password. */
+    public static RedisServer startedWithPassword(String password) {
+        RedisServer server = create("--requirepass", password);
+        server.password = password;
+        server.start();
+        return server;
+    }
+
+    static RedisServer sentinelOf(RedisServer master, String name) {
+        RedisServer server = new RedisServer(freePort(), true, List.of());
+        String configuration = "sentinel monitor %s 127.0.0.1 %d 1%nsentinel down-after-milliseconds %s 1000%n"
+                .formatted(name, master.port, name);
+        try {
+            Files.writeString(server.configuration(), configuration);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        server.start();
+        return server;
+    }
+
+    static int freePort() {
+        // a cluster node also listens 10000 above its port
+        try {
+            while (true) {
+                try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                    int port = socket.getLocalPort();
+                    if (port <= 55_000 && isFree(port + 10_000)) {
+                        return port;
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Where it listens on 127.0.0.1. */
+    public int port() {
+        return port;
+    }
+
+    /** Its process id; it must run. */
+    public long pid() {
+        Process running = process;
+        if (running == null) {
+            throw new IllegalStateException("The server on port " + port + " does not run");
+        }
+        return running.pid();
+    }
+
+    /** Starts it, again if need be, and waits until it answers. Empty after each start. */
+    public void start() {
+        List<String> command = new ArrayList<>(List.of(RedisBinary.path()));
+        if (sentinel) {
+            command.add(configuration().toString());
+            command.add("--sentinel");
+        }
+        command.addAll(List.of("--port", Integer.toString(port), "--bind", "127.0.0.1", "--dir", directory.toString()));
+        if (!sentinel) {
+            command.addAll(List.of("--save", "", "--appendonly", "no"));
+        }
+        command.addAll(settings);
+        try {
+            process = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()))
+                    .start();
+            awaitReady();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void awaitReady() throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long pid = pid();
+        while (System.nanoTime() < deadline && ProcessHandle.of(pid).isPresent()) {
+            try {
+                if (this.<Boolean>ask(commands -> commands.info("server").contains("process_id:" + pid))) {
+                    return;
+                }
+            } catch (RuntimeException e) {
+                Thread.onSpinWait(); // not listening yet
+            }
+        }
+        String output = Files.readString(log(), StandardCharsets.UTF_8);
+        close();
+        throw new IllegalStateException("No Redis on port " + port + ":\n" + output);
+    }
+
+    /** Stops it as {@code kill -9} does. */
+    public void stop() {
+        Process running = process;
+        process = null;
+        if (running != null) {
+            running.destroyForcibly();
+            try {
+                running.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Runs commands on a connection made for them. */
+    public <T> T ask(Function<RedisCommands<String, String>, T> question) {
+        RedisClient client = client();
+        try (var connection = client.connect()) {
+            return question.apply(connection.sync());
+        } finally {
+            client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        }
+    }
+
+    /** A client of Lettuce's for it, which does not reconnect; the caller closes it. */
+    public RedisClient client() {
+        RedisURI.Builder uri =
+                RedisURI.builder().withHost("127.0.0.1").withPort(port).withTimeout(Duration.ofSeconds(5));
+        if (password != null) {
+            uri.withPassword(password.toCharArray());
+        }
+        RedisClient client = RedisClient.create(SharedResources.get(), uri.build());
+        client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+        return client;
+    }
+
+    /** A started connection factory for it, as Spring Boot makes one; the caller destroys it. */
+    public LettuceConnectionFactory connectionFactory() {
+        return connectionFactory(password);
+    }
+
+    /** As above, with a password of the caller's choice. */
+    public LettuceConnectionFactory connectionFactory(@Nullable String withPassword) {
+        RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
+        if (withPassword != null) {
+            where.setPassword(withPassword);
+        }
+        return running(new LettuceConnectionFactory(where, clientConfiguration()));
+    }
+
+    static LettuceConnectionFactory running(LettuceConnectionFactory factory) {
+        factory.afterPropertiesSet();
+        factory.start();
+        return factory;
+    }
+
+    static LettuceClientConfiguration clientConfiguration() {
+        return LettuceClientConfiguration.builder()
+                .clientResources(SharedResources.get())
+                .commandTimeout(Duration.ofSeconds(10))
+                .shutdownTimeout(Duration.ZERO)
+                .build();
+    }
+
+    private Path log() {
+        return directory.resolve("redis.log");
+    }
+
+    private Path configuration() {
+        return directory.resolve("sentinel.conf");
+    }
+
+    /** Stops it and removes its directory. */
+    @Override
+    public void close() {
+        stop();
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(file -> file.delete());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package io.github.distributedpermit.benchmark;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.fleet.Stores;
+import io.github.distributedpermit.benchmark.load.Quartiles;
+import io.github.distributedpermit.benchmark.report.JsonReport;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.report.Plot;
+import io.github.distributedpermit.benchmark.report.Report;
+import io.github.distributedpermit.benchmark.report.TextReport;
+import io.github.distributedpermit.benchmark.scenario.Annotations;
+import io.github.distributedpermit.benchmark.scenario.Bench;
+import io.github.distributedpermit.benchmark.scenario.Contended;
+import io.github.distributedpermit.benchmark.scenario.Crash;
+import io.github.distributedpermit.benchmark.scenario.ManyKeys;
+import io.github.distributedpermit.benchmark.scenario.MemberCost;
+import io.github.distributedpermit.benchmark.scenario.OnConsul;
+import io.github.distributedpermit.benchmark.scenario.OnZooKeeper;
+import io.github.distributedpermit.benchmark.scenario.Processes;
+import io.github.distributedpermit.benchmark.scenario.Renewal;
+import io.github.distributedpermit.benchmark.scenario.Scenario;
+import io.github.distributedpermit.benchmark.scenario.Uncontended;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.logging.LogManager;
+
+/** {@code ./benchmark/run}: starts the servers, runs the scenarios, writes the report. */
+public final class Main {
+
+    private Main() {}
+
+    /** See {@link Options}. */
+    public static void main(String[] args) throws Exception {
+        Options options = Options.parse(args);
+        LogManager.getLogManager().reset(); // peers complain at length of being interrupted at the end of a slice
+        PrintStream out = System.out;
+        Report report = new Report(out::println);
+        try (RedisServer redis = RedisServer.start()) {
+            Machine.describe(report, redis.version());
+            Bench bench = new Bench(options.effort(), Stores.redis(redis.port()), report);
+            List<Scenario> scenarios = List.of(
+                    new Uncontended(),
+                    new ManyKeys(redis),
+                    new Contended(redis),
+                    new Processes(redis),
+                    new MemberCost(redis),
+                    new Renewal(redis),
+                    new Crash(),
+                    new Annotations(),
+                    new OnZooKeeper(),
+                    new OnConsul());
+            for (Scenario scenario : scenarios) {
+                if (options.includes(scenario)) {
+                    run(scenario, bench);
+                }
+            }
+        }
+        report.row(
+                "violations of the limit",
+                "all runs of ours",
+                "",
+                Quartiles.exactly(report.violations(Cast.ALL_OURS)),
+                Mark.atMost(0));
+        out.println(TextReport.of(report));
+        Files.createDirectories(options.output());
+        Files.writeString(options.output().resolve("benchmark.json"), JsonReport.of(report));
+        Files.writeString(options.output().resolve("benchmark.md"), TextReport.of(report));
+        Files.writeString(options.output().resolve("benchmark.svg"), Plot.of(report));
+        System.exit(options.check() && !report.isReached() ? 1 : 0);
+    }
+
+    private static void run(Scenario scenario, Bench bench) throws Exception {
+        Report report = bench.report();
+        report.progress(scenario.title());
+        ForeignLoad load = ForeignLoad.begin();
+        scenario.run(bench);
+        report.setting("foreign load during '" + scenario.title() + "'", load.end());
+    }
+}

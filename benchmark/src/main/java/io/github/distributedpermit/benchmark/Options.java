@@ -1,0 +1,43 @@
+package io.github.distributedpermit.benchmark;
+
+import io.github.distributedpermit.benchmark.scenario.Effort;
+import io.github.distributedpermit.benchmark.scenario.Scenario;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/**
+ * What the command line says.
+ *
+ * @param effort {@code --quick}, the default, or {@code --full}
+ * @param check {@code --check}: exit code 1 if a mark is missed or was not measured
+ * @param only {@code --only=text}: the scenarios whose title contains it
+ * @param output {@code --output=folder}: where the report goes
+ */
+record Options(Effort effort, boolean check, String only, Path output) {
+
+    static Options parse(String[] args) {
+        Effort effort = Effort.QUICK;
+        boolean check = false;
+        String only = "";
+        Path output = Path.of("benchmark", "target", "report");
+        for (String arg : args) {
+            if (arg.equals("--full")) {
+                effort = Effort.FULL;
+            } else if (arg.equals("--check")) {
+                check = true;
+            } else if (arg.startsWith("--only=")) {
+                only = arg.substring(7).toLowerCase(Locale.ROOT);
+            } else if (arg.startsWith("--output=")) {
+                output = Path.of(arg.substring(9));
+            } else if (!arg.equals("--quick")) {
+                throw new IllegalArgumentException(
+                        "Unknown: " + arg + "; known: --quick --full --check --only=title --output=folder --jmh");
+            }
+        }
+        return new Options(effort, check, only, output);
+    }
+
+    boolean includes(Scenario scenario) {
+        return scenario.title().toLowerCase(Locale.ROOT).contains(only);
+    }
+}

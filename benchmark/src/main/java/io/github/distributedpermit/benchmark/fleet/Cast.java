@@ -1,0 +1,119 @@
+package io.github.distributedpermit.benchmark.fleet;
+
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.benchmark.load.Contender;
+import io.github.distributedpermit.benchmark.ours.OnConsul;
+import io.github.distributedpermit.benchmark.ours.OnRedis;
+import io.github.distributedpermit.benchmark.ours.OnZooKeeper;
+import io.github.distributedpermit.benchmark.ours.OurContender;
+import io.github.distributedpermit.benchmark.ours.Settings;
+import io.github.distributedpermit.benchmark.peers.ConsulFloor;
+import io.github.distributedpermit.benchmark.peers.ConsulLock;
+import io.github.distributedpermit.benchmark.peers.ConsulSlots;
+import io.github.distributedpermit.benchmark.peers.CuratorContender;
+import io.github.distributedpermit.benchmark.peers.JucContender;
+import io.github.distributedpermit.benchmark.peers.RedisFloor;
+import io.github.distributedpermit.benchmark.peers.RedissonContender;
+import io.github.distributedpermit.benchmark.peers.ZsetContender;
+import io.github.distributedpermit.core.CoreSettings;
+import java.time.Duration;
+import java.util.List;
+
+/** All contenders by name, so that other processes can be told whom to run. */
+public final class Cast {
+
+    /** This project on Redis with its defaults. */
+    public static final String OURS = "ours";
+
+    /** The same; giving back waits for the store. */
+    public static final String OURS_SYNC = "ours, release: sync";
+
+    /** The same with {@code linger: 1ms}. */
+    public static final String OURS_LINGER = "ours, linger: 1ms";
+
+    /** The same with the short lease. */
+    public static final String OURS_SHORT = "ours, short lease";
+
+    /** Redisson's {@code RSemaphore}. */
+    public static final String RSEMAPHORE = "RSemaphore";
+
+    /** Redisson's {@code RPermitExpirableSemaphore}. */
+    public static final String EXPIRABLE = "RPermitExpirableSemaphore";
+
+    /** The same with the short lease. */
+    public static final String EXPIRABLE_SHORT = "RPermitExpirableSemaphore, short lease";
+
+    /** Sorted set, counter and BRPOP. */
+    public static final String ZSET = "ZSET + BRPOP";
+
+    /** A trivial script. */
+    public static final String EVALSHA = "floor: EVALSHA";
+
+    /** The cheapest command. */
+    public static final String PING = "floor: PING";
+
+    /** Curator's recipe. */
+    public static final String CURATOR = "Curator";
+
+    /** One created node. */
+    public static final String CREATE = "floor: create";
+
+    /** This project on ZooKeeper. */
+    public static final String ZOOKEEPER = "ours, ZooKeeper";
+
+    /** This project on Consul, layout slots. */
+    public static final String CONSUL = "ours, Consul slots";
+
+    /** Slots as anybody would write them. */
+    public static final String CONSUL_SLOTS = "naive slots";
+
+    /** The {@code .lock} document as anybody would write it. */
+    public static final String CONSUL_LOCK = "naive .lock";
+
+    /** One write. */
+    public static final String PUT = "floor: KV PUT";
+
+    /** This project in memory. */
+    public static final String LOCAL = "ours, local";
+
+    /** The JDK's semaphore. */
+    public static final String JUC = "j.u.c.Semaphore";
+
+    /** The lease of those whose name says it is short. */
+    public static final Duration SHORT_LEASE = Duration.ofSeconds(3);
+
+    private static final long LONG_LEASE_MILLIS = 15_000;
+
+    /** All that are this project. */
+    public static final List<String> ALL_OURS =
+            List.of(OURS, OURS_SYNC, OURS_LINGER, OURS_SHORT, ZOOKEEPER, CONSUL, LOCAL);
+
+    private Cast() {}
+
+    /** Makes a contender; it connects now or at its first use. */
+    public static Contender make(String name, Stores stores) throws Exception {
+        int redis = stores.redisPort();
+        return switch (name) {
+            case OURS -> OnRedis.contender(redis, CoreSettings.DEFAULTS);
+            case OURS_SYNC -> OnRedis.contender(redis, Settings.syncRelease());
+            case OURS_LINGER -> OnRedis.contender(redis, Settings.linger());
+            case OURS_SHORT -> OnRedis.contender(redis, Settings.lease(SHORT_LEASE));
+            case RSEMAPHORE -> RedissonContender.semaphore(redis);
+            case EXPIRABLE -> RedissonContender.expirable(redis, LONG_LEASE_MILLIS);
+            case EXPIRABLE_SHORT -> RedissonContender.expirable(redis, SHORT_LEASE.toMillis());
+            case ZSET -> new ZsetContender(redis);
+            case EVALSHA -> RedisFloor.evalsha(redis);
+            case PING -> RedisFloor.ping(redis);
+            case CURATOR -> CuratorContender.semaphore(stores.zooKeeper());
+            case CREATE -> CuratorContender.create(stores.zooKeeper());
+            case ZOOKEEPER -> OnZooKeeper.contender(stores.zooKeeper());
+            case CONSUL -> OnConsul.contender(stores.consulPort());
+            case CONSUL_SLOTS -> new ConsulSlots(stores.consulPort());
+            case CONSUL_LOCK -> new ConsulLock(stores.consulPort());
+            case PUT -> new ConsulFloor(stores.consulPort());
+            case LOCAL -> new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
+            case JUC -> new JucContender();
+            default -> throw new IllegalArgumentException("No contender is called " + name);
+        };
+    }
+}

@@ -1,0 +1,128 @@
+package io.github.distributedpermit.benchmark.fleet;
+
+import io.github.distributedpermit.benchmark.load.Board;
+import io.github.distributedpermit.benchmark.load.Contender;
+import io.github.distributedpermit.benchmark.load.Crew;
+import io.github.distributedpermit.benchmark.load.Gate;
+import io.github.distributedpermit.benchmark.load.LocalSlice;
+import io.github.distributedpermit.benchmark.load.Workload;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One process of a fleet: does what it is told on standard input, one tab-separated command a line, and answers each
+ * with one line. Ends when its input ends, so none outlives the run.
+ */
+public final class WorkerMain {
+
+    private static final long WARM_UP = TimeUnit.SECONDS.toNanos(20);
+
+    private final Stores stores;
+    private final int process;
+    private final Board board;
+    private final Workload work;
+    private final Map<String, Contender> contenders = new ConcurrentHashMap<>();
+    private List<Gate> gates = List.of();
+
+    private WorkerMain(Stores stores, int process, Board board, Workload work) {
+        this.stores = stores;
+        this.process = process;
+        this.board = board;
+        this.work = work;
+    }
+
+    /** Arguments: stores, number of this process, board, events, threads, processes, keys, limit, hold and slice in us. */
+    public static void main(String[] args) throws Exception {
+        Workload work = new Workload(
+                Integer.parseInt(args[4]),
+                Integer.parseInt(args[5]),
+                Integer.parseInt(args[6]),
+                Integer.parseInt(args[7]),
+                micros(args[8]),
+                micros(args[9]));
+        Board board = Board.open(Path.of(args[2]), work.keys(), work.seats(), Integer.parseInt(args[3]));
+        new WorkerMain(Stores.parse(args[0]), Integer.parseInt(args[1]), board, work).serve();
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static Duration micros(String number) {
+        return Duration.ofNanos(Long.parseLong(number) * 1000);
+    }
+
+    private void serve() throws IOException {
+        PrintStream out = System.out;
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            try {
+                obey(line.split("\t", -1));
+                out.println("ok");
+            } catch (Exception | Error e) {
+                out.println("failed: " + e);
+            }
+        }
+    }
+
+    private void obey(String[] command) throws Exception {
+        switch (command[0]) {
+            case "ready" -> gates = LocalSlice.gates(contender(command[1]), command[2], work);
+            case "run" -> run(Long.parseLong(command[1]));
+            case "warm" -> warm(command[1]);
+            case "hold" -> contender(command[1]).gate(command[2], work.limit()).enter();
+            case "wait" -> waitFor(command[1], command[2]);
+            default -> throw new IllegalArgumentException("No such command: " + command[0]);
+        }
+    }
+
+    private Contender contender(String name) throws Exception {
+        Contender known = contenders.get(name);
+        if (known == null) {
+            known = Cast.make(name, stores);
+            contenders.put(name, known);
+        }
+        return known;
+    }
+
+    /** A cold process on a busy machine may need longer for its first call than the contender has patience. */
+    private void warm(String name) throws Exception {
+        Gate gate = contender(name).gate("warm-" + process, work.limit());
+        long deadline = System.nanoTime() + WARM_UP;
+        while (true) {
+            try {
+                gate.leave(gate.enter());
+                return;
+            } catch (RuntimeException e) {
+                if (System.nanoTime() > deadline) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private void run(long from) throws InterruptedException {
+        long until = from + work.slice().toNanos();
+        Crew.start(board, gates, work, process, from, until).join(until);
+    }
+
+    /** Waits on another thread, until this process ends. */
+    private void waitFor(String name, String key) throws Exception {
+        Gate gate = contender(name).gate(key, work.limit());
+        Thread waiter = new Thread(() -> {
+            try {
+                gate.enter();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        waiter.setDaemon(true);
+        waiter.start();
+    }
+}

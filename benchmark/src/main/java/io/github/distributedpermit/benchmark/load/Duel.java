@@ -1,0 +1,68 @@
+package io.github.distributedpermit.benchmark.load;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Slices of several contenders in turn, the order rotated from round to round, so that whatever disturbs the machine
+ * disturbs all of them alike. What counts is the ratio within a round. Confined to one thread.
+ */
+public final class Duel {
+
+    private final Map<String, List<SliceStats>> results = new LinkedHashMap<>();
+
+    /**
+     * Runs the slices.
+     *
+     * @param warmUp rounds that are thrown away first
+     */
+    public static Duel run(Map<String, Slice> slices, int warmUp, int rounds) throws Exception {
+        Duel duel = new Duel();
+        List<String> order = new ArrayList<>(slices.keySet());
+        order.forEach(name -> duel.results.put(name, new ArrayList<>()));
+        for (int round = -warmUp; round < rounds; round++) {
+            for (String name : order) {
+                SliceStats stats = Objects.requireNonNull(slices.get(name)).run(warmUp + round);
+                if (round >= 0) {
+                    duel.of(name).add(stats);
+                }
+            }
+            Collections.rotate(order, 1);
+        }
+        return duel;
+    }
+
+    /** What a contender's slices came to, by round. */
+    public List<SliceStats> of(String name) {
+        return results.getOrDefault(name, List.of());
+    }
+
+    /** A figure of one contender. */
+    public Quartiles figure(String name, ToDoubleFunction<SliceStats> what) {
+        return Quartiles.of(of(name).stream().mapToDouble(what).toArray());
+    }
+
+    /** The ratio of two contenders' figures, round by round. */
+    public Quartiles ratio(String name, String peer, ToDoubleFunction<SliceStats> what) {
+        List<SliceStats> ours = of(name);
+        List<SliceStats> theirs = of(peer);
+        double[] ratios = new double[Math.min(ours.size(), theirs.size())];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = what.applyAsDouble(ours.get(i)) / what.applyAsDouble(theirs.get(i));
+        }
+        return Quartiles.of(ratios);
+    }
+
+    /** How often the limit was broken, by contender. */
+    public Map<String, Long> violations() {
+        Map<String, Long> violations = new LinkedHashMap<>();
+        results.forEach((name, stats) -> violations.put(
+                name, stats.stream().mapToLong(SliceStats::violations).sum()));
+        return violations;
+    }
+}

@@ -1,0 +1,73 @@
+package io.github.distributedpermit.benchmark.micro;
+
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.benchmark.load.Gate;
+import io.github.distributedpermit.benchmark.ours.OurContender;
+import io.github.distributedpermit.benchmark.ours.Settings;
+import io.github.distributedpermit.core.CoreSettings;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** The core without Spring and without a network: a pair through the local backend, and one that never leaves the core. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(2)
+@SuppressWarnings("NullAway.Init") // set by JMH
+public class CoreBenchmark {
+
+    private OurContender plain;
+    private OurContender lingering;
+    private Gate throughStore;
+    private Gate withinCore;
+    private Gate handedOver;
+
+    /** Joins. */
+    @Setup
+    public void join() {
+        plain = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
+        lingering = new OurContender(new LocalPermitBackend(), Settings.linger(), () -> {});
+        throughStore = plain.gate("through-store", 10);
+        withinCore = lingering.gate("within-core", 10);
+        handedOver = plain.gate("handed-over", 1);
+    }
+
+    /** Leaves. */
+    @TearDown
+    public void leave() throws Exception {
+        plain.close();
+        lingering.close();
+    }
+
+    /** Two claims. */
+    @Benchmark
+    public void pairThroughTheLocalBackend() throws Exception {
+        throughStore.leave(throughStore.enter());
+    }
+
+    /** None: the permit lingers. */
+    @Benchmark
+    public void pairWithinTheCore() throws Exception {
+        withinCore.leave(withinCore.enter());
+    }
+
+    /** The permit passes from thread to thread. */
+    @Benchmark
+    @Threads(4)
+    public void handOverBetweenFourThreads() throws Exception {
+        handedOver.leave(handedOver.enter());
+    }
+}

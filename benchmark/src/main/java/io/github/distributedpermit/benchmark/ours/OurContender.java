@@ -1,0 +1,92 @@
+package io.github.distributedpermit.benchmark.ours;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.benchmark.load.Contender;
+import io.github.distributedpermit.benchmark.load.Gate;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
+
+/** This project as one member of a store, used as an application uses it in code. */
+public final class OurContender implements Contender {
+
+    private final PermitEngine engine;
+    private final AutoCloseable connection;
+    private final Timers timers = new Timers();
+
+    /**
+     * Joins the store.
+     *
+     * @param connection closed with the contender
+     */
+    public OurContender(PermitBackend backend, CoreSettings settings, AutoCloseable connection) {
+        this.connection = connection;
+        String id = UUID.randomUUID().toString();
+        this.engine = new PermitEngine(
+                backend,
+                new Member(id, "benchmark"),
+                settings,
+                Map.of(),
+                PermitObserver.NONE,
+                System::nanoTime,
+                timers,
+                ForkJoinPool.commonPool());
+    }
+
+    /** The permits of one limit, for keys of any number. */
+    public NamedPermits permits(int limit) {
+        String name = "limit-" + limit;
+        engine.define(new PermitDefinition(name, null, limit, 1, true, null, "the benchmark"));
+        return engine.named(name);
+    }
+
+    /** Waits until so many members wait for the key. */
+    public void awaitWaiting(String key, int members) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (waiting(key) < members) {
+            if (System.nanoTime() > deadline) {
+                throw new IllegalStateException("Fewer than " + members + " members wait for " + key);
+            }
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
+    }
+
+    private long waiting(String key) throws Exception {
+        return engine.inspect(key).toCompletableFuture().get(5, TimeUnit.SECONDS).members().stream()
+                .filter(member -> member.waiting())
+                .count();
+    }
+
+    @Override
+    public Gate gate(String key, int limit) {
+        NamedPermits permits = permits(limit);
+        PermitRequest request = PermitRequest.of(key);
+        return new Gate() {
+            @Override
+            public Object enter() throws InterruptedException {
+                return permits.acquire(request);
+            }
+
+            @Override
+            public void leave(Object pass) {
+                ((Permit) pass).release();
+            }
+        };
+    }
+
+    @Override
+    public void close() throws Exception {
+        engine.close();
+        timers.close();
+        connection.close();
+    }
+}

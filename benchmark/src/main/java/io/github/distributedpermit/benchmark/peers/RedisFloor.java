@@ -1,0 +1,62 @@
+package io.github.distributedpermit.benchmark.peers;
+
+import io.github.distributedpermit.benchmark.load.Contender;
+import io.github.distributedpermit.benchmark.load.Gate;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+
+/** One synchronous command and nothing else: nobody who asks Redis is faster. It limits nothing. */
+public final class RedisFloor implements Contender {
+
+    private static final Object PASS = new Object();
+
+    private final RedisClient client;
+    private final StatefulRedisConnection<String, String> connection;
+    private final boolean script;
+
+    private RedisFloor(int port, boolean script) {
+        this.client = RedisClient.create("redis://127.0.0.1:" + port);
+        this.connection = client.connect();
+        this.script = script;
+    }
+
+    /** {@code PING}. */
+    public static Contender ping(int port) {
+        return new RedisFloor(port, false);
+    }
+
+    /** {@code EVALSHA} of a script that does nothing. */
+    public static Contender evalsha(int port) {
+        return new RedisFloor(port, true);
+    }
+
+    @Override
+    public Gate gate(String key, int limit) {
+        RedisCommands<String, String> commands = connection.sync();
+        String sha = commands.scriptLoad(Resources.text("nothing.lua"));
+        String[] keys = {key};
+        return new Gate() {
+            @Override
+            public Object enter() {
+                if (script) {
+                    commands.<Object>evalsha(sha, ScriptOutputType.INTEGER, keys, "argument");
+                } else {
+                    commands.ping();
+                }
+                return PASS;
+            }
+
+            @Override
+            public void leave(Object pass) {
+                // one command is the whole unit
+            }
+        };
+    }
+
+    @Override
+    public void close() {
+        client.shutdown();
+    }
+}

@@ -1,0 +1,85 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** More threads than permits, in one process. */
+public final class Contended implements Scenario {
+
+    static final int EVENTS = 20_000;
+    private static final List<String> BOTH = List.of(Cast.OURS, Cast.RSEMAPHORE);
+
+    private final RedisServer redis;
+
+    /** Counts what reaches this server. */
+    public Contended(RedisServer redis) {
+        this.redis = redis;
+    }
+
+    @Override
+    public String title() {
+        return "contended, one process";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        for (int[] crowd : new int[][] {{3, 15}, {10, 200}}) {
+            withoutHold(bench, crowd[0], crowd[1]);
+            withHold(bench, crowd[0], crowd[1]);
+        }
+    }
+
+    private void withoutHold(Bench bench, int limit, int threads) throws Exception {
+        Workload work =
+                Workload.of(threads, limit, Duration.ZERO, bench.effort().slice(400));
+        Duel duel = bench.duel(work, BOTH, true, 0, 3, bench.effort().rounds(8));
+        String load = load(limit, threads, work);
+        bench.report()
+                .row(
+                        "throughput, no hold",
+                        load,
+                        "x RSemaphore",
+                        duel.ratio(Cast.OURS, Cast.RSEMAPHORE, SliceStats::perSecond),
+                        Mark.atLeast(30));
+        for (String name : BOTH) {
+            bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
+        }
+    }
+
+    private void withHold(Bench bench, int limit, int threads) throws Exception {
+        Workload work =
+                Workload.of(threads, limit, Duration.ofMillis(1), bench.effort().slice(2000));
+        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EXPIRABLE, Cast.ZSET);
+        CallMeter calls = new CallMeter(redis, 1);
+        CallMeter theirs = new CallMeter(redis, 1);
+        Duel duel = bench.duel(
+                work,
+                names,
+                true,
+                EVENTS,
+                1,
+                bench.effort().rounds(4),
+                Map.of(Cast.OURS, calls, Cast.RSEMAPHORE, theirs));
+        String load = load(limit, threads, work);
+        Rows rows = new Rows(bench.report(), duel, load);
+        rows.utilisation();
+        rows.ratio("hand-over", SliceStats::handOver, Mark.atMost(0.06));
+        rows.fairness();
+        bench.report().row("script calls per pair", load, "calls", calls.callsPerPair(), Mark.atMost(0.4));
+        calls.report(bench.report(), load, Cast.OURS);
+        theirs.report(bench.report(), load, Cast.RSEMAPHORE);
+        rows.figures(names);
+    }
+
+    static String load(int limit, int threads, Workload work) {
+        return "limit %d, %d threads, hold %d ms"
+                .formatted(limit, threads, work.hold().toMillis());
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** Many threads on many keys with room for all: what the store and the network can carry. */
+public final class ManyKeys implements Scenario {
+
+    private static final int WARM_UP = 4;
+
+    private final RedisServer redis;
+
+    /** Counts what reaches this server. */
+    public ManyKeys(RedisServer redis) {
+        this.redis = redis;
+    }
+
+    @Override
+    public String title() {
+        return "throughput on many keys";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        measure(bench, 64, 6);
+        measure(bench, 16, 5);
+    }
+
+    private void measure(Bench bench, int threads, double bound) throws Exception {
+        Workload work = Workload.of(threads, 1000, Duration.ZERO, bench.effort().slice(300))
+                .on(64);
+        String load = "64 keys, " + threads + " threads, limit 1000";
+        CallMeter ours = new CallMeter(redis, WARM_UP);
+        CallMeter theirs = new CallMeter(redis, WARM_UP);
+        Duel duel = bench.duel(
+                work,
+                List.of(Cast.OURS, Cast.RSEMAPHORE),
+                false,
+                0,
+                WARM_UP,
+                bench.effort().rounds(10),
+                Map.of(Cast.OURS, ours, Cast.RSEMAPHORE, theirs));
+        bench.report()
+                .row(
+                        "throughput, many keys",
+                        load,
+                        "x RSemaphore",
+                        duel.ratio(Cast.OURS, Cast.RSEMAPHORE, SliceStats::perSecond),
+                        Mark.atLeast(bound));
+        bench.report().row("script calls per pair", load, "calls", ours.callsPerPair(), Mark.atMost(0.6));
+        for (String name : List.of(Cast.OURS, Cast.RSEMAPHORE)) {
+            bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
+        }
+        ours.report(bench.report(), load, Cast.OURS);
+        theirs.report(bench.report(), load, Cast.RSEMAPHORE);
+    }
+}

@@ -1,0 +1,122 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.backend.redis.ClaimProbe;
+import io.github.distributedpermit.benchmark.load.Quartiles;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
+import io.github.distributedpermit.benchmark.servers.RedisServer.ScriptCalls;
+import io.github.distributedpermit.spi.Claim;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.codec.ByteArrayCodec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** What a claim costs the server when a key has few or many members, and the store many keys. */
+public final class MemberCost implements Scenario {
+
+    private static final int[] MEMBERS = {10, 100, 1000, 10_000};
+    private static final int OTHER_KEYS = 10_000;
+    private static final int PIPELINE = 500;
+    /** Few at a time: a round that nothing disturbed is rather short. */
+    private static final int CLAIMS = 200;
+
+    private static final Duration LEASE = Duration.ofMinutes(10);
+
+    private final RedisServer redis;
+    private long sequence;
+
+    /** Measures this server. */
+    public MemberCost(RedisServer redis) {
+        this.redis = redis;
+    }
+
+    @Override
+    public String title() {
+        return "cost of a claim by members";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port());
+        try (var connection = client.connect(ByteArrayCodec.INSTANCE)) {
+            ClaimProbe probe = new ClaimProbe(connection);
+            for (int key = 0; key < OTHER_KEYS; key++) {
+                claim(probe, "other-" + key, "m0", 1, 1);
+                pause(probe, key);
+            }
+            for (int members : MEMBERS) {
+                for (int member = 0; member < members; member++) {
+                    claim(probe, "of-" + members, "m" + member, members + 1, 1);
+                    pause(probe, member);
+                }
+            }
+            measure(bench, probe);
+        } finally {
+            client.shutdown();
+            redis.commands().flushall();
+        }
+    }
+
+    private void measure(Bench bench, ClaimProbe probe) {
+        SplittableRandom random = new SplittableRandom(1);
+        List<List<Double>> micros = new ArrayList<>();
+        List<Double> growth = new ArrayList<>();
+        for (int ignored : MEMBERS) {
+            micros.add(new ArrayList<>());
+        }
+        int rounds = bench.effort().rounds(100);
+        for (int round = -1; round < rounds; round++) {
+            for (int i = 0; i < MEMBERS.length; i++) {
+                double cost = serverMicros(probe, MEMBERS[i], random);
+                if (round >= 0) {
+                    micros.get(i).add(cost);
+                }
+            }
+            if (round >= 0) {
+                growth.add(micros.get(MEMBERS.length - 1).get(round)
+                        / micros.get(0).get(round));
+            }
+        }
+        for (int i = 0; i < MEMBERS.length; i++) {
+            bench.report()
+                    .row("server time of a claim", load(MEMBERS[i]), "us", Quartiles.of(micros.get(i)), Mark.atMost(6));
+        }
+        bench.report()
+                .row(
+                        "growth of that from 10 to 10000 members",
+                        load(10_000),
+                        "x",
+                        Quartiles.of(growth),
+                        Mark.atMost(1.3));
+    }
+
+    /** Half of the claims take or return the one free permit, the other half confirm what a member has. */
+    private double serverMicros(ClaimProbe probe, int members, SplittableRandom random) {
+        ScriptCalls before = redis.scriptCalls();
+        for (int i = 0; i < CLAIMS; i++) {
+            boolean newcomer = i % 2 == 0;
+            String member = newcomer ? "newcomer" : "m" + random.nextInt(members);
+            claim(probe, "of-" + members, member, members + 1, newcomer && i % 4 == 0 ? 0 : 1);
+            pause(probe, i);
+        }
+        probe.flush();
+        ScriptCalls during = redis.scriptCalls().since(before);
+        return (double) during.micros() / during.calls();
+    }
+
+    private void claim(ClaimProbe probe, String key, String member, int limit, int wanted) {
+        probe.send(member, new Claim(key, limit, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0));
+    }
+
+    private static void pause(ClaimProbe probe, int sent) {
+        if (sent % PIPELINE == PIPELINE - 1) {
+            probe.flush();
+        }
+    }
+
+    private static String load(int members) {
+        return "%d members of the key, %d other keys".formatted(members, OTHER_KEYS);
+    }
+}

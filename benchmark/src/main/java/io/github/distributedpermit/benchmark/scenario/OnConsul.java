@@ -1,0 +1,83 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.fleet.Stores;
+import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.Quartiles;
+import io.github.distributedpermit.benchmark.load.Slice;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.ConsulServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/** Consul, beside what people write for it themselves. */
+public final class OnConsul implements Scenario {
+
+    @Override
+    public String title() {
+        return "Consul";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        Optional<ConsulServer> started = ConsulServer.start();
+        if (started.isEmpty()) {
+            bench.report()
+                    .skipped(
+                            "everything on Consul",
+                            "no 'consul' on the PATH; name one with -Dconsul.binary=/path/to/consul");
+            return;
+        }
+        try (ConsulServer server = started.get()) {
+            bench.report().setting("Consul server", server.version() + ", -dev");
+            Bench here = new Bench(bench.effort(), new Stores(0, "", server.port()), bench.report());
+            uncontended(here, server);
+            contended(here);
+        }
+    }
+
+    private static void uncontended(Bench bench, ConsulServer server) throws Exception {
+        int warmUp = 5;
+        Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(300));
+        String load = "Consul, one thread, one key";
+        List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK, Cast.PUT);
+        List<Double> writes = new ArrayList<>();
+        UnaryOperator<Slice> meter = slice -> number -> {
+            long before = server.writes();
+            SliceStats stats = slice.run(number);
+            if (number >= warmUp) {
+                writes.add((double) (server.writes() - before) / stats.pairs());
+            }
+            return stats;
+        };
+        Duel duel = bench.duel(work, names, false, 0, warmUp, bench.effort().rounds(8), Map.of(Cast.CONSUL, meter));
+        // the agent itself writes now and then, too
+        bench.report().row("writes per pair", load, "log entries", Quartiles.of(writes), Mark.atMost(2.05));
+        for (String name : names) {
+            bench.report().figure(load, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
+        }
+    }
+
+    private static void contended(Bench bench) throws Exception {
+        Workload work =
+                Workload.of(200, 10, Duration.ofMillis(1), bench.effort().slice(3000));
+        String load = "Consul, " + Contended.load(10, 200, work);
+        List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK);
+        Duel duel = bench.duel(
+                work, names, true, Contended.EVENTS, 1, bench.effort().rounds(3));
+        bench.report()
+                .row(
+                        "throughput",
+                        load,
+                        "x naive slots",
+                        duel.ratio(Cast.CONSUL, Cast.CONSUL_SLOTS, SliceStats::perSecond),
+                        Mark.atLeast(30));
+        new Rows(bench.report(), duel, load).figures(names);
+    }
+}

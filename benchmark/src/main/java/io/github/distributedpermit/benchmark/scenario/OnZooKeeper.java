@@ -1,0 +1,64 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.fleet.Stores;
+import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.ZooKeeperServer;
+import java.time.Duration;
+import java.util.List;
+
+/** ZooKeeper, beside Curator's recipe. */
+public final class OnZooKeeper implements Scenario {
+
+    @Override
+    public String title() {
+        return "ZooKeeper";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        try (ZooKeeperServer server = ZooKeeperServer.start()) {
+            bench.report().setting("ZooKeeper server", server.version() + ", in the benchmark's own process");
+            Bench here = new Bench(bench.effort(), new Stores(0, server.connectString(), 0), bench.report());
+            uncontended(here);
+            contended(here);
+        }
+    }
+
+    private static void uncontended(Bench bench) throws Exception {
+        Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(200));
+        String load = "ZooKeeper, one thread, one key";
+        List<String> names = List.of(Cast.ZOOKEEPER, Cast.CURATOR, Cast.CREATE);
+        Duel duel = bench.duel(work, names, false, 0, 5, bench.effort().rounds(12));
+        bench.report()
+                .row(
+                        "pair",
+                        load,
+                        "x Curator",
+                        duel.ratio(Cast.CURATOR, Cast.ZOOKEEPER, SliceStats::perSecond),
+                        Mark.atMost(0.4));
+        for (String name : names) {
+            bench.report().figure(load, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
+        }
+    }
+
+    private static void contended(Bench bench) throws Exception {
+        Workload work =
+                Workload.of(200, 10, Duration.ofMillis(1), bench.effort().slice(3000));
+        String load = "ZooKeeper, " + Contended.load(10, 200, work);
+        List<String> names = List.of(Cast.ZOOKEEPER, Cast.CURATOR);
+        Duel duel = bench.duel(
+                work, names, true, Contended.EVENTS, 1, bench.effort().rounds(3));
+        bench.report()
+                .row(
+                        "throughput",
+                        load,
+                        "x Curator",
+                        duel.ratio(Cast.ZOOKEEPER, Cast.CURATOR, SliceStats::perSecond),
+                        Mark.atLeast(100));
+        new Rows(bench.report(), duel, load).figures(names);
+    }
+}

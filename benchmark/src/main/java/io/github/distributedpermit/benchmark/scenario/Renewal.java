@@ -1,0 +1,87 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.benchmark.load.Quartiles;
+import io.github.distributedpermit.benchmark.ours.OnRedis;
+import io.github.distributedpermit.benchmark.ours.OurContender;
+import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
+import io.github.distributedpermit.benchmark.servers.RedisServer.ScriptCalls;
+import io.github.distributedpermit.core.CoreSettings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+/** What ten thousand permits cost while nothing happens but renewal, with the default lease of 15 s. */
+public final class Renewal implements Scenario {
+
+    private static final int PERMITS = 10_000;
+    private static final int AT_ONCE = 250;
+    private static final long SECONDS = 10;
+    private static final String TOO_LONG_MICROS = "2000";
+
+    private final RedisServer redis;
+
+    /** Measures this server. */
+    public Renewal(RedisServer redis) {
+        this.redis = redis;
+    }
+
+    @Override
+    public String title() {
+        return "renewal";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        double idle = busyShare();
+        bench.report().figure("no permits at all", "the server alone", "% of one core", Quartiles.exactly(100 * idle));
+        measure(bench, "10000 permits of one key", idle, i -> "renewed");
+        measure(bench, "10000 permits of 10000 keys", idle, i -> "renewed-" + i);
+    }
+
+    private void measure(Bench bench, String load, double idle, IntFunction<String> key) throws Exception {
+        try (OurContender ours = OnRedis.contender(redis.port(), CoreSettings.DEFAULTS)) {
+            NamedPermits permits = ours.permits(PERMITS);
+            List<CompletableFuture<Permit>> held = new ArrayList<>();
+            for (int i = 0; i < PERMITS; i++) {
+                held.add(permits.acquireAsync(PermitRequest.of(key.apply(i))));
+                if (i % AT_ONCE == 0) {
+                    held.get(i).get(60, TimeUnit.SECONDS);
+                }
+            }
+            CompletableFuture.allOf(held.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+            redis.commands().configSet("slowlog-log-slower-than", TOO_LONG_MICROS);
+            redis.commands().slowlogReset();
+            ScriptCalls before = redis.scriptCalls();
+            double share = busyShare() - idle;
+            ScriptCalls during = redis.scriptCalls().since(before);
+            long slow = redis.commands().slowlogLen();
+            long lost = held.stream().filter(permit -> !permit.join().isHeld()).count();
+            bench.report().row("renewal", load, "% of one core", Quartiles.exactly(100 * share), Mark.atMost(1));
+            bench.report().row("calls above 2 ms", load, "calls", Quartiles.exactly(slow), Mark.atMost(0));
+            bench.report().row("permits lost meanwhile", load, "permits", Quartiles.exactly(lost), Mark.atMost(0));
+            bench.report()
+                    .figure(
+                            load,
+                            "ours",
+                            "script calls per second",
+                            Quartiles.exactly((double) during.calls() / SECONDS));
+            bench.report()
+                    .figure(load, "ours", "script % of one core", Quartiles.exactly(during.micros() / 1e4 / SECONDS));
+            held.forEach(permit -> permit.join().release());
+        }
+    }
+
+    /** Share of one core that the server is busy. */
+    private double busyShare() throws InterruptedException {
+        double before = redis.cpuSeconds();
+        long start = System.nanoTime();
+        TimeUnit.SECONDS.sleep(SECONDS);
+        return (redis.cpuSeconds() - before) / ((System.nanoTime() - start) / 1e9);
+    }
+}

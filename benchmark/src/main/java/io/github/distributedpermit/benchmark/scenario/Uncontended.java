@@ -1,0 +1,52 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.report.Mark;
+import java.time.Duration;
+import java.util.List;
+
+/** One thread that acquires and releases, nobody else: what a call pays when there is room. */
+public final class Uncontended implements Scenario {
+
+    private static final String LOAD = "one thread, one key";
+
+    @Override
+    public String title() {
+        return "uncontended pair on Redis";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(50));
+        List<String> names = List.of(
+                Cast.OURS,
+                Cast.RSEMAPHORE,
+                Cast.OURS_SYNC,
+                Cast.EXPIRABLE,
+                Cast.OURS_LINGER,
+                Cast.ZSET,
+                Cast.EVALSHA,
+                Cast.PING);
+        Duel duel = bench.duel(work, names, false, 0, 20, bench.effort().rounds(40));
+        row(bench, duel, "pair, asynchronous return", Cast.OURS, 0.6);
+        row(bench, duel, "pair, synchronous return", Cast.OURS_SYNC, 1.05);
+        row(bench, duel, "pair, linger 1 ms", Cast.OURS_LINGER, 0.01);
+        for (String name : names) {
+            bench.report().figure(LOAD, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
+            bench.report().figure(LOAD, name, "x EVALSHA", duel.ratio(Cast.EVALSHA, name, SliceStats::perSecond));
+        }
+    }
+
+    private static void row(Bench bench, Duel duel, String metric, String name, double bound) {
+        bench.report()
+                .row(
+                        metric,
+                        LOAD,
+                        "x RSemaphore",
+                        duel.ratio(Cast.RSEMAPHORE, name, SliceStats::perSecond),
+                        Mark.atMost(bound));
+    }
+}

@@ -1,0 +1,41 @@
+package io.github.distributedpermit.benchmark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.fleet.Stores;
+import io.github.distributedpermit.benchmark.load.Board;
+import io.github.distributedpermit.benchmark.load.Contender;
+import io.github.distributedpermit.benchmark.load.LocalSlice;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SmokeTest {
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void ourLocalBackendKeepsTheLimitUnderTheObserver() throws Exception {
+        Workload work = Workload.of(8, 3, Duration.ofMillis(1), Duration.ofMillis(300));
+        Board board = Board.open(folder.resolve("board"), 1, work.seats(), 1000);
+        try (Contender ours = Cast.make(Cast.LOCAL, Stores.redis(0))) {
+            SliceStats stats = new LocalSlice(Cast.LOCAL, ours, work, board, true).run(0);
+            assertThat(stats.violations()).isZero();
+            assertThat(stats.pairs()).isPositive();
+        }
+    }
+
+    @Test
+    void unknownOptionIsNamed() {
+        assertThat(Options.parse(new String[] {"--full", "--check"}).check()).isTrue();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Options.parse(new String[] {"--fast"}))
+                .withMessageContaining("--fast");
+    }
+}

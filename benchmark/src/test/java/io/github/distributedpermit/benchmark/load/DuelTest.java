@@ -1,0 +1,46 @@
+package io.github.distributedpermit.benchmark.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class DuelTest {
+
+    @Test
+    void orderRotatesAndTheWarmUpDoesNotCount() throws Exception {
+        List<String> order = new ArrayList<>();
+        Map<String, Slice> slices = new LinkedHashMap<>();
+        for (String name : List.of("a", "b", "c")) {
+            slices.put(name, number -> {
+                order.add(name + number);
+                return stats(number);
+            });
+        }
+        Duel duel = Duel.run(slices, 1, 2);
+        assertThat(order).containsExactly("a0", "b0", "c0", "c1", "a1", "b1", "b2", "c2", "a2");
+        assertThat(duel.of("a")).extracting(SliceStats::perSecond).containsExactly(1.0, 2.0);
+    }
+
+    @Test
+    void ratioIsTakenRoundByRound() throws Exception {
+        Map<String, Slice> slices = new LinkedHashMap<>();
+        slices.put("ours", number -> stats(10.0 * (number + 1)));
+        slices.put("peer", number -> stats(number + 1.0));
+        Quartiles ratio = Duel.run(slices, 0, 5).ratio("ours", "peer", SliceStats::perSecond);
+        assertThat(ratio).isEqualTo(new Quartiles(10, 10, 10));
+    }
+
+    @Test
+    void quartilesLieBetweenTheValues() {
+        assertThat(Quartiles.of(4, 1, 3, 2, 5, Double.NaN)).isEqualTo(new Quartiles(2, 3, 4));
+        assertThat(Quartiles.of(1, 2).median()).isEqualTo(1.5);
+    }
+
+    private static SliceStats stats(double perSecond) {
+        return new SliceStats(1, perSecond, 0, 0, 0, 0, 0, 0, 0, 0);
+    }
+}

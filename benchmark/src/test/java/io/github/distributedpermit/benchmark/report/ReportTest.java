@@ -1,0 +1,61 @@
+package io.github.distributedpermit.benchmark.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.benchmark.load.Quartiles;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ReportTest {
+
+    private final Report report = new Report(line -> {});
+
+    @Test
+    void medianDecidesWhetherAMarkIsReached() {
+        report.row("a", "load", "x", new Quartiles(1, 2, 9), Mark.atMost(2));
+        assertThat(report.isReached()).isTrue();
+        report.row("b", "load", "x", new Quartiles(1, 2, 9), Mark.atLeast(2.1));
+        assertThat(report.isReached()).isFalse();
+    }
+
+    @Test
+    void valueThatIsNoNumberReachesNoMark() {
+        assertThat(Mark.atMost(1).isReachedBy(Double.NaN)).isFalse();
+        assertThat(Mark.atLeast(1).isReachedBy(Double.NaN)).isFalse();
+    }
+
+    @Test
+    void whatWasSkippedIsNotReached() {
+        report.skipped("Consul", "no program");
+        assertThat(report.isReached()).isFalse();
+        assertThat(TextReport.of(report)).contains("**Not measured:** Consul: no program");
+    }
+
+    @Test
+    void violationsAddUpByContender() {
+        report.observed(Map.of("ours", 1L, "peer", 5L));
+        report.observed(Map.of("ours", 2L));
+        assertThat(report.violations(List.of("ours"))).isEqualTo(3);
+    }
+
+    @Test
+    void jsonHasEveryRowAndEscapesText() {
+        report.setting("name", "a \"quoted\" \\ text");
+        report.row("metric", "load", "x", new Quartiles(1, Double.NaN, 3), Mark.atMost(2));
+        assertThat(JsonReport.of(report))
+                .contains("\"a \\\"quoted\\\" \\\\ text\"")
+                .contains("\"median\": null")
+                .contains("\"mark\": \"<= 2\", \"reached\": false");
+    }
+
+    @Test
+    void plotShowsWhoTookPart() {
+        report.figure("limit 10, 200 threads, hold 1 ms", "ours", "pairs per second", Quartiles.exactly(9000));
+        report.figure("limit 10, 200 threads, hold 1 ms", "RSemaphore", "pairs per second", Quartiles.exactly(5000));
+        assertThat(Plot.of(report))
+                .contains("distributed-permit")
+                .contains("RSemaphore")
+                .contains("9000/s");
+    }
+}

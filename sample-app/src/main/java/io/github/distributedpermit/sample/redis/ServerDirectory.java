@@ -1,0 +1,59 @@
+package io.github.distributedpermit.sample.redis;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.stream.Stream;
+
+/**
+ * The directory a shared server runs in. Its name tells that the server is ours, its pipe {@code alive} counts the
+ * instances that use the server.
+ */
+record ServerDirectory(Path path) {
+
+    private static final String PREFIX = "report-export-redis-";
+    private static final String PIPE = "alive";
+
+    /** Makes a new one, with a pipe but no server yet. */
+    static ServerDirectory create() throws IOException {
+        ServerDirectory directory =
+                new ServerDirectory(Files.createTempDirectory(PREFIX).toRealPath());
+        Commands.run("mkfifo", "-m", "600", directory.pipe().toString());
+        return directory;
+    }
+
+    boolean isOurs() {
+        return String.valueOf(path.getFileName()).startsWith(PREFIX);
+    }
+
+    Path log() {
+        return path.resolve("redis.log");
+    }
+
+    /** Keeps the server alive until what is returned here is closed, by the caller or by the end of this process. */
+    Closeable hold() throws IOException {
+        // for reading too, although nobody reads: else this would wait for a reader, and there may be none any more
+        return FileChannel.open(pipe(), StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+
+    /** The last lines of the server's log, for messages. */
+    String logTail() {
+        if (!Files.isReadable(log())) {
+            return "no log";
+        }
+        try (Stream<String> lines = Files.lines(log())) {
+            String text = String.join(System.lineSeparator(), lines.toList());
+            return text.substring(Math.max(0, text.length() - 1_000));
+        } catch (IOException | UncheckedIOException e) {
+            return "log unreadable: " + e;
+        }
+    }
+
+    private Path pipe() {
+        return path.resolve(PIPE);
+    }
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs a Redis server, given as the arguments, until every instance of the application has gone, however it went:
+# each keeps the pipe "alive" open for writing, and the system closes that end even after kill -9.
+
+# a session of its own, where the system has the command: Ctrl-C in the terminal is meant for the application
+if [ -z "$GUARD_DETACHED" ] && command -v setsid >/dev/null 2>&1; then
+  export GUARD_DETACHED=yes
+  exec setsid sh "$0" "$@"
+fi
+trap '' HUP INT TERM
+
+# for writing too at first: opening only for reading would wait for ever if all have let go already
+exec 3<>alive 4<alive 3>&-
+
+directory=$PWD
+"$@" 4<&- &
+server=$!
+cat <&4 >/dev/null
+# There is nothing to save, and a gentler signal would be lost on a server that is just starting. It was not waited for
+# yet, so the number still is its own, even if it ended by itself.
+kill -9 "$server" 2>/dev/null
+wait "$server"
+cd / && rm -rf "$directory"

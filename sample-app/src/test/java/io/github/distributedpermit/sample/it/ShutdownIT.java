@@ -1,0 +1,47 @@
+package io.github.distributedpermit.sample.it;
+
+import static io.github.distributedpermit.sample.it.Fleet.LIMIT;
+import static io.github.distributedpermit.sample.it.Fleet.LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class ShutdownIT {
+
+    // so long that nothing is collected: what the stopped instance does not return stays lost
+    private static final String LEASE = "--distributed-permit.lease=1h";
+
+    @Test
+    void terminatedInstanceAnswersItsWaitersAndLetsRunningCallsFinish() {
+        try (Fleet fleet = Fleet.start("shutdown", "--sample.embedded-redis.port=" + Fleet.freePort(), LEASE)) {
+            SampleInstance leaving = fleet.first();
+            SampleInstance staying = fleet.second();
+            List<CompletableFuture<Answer>> running = Fleet.exportAt(leaving, LIMIT, "8s");
+            await().atMost(LONG).until(() -> leaving.gauge("holders") == LIMIT);
+            List<CompletableFuture<Answer>> givenUp = Fleet.exportAt(leaving, 2, "0s");
+            List<CompletableFuture<Answer>> waiting = Fleet.exportAt(staying, LIMIT + 1, "200ms");
+            await().atMost(LONG).until(() -> leaving.gauge("waiters") == 2 && staying.gauge("waiters") == LIMIT + 1);
+
+            leaving.terminate();
+            List<Answer> rejected = Fleet.join(givenUp);
+            Instant rejectedAt = Instant.now();
+            List<Answer> finished = Fleet.join(running);
+            List<Answer> served = Fleet.join(waiting);
+
+            assertThat(rejected).extracting(Answer::status).containsOnly(503);
+            assertThat(rejected).extracting(Answer::problem).containsOnly("shutting-down");
+            assertThat(finished).extracting(Answer::status).containsOnly(200);
+            assertThat(Fleet.executions(finished))
+                    .extracting(Execution::endedAt)
+                    .allSatisfy(endedAt -> assertThat(endedAt).isAfter(rejectedAt));
+            assertThat(served).extracting(Answer::status).containsOnly(200);
+            assertThat(Execution.mostAtOnce(Fleet.executions(finished, served))).isEqualTo(LIMIT);
+            leaving.awaitEnd();
+            Fleet.awaitDrained(staying);
+        }
+    }
+}

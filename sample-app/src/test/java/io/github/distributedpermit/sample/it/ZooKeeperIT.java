@@ -1,0 +1,83 @@
+package io.github.distributedpermit.sample.it;
+
+import static io.github.distributedpermit.sample.it.Fleet.LIMIT;
+import static io.github.distributedpermit.sample.it.Fleet.LONG;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Two instances whose permits live in ZooKeeper. */
+class ZooKeeperIT {
+
+    private static final int CALLS = 40;
+    private static final Duration SESSION = Duration.ofSeconds(6);
+    private static final int TICK_MILLIS = 500;
+    private static final int ANY_PORT = -1;
+    private static final int MANY_CONNECTIONS = 100;
+
+    /** The rest of a tick, the wait for the next re-check, and a call's own way. */
+    private static final Duration AFTERWARDS = Duration.ofSeconds(1);
+
+    private static final Duration NOISE = Duration.ofSeconds(4);
+
+    @AutoClose
+    private static TestingServer server;
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        InstanceSpec spec =
+                new InstanceSpec(null, ANY_PORT, ANY_PORT, ANY_PORT, true, 1, TICK_MILLIS, MANY_CONNECTIONS);
+        server = new TestingServer(spec, true);
+    }
+
+    private static Fleet fleet(String name) {
+        return Fleet.start(
+                name,
+                "--distributed-permit.backend=zookeeper",
+                "--distributed-permit.zookeeper.connect-string=" + server.getConnectString(),
+                "--distributed-permit.zookeeper.session-timeout=" + SESSION.toSeconds() + "s");
+    }
+
+    @Test
+    void fortyCallsOverTwoInstancesNeverRunMoreThanTheLimitAtOnce() {
+        try (Fleet fleet = fleet("zookeeper-shared")) {
+            List<Answer> answers = Fleet.join(fleet.export(CALLS, "300ms"));
+
+            assertThat(answers).extracting(Answer::status).containsOnly(200);
+            assertThat(Execution.mostAtOnce(Fleet.executions(answers))).isEqualTo(LIMIT);
+            Fleet.awaitDrained(fleet.first(), fleet.second());
+        }
+    }
+
+    @Test
+    void permitsOfAKilledInstanceServeTheOtherWhenItsSessionEnds() {
+        try (Fleet fleet = fleet("zookeeper-killed")) {
+            List<CompletableFuture<Answer>> lost = Fleet.exportAt(fleet.first(), LIMIT, "60s");
+            await().atMost(LONG).until(() -> fleet.first().gauge("holders") == LIMIT);
+            List<CompletableFuture<Answer>> waiting = Fleet.exportAt(fleet.second(), LIMIT + 1, "100ms");
+            await().atMost(LONG).until(() -> fleet.second().gauge("waiters") == LIMIT + 1);
+
+            Instant killedAt = Instant.now();
+            fleet.first().kill();
+
+            List<Answer> served = Fleet.join(waiting);
+            assertThat(served).extracting(Answer::status).containsOnly(200);
+            Instant latest = killedAt.plus(SESSION).plus(AFTERWARDS).plus(NOISE);
+            assertThat(Fleet.executions(served))
+                    .extracting(Execution::startedAt)
+                    .allSatisfy(startedAt -> assertThat(startedAt).isBetween(killedAt, latest));
+            assertThat(Execution.mostAtOnce(Fleet.executions(served))).isLessThanOrEqualTo(LIMIT);
+            assertThat(lost).allMatch(CompletableFuture::isCompletedExceptionally);
+            Fleet.awaitDrained(fleet.second());
+        }
+    }
+}
