@@ -54,7 +54,7 @@ final class Caller implements Runnable {
     private void call(long asked) throws Exception {
         int key = gates.size() == 1 ? 0 : random.nextInt(gates.size());
         Gate gate = gates.get(key);
-        seat.asked(asked);
+        seat.waits(asked);
         Object pass = gate.enter();
         long entered = System.nanoTime();
         board.entered(key, limit);

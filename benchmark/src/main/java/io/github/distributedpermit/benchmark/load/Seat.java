@@ -23,8 +23,8 @@ public final class Seat {
     }
 
     /** The thread waits from now on. */
-    void asked(long at) {
-        buffer.putLong(OPEN, at);
+    void waits(long since) {
+        buffer.putLong(OPEN, since);
     }
 
     /** A call is over. */

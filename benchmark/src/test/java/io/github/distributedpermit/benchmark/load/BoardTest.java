@@ -57,7 +57,7 @@ class BoardTest {
         Workload work = Workload.of(2, 1, Duration.ZERO, Duration.ofNanos(1000));
         Board board = Board.open(folder.resolve("open"), 1, 2, 1);
         board.seat(0).noted(0, 100, 200);
-        board.seat(1).asked(100);
+        board.seat(1).waits(100);
         SliceStats stats = SliceStats.of(board, work, 0, 1000);
         assertThat(stats.inVain()).isOne();
         assertThat(stats.longestByMean()).isEqualTo(900 / 500.0);
