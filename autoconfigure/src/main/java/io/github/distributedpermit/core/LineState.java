@@ -61,7 +61,10 @@ final class LineState {
             claimFailed(late.sequence, unanswered(), now, effects);
             late = plan.sent.oldestInFlight();
         }
-        plan.sent.forgetUntil(now - policy.lease());
+        if (usesLeases()) {
+            // a store with sessions forgets nothing while the session lives
+            plan.sent.forgetUntil(now - policy.lease());
+        }
         failHopeless(now, effects);
         return now;
     }

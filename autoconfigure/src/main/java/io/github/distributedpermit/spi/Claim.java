@@ -38,4 +38,22 @@ public record Claim(
             throw new IllegalArgumentException("waited %s, lease %s".formatted(waited, lease));
         }
     }
+
+    /** The same claim, but of what the member has the store leaves no more than this. */
+    public Claim leaving(int most) {
+        return most >= held ? this : new Claim(key, limit, sequence, most, wanted, unit, waited, lease, queue);
+    }
+
+    /**
+     * What this claim and another of the same member and key come to, if they are to go out as one: the later counts,
+     * and leaves no more than the least of them. A claim that comes after one with a higher sequence has gone out says
+     * nothing any more: what it gave back, that one has given back, and the member may have got it again since.
+     *
+     * @param gone the highest sequence that has gone out
+     */
+    public Claim mergedWith(Claim other, long gone) {
+        Claim last = other.sequence > sequence ? other : this;
+        Claim first = last == this ? other : this;
+        return first.sequence > gone ? last.leaving(first.held) : last;
+    }
 }

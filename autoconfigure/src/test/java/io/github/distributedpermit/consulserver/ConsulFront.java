@@ -14,6 +14,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -38,7 +39,7 @@ public final class ConsulFront implements AutoCloseable {
     private interface Deed {
 
         /** Whether the exchange has been dealt with; otherwise it goes on as usual. */
-        boolean done(HttpExchange exchange) throws IOException;
+        boolean done(HttpExchange exchange, byte[] body) throws IOException, InterruptedException;
     }
 
     private record Trouble(Predicate<String> strikes, Deed deed) {}
@@ -69,7 +70,7 @@ public final class ConsulFront implements AutoCloseable {
     /** From now on these requests are answered so. */
     public void answer(String path, int status, String body) {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        trouble.set(new Trouble(request -> request.contains(path), exchange -> {
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
             exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
             exchange.getResponseBody().write(bytes);
             exchange.close();
@@ -79,7 +80,7 @@ public final class ConsulFront implements AutoCloseable {
 
     /** The next of these requests arrives only when the gate opens. */
     public void delayNext(String path, CountDownLatch arrived, CountDownLatch gate) {
-        trouble.set(new Trouble(request -> request.contains(path), exchange -> {
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
             trouble.set(null);
             arrived.countDown();
             try {
@@ -89,6 +90,31 @@ public final class ConsulFront implements AutoCloseable {
             }
             return false;
         }));
+    }
+
+    /**
+     * From now on some of these requests never arrive, and some are done but their answers get lost: both are answered
+     * with 500, so that nobody can tell one from the other.
+     */
+    public void loseSome(String path, Random random, double share) {
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, body) -> {
+            double dice = next(random);
+            if (dice >= share) {
+                return false;
+            }
+            if (dice < share / 2) {
+                send(exchange.getRequestMethod(), target(exchange), body);
+            }
+            exchange.sendResponseHeaders(500, -1);
+            exchange.close();
+            return true;
+        }));
+    }
+
+    private static double next(Random random) {
+        synchronized (random) {
+            return random.nextDouble();
+        }
     }
 
     /** All is well again. */
@@ -102,11 +128,10 @@ public final class ConsulFront implements AutoCloseable {
         requests.add(request);
         byte[] body = exchange.getRequestBody().readAllBytes();
         Trouble now = trouble.get();
-        if (now != null && now.strikes().test(request) && now.deed().done(exchange)) {
-            return;
-        }
         try {
-            forward(exchange, URI.create(agent + asked.toString()), body);
+            if (now == null || !now.strikes().test(request) || !now.deed().done(exchange, body)) {
+                forward(exchange, body);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
@@ -114,12 +139,20 @@ public final class ConsulFront implements AutoCloseable {
         }
     }
 
-    private void forward(HttpExchange exchange, URI target, byte[] body) throws IOException, InterruptedException {
-        HttpResponse<byte[]> response = client.send(
+    private URI target(HttpExchange exchange) {
+        return URI.create(agent + exchange.getRequestURI().toString());
+    }
+
+    private HttpResponse<byte[]> send(String method, URI target, byte[] body) throws IOException, InterruptedException {
+        return client.send(
                 HttpRequest.newBuilder(target)
-                        .method(exchange.getRequestMethod(), BodyPublishers.ofByteArray(body))
+                        .method(method, BodyPublishers.ofByteArray(body))
                         .build(),
                 BodyHandlers.ofByteArray());
+    }
+
+    private void forward(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
+        HttpResponse<byte[]> response = send(exchange.getRequestMethod(), target(exchange), body);
         response.headers()
                 .firstValue("X-Consul-Index")
                 .ifPresent(index -> exchange.getResponseHeaders().set("X-Consul-Index", index));

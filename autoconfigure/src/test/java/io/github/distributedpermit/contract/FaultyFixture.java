@@ -116,7 +116,14 @@ final class FaultyFixture implements StoreFixture {
 
     @Override
     public void calm() {
+        fixture.calm();
         network.calm();
+    }
+
+    @Override
+    public void rough() {
+        fixture.rough();
+        network.rough();
     }
 
     @Override

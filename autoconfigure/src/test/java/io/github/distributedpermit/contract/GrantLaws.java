@@ -195,4 +195,23 @@ interface GrantLaws extends ContractTests {
         assertThat(List.of(freed, b.send(first).version(), c.send(second).version()))
                 .doesNotHaveDuplicates();
     }
+
+    @Test
+    default void lateCopyThatTravelsWithANewClaimGivesNothingBack() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Claim returned = a.next(a.keeping(key, 1, 0));
+        a.send(returned);
+        a.queue(key, 1, 1);
+        b.queue(key, 1, 1);
+        Claim kept = a.next(a.keeping(key, 1, 1));
+        Claim keptStill = a.next(a.keeping(key, 1, 1));
+
+        Holding answer = a.sendTogether(kept, returned, keptStill);
+
+        assertThat(answer.permits()).isEqualTo(1);
+        assertThat(look(key).permits(b)).isZero();
+        assertThat(look(key).inLine(b)).isTrue();
+    }
 }

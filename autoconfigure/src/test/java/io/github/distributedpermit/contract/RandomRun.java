@@ -49,7 +49,7 @@ final class RandomRun {
     }
 
     void drive() {
-        fixture.network().rough();
+        fixture.rough();
         for (int turn = 0; turn < TURNS; turn++) {
             act();
             fixture.passUnderWay(pause());
@@ -137,7 +137,7 @@ final class RandomRun {
     }
 
     private void comeToRest() {
-        fixture.network().calm();
+        fixture.calm();
         Duration step = fixture.shortLease().dividedBy(50);
         for (int round = 0; round < ROUNDS_TO_REST && !isAtRest(); round++) {
             for (SimulatedMember member : members) {

@@ -35,6 +35,7 @@ final class SimulatedKey {
     private boolean giveBack;
     private int grants;
     private int losses;
+    private int lostSessions;
 
     SimulatedKey(SimulatedMember member, String key, int limit) {
         this.member = member;
@@ -48,7 +49,7 @@ final class SimulatedKey {
 
     /** Weights of calls that run and whose permits are valid at this time. */
     int inUse(long now) {
-        return now < validUntil ? inUse() : 0;
+        return now < validUntil && lostSessions == member.lostSessions() ? inUse() : 0;
     }
 
     int grants() {
@@ -94,7 +95,9 @@ final class SimulatedKey {
     void claim() {
         long now = now();
         checkValidity(now);
-        sent.values().removeIf(s -> now - s.at() > lease().toNanos());
+        if (!member.isKeptAlive()) {
+            sent.values().removeIf(s -> now - s.at() > lease().toNanos());
+        }
         if (sent.values().stream().filter(s -> now - s.at() < TIMEOUT_NANOS).count() >= WINDOW) {
             return; // the next event tries again
         }
@@ -171,6 +174,17 @@ final class SimulatedKey {
     }
 
     private void checkValidity(long now) {
+        int lost = member.lostSessions();
+        if (lostSessions != lost) {
+            // what the store still says of earlier claims it says to a member that is no more
+            lostSessions = lost;
+            losses += holders.size();
+            holders.clear();
+            granted = 0;
+            giveBack = false;
+            sent.clear();
+            applied = null;
+        }
         if (now >= validUntil && granted > 0) {
             losses += holders.size();
             holders.clear();

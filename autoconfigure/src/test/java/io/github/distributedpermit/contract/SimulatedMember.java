@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A member that keeps the protocol's discipline on a few keys, as the core does, in as few words as possible. */
 final class SimulatedMember implements HoldingListener {
@@ -18,6 +19,7 @@ final class SimulatedMember implements HoldingListener {
     private final PermitStore store;
     private final List<SimulatedKey> keys = new ArrayList<>();
     private long sequence;
+    private final AtomicInteger lostSessions = new AtomicInteger();
     private boolean dead;
 
     SimulatedMember(StoreFixture fixture, Duration lease, Map<String, Integer> limits) {
@@ -86,6 +88,14 @@ final class SimulatedMember implements HoldingListener {
     @Override
     public void alive(long sentAtNanos) {}
 
+    /** May come at any moment, from a thread of the store. */
     @Override
-    public void lost() {}
+    public void lost() {
+        lostSessions.incrementAndGet();
+    }
+
+    /** How often the store has told that all is lost. */
+    int lostSessions() {
+        return lostSessions.get();
+    }
 }

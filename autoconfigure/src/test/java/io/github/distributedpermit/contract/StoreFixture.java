@@ -69,6 +69,9 @@ public interface StoreFixture extends AutoCloseable {
     /** From now on the network is good. */
     default void calm() {}
 
+    /** From now on things go wrong again, if they ever did. */
+    default void rough() {}
+
     /**
      * The faults the store has to bear at its own door. A store with sessions that refuses doubled and late messages by
      * check-and-set leaves out {@link Fault#CLAIM_DOUBLED} and {@link Fault#CLAIM_REORDERED}.

@@ -158,6 +158,24 @@ class SessionStoreTest {
         assertThat(engine.keys()).isZero();
     }
 
+    /** A store with sessions forgets nothing by time, so that what was given back stays given back until it answers. */
+    @Test
+    void whatWasGivenBackAndNotConfirmedIsNotTakenAgainHoweverLate() {
+        Permit permit = hold();
+        long confirmed = link.claims.get(0).sequence();
+        store.refusing = true;
+        permit.release();
+        Asked waiter = new Asked(
+                engine.named(Bench.KEY).acquireAsync(PermitRequest.of(Bench.KEY).withTimeout(Duration.ofMinutes(5))));
+        for (int i = 0; i < 20; i++) {
+            run(Duration.ofSeconds(3));
+            link.alive();
+        }
+        link.listener.granted(
+                Bench.KEY, new Holding(1, 1, confirmed, Long.MAX_VALUE / 2, false, false, Optional.empty()));
+        assertThat(waiter.isWaiting()).isTrue();
+    }
+
     @Test
     void aKeyIsForgottenWithTheSession() {
         Permit permit = hold();

@@ -108,7 +108,7 @@ final class Attempt {
     private Step step(KeyTable table, Session session, Board board) {
         if (work instanceof Claiming claiming) {
             long place = lane.places().place(claiming.arrived(), board.index());
-            return table.claim(session.id(), claiming.leaving(held), board.index(), place);
+            return table.claim(session.id(), claiming.claim().leaving(held), board.index(), place);
         }
         return table.override(((Overriding) work).limit(), board.index());
     }

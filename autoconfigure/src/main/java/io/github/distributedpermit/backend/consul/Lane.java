@@ -128,7 +128,7 @@ final class Lane {
         }
         while (work instanceof Claiming claiming && queue.peek() instanceof Claiming following) {
             queue.remove();
-            work = claiming.merge(following);
+            work = claiming.merge(following, sequence);
         }
         Attempt attempt = new Attempt(this, work);
         running = attempt;

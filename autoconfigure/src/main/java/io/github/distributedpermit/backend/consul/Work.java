@@ -15,7 +15,7 @@ sealed interface Work {
     void fail(Throwable failure);
 
     /**
-     * Claims of one key that came while another was on its way: the last counts, with the least {@code held}.
+     * Claims of one key that came while another was on its way: see {@link Claim#mergedWith}.
      *
      * @param claim the one to make
      * @param arrived when its oldest waiter came, by the monotonic clock
@@ -27,25 +27,12 @@ sealed interface Work {
             return new Claiming(claim, now - TimeUnit.NANOSECONDS.convert(claim.waited()), List.of(answer));
         }
 
-        Claiming merge(Claiming other) {
-            Claiming last = other.claim.sequence() > claim.sequence() ? other : this;
+        /** @param gone the highest sequence of a claim that has been looked at */
+        Claiming merge(Claiming other, long gone) {
+            Claim both = claim.mergedWith(other.claim, gone);
             List<CompletableFuture<Holding>> all = new ArrayList<>(answers);
             all.addAll(other.answers);
-            return new Claiming(last.leaving(Math.min(claim.held(), other.claim.held())), last.arrived, all);
-        }
-
-        /** The claim with no more than this left to the member. */
-        Claim leaving(int held) {
-            return new Claim(
-                    claim.key(),
-                    claim.limit(),
-                    claim.sequence(),
-                    Math.min(held, claim.held()),
-                    claim.wanted(),
-                    claim.unit(),
-                    claim.waited(),
-                    claim.lease(),
-                    claim.queue());
+            return new Claiming(both, both.sequence() == claim.sequence() ? arrived : other.arrived, all);
         }
 
         void answer(Holding holding) {

@@ -30,6 +30,9 @@ final class KeyChannel implements Flight.Outcome {
     private boolean busy;
 
     private boolean retired;
+    /** The highest sequence of a claim that has been sent. */
+    private long sentUpTo = -1;
+
     private @Nullable Claim unsettled;
     /** An earlier session may have left a record, which nobody will claim back. */
     private boolean departing;
@@ -66,7 +69,7 @@ final class KeyChannel implements Flight.Outcome {
                 return false;
             }
             Request request = Request.of(claim, member.now(), answer);
-            pending = pending == null ? request : pending.followedBy(request);
+            pending = pending == null ? request : pending.followedBy(request, sentUpTo);
         } finally {
             lock.unlock();
         }
@@ -90,6 +93,7 @@ final class KeyChannel implements Flight.Outcome {
             }
             busy = true;
             pending = null;
+            sentUpTo = Math.max(sentUpTo, next.claim().sequence());
             departing = false; // the claim says what is to be left
         } finally {
             lock.unlock();

@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One claim, or several that came while another was on its way: the last counts, and leaves the store as little as the
- * least of them.
+ * One claim, or several that came while another was on its way: see {@link Claim#mergedWith}.
  *
  * @param claim what is to be sent
  * @param arrival when the oldest waiter of the last one came, on the monotonic clock
@@ -25,22 +24,12 @@ record Request(Claim claim, long arrival, List<CompletableFuture<Holding>> answe
         return new Request(claim, now, List.of());
     }
 
-    Request followedBy(Request next) {
-        Claim last = next.claim;
-        int held = Math.min(claim.held(), last.held());
-        Claim merged = new Claim(
-                last.key(),
-                last.limit(),
-                last.sequence(),
-                held,
-                last.wanted(),
-                last.unit(),
-                last.waited(),
-                last.lease(),
-                last.queue());
+    /** @param gone the highest sequence of a claim that has been sent */
+    Request followedBy(Request next, long gone) {
+        Claim both = claim.mergedWith(next.claim, gone);
         List<CompletableFuture<Holding>> all = new ArrayList<>(next.answers);
         answers.stream().filter(a -> !a.isDone()).forEach(all::add);
-        return new Request(merged, next.arrival, all);
+        return new Request(both, both.sequence() == claim.sequence() ? arrival : next.arrival, all);
     }
 
     boolean isAbandoned() {

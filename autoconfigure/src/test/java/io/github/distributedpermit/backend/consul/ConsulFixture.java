@@ -12,6 +12,7 @@ import io.github.distributedpermit.contract.StoreFixture;
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -28,16 +29,21 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /** A layout under a prefix of its own on a server that other tests use as well. */
-final class ConsulFixture implements StoreFixture {
+class ConsulFixture implements StoreFixture {
 
     private final String prefix = "contract-" + UUID.randomUUID();
     private final ConsulProbe probe;
     private final ConsulPermitBackend backend;
 
     ConsulFixture(ConsulServer server, ConsulLayout layout) {
+        this(server, server.address(), layout);
+    }
+
+    /** Members go by another address, where something stands before the server. */
+    ConsulFixture(ConsulServer server, URI address, ConsulLayout layout) {
         probe = server.probe();
         ConsulSettings settings = new ConsulSettings(
-                server.address(),
+                address,
                 Optional.empty(),
                 Optional.empty(),
                 prefix,
@@ -153,7 +159,7 @@ final class ConsulFixture implements StoreFixture {
     /** Each takes some ten seconds of real transactions. */
     @Override
     public int runs() {
-        return 3;
+        return Integer.getInteger("contract.runs", 3);
     }
 
     /** Too few for one to meet another: a claim tells in its answer what a notice would have told. */

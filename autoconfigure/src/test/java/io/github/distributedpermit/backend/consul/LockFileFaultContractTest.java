@@ -3,10 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.contract.PermitBackendFaultContract;
 import io.github.distributedpermit.contract.StoreFixture;
-import org.junit.jupiter.api.Tag;
 
-/** Found two permits of one held at a time, once. The layout is refused at start until this passes always. */
-@Tag("held-back")
 class LockFileFaultContractTest extends PermitBackendFaultContract {
 
     @Override
