@@ -1,7 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitCatalog;
-import io.github.distributedpermit.backend.consul.ConsulLayout;
 import io.github.distributedpermit.backend.consul.ConsulPermitBackend;
 import io.github.distributedpermit.backend.consul.ConsulSettings;
 import io.github.distributedpermit.spi.PermitBackend;
@@ -29,8 +28,6 @@ import org.springframework.util.StringUtils;
 @EnableConfigurationProperties(ConsulPermitProperties.class)
 class ConsulBackendConfiguration {
 
-    private static final System.Logger LOG = System.getLogger(ConsulBackendConfiguration.class.getName());
-
     @Bean
     ConsulPermitBackend consulPermitBackend(
             ObjectProvider<ConsulProperties> connection,
@@ -43,9 +40,6 @@ class ConsulBackendConfiguration {
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
         new SettingsReader(properties); // checks the prefix
-        LOG.log(
-                System.Logger.Level.WARNING,
-                "Permits in Consul are experimental: a test with lost and late messages has seen a limit broken");
         return new ConsulPermitBackend(new ConsulSettings(
                 address(where),
                 token(consul, environment),
@@ -76,14 +70,6 @@ class ConsulBackendConfiguration {
     }
 
     private static ConsulPermitProperties checked(ConsulPermitProperties consul) {
-        if (consul.layout() == ConsulLayout.LOCK_FILE) {
-            // a random run behind a bad network once saw two permits of one; until that is understood nobody relies on
-            // it
-            throw new InvalidConfigurationPropertyValueException(
-                    "distributed-permit.consul.layout",
-                    consul.layout(),
-                    "The layout lock-file is held back: its limit did not hold in a test with lost and late messages. Use slots");
-        }
         if (consul.sessionTtl().compareTo(ConsulSettings.SHORTEST_TTL) < 0
                 || consul.sessionTtl().compareTo(ConsulSettings.LONGEST_TTL) > 0) {
             throw new InvalidConfigurationPropertyValueException(
