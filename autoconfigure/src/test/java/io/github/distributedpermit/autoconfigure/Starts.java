@@ -49,10 +49,15 @@ final class Starts {
         runner.run(context -> failure.set(context.getStartupFailure()));
         Throwable thrown = failure.get();
         assertThat(thrown).as("the start").isNotNull();
+        return explain(Objects.requireNonNull(thrown));
+    }
+
+    /** What Boot prints instead of this stack trace. */
+    static FailureAnalysis explain(Throwable thrown) {
         return SpringFactoriesLoader.forDefaultResourceLocation(Starts.class.getClassLoader())
                 .load(FailureAnalyzer.class, FailureHandler.handleMessage((message, cause) -> {}))
                 .stream()
-                .map(analyzer -> analyzer.analyze(Objects.requireNonNull(thrown)))
+                .map(analyzer -> analyzer.analyze(thrown))
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElseThrow(() -> new AssertionError("Nobody explains it", thrown));
