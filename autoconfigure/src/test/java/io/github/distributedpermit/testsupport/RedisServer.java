@@ -35,6 +35,7 @@ public final class RedisServer implements AutoCloseable {
     private final Path directory;
     private final List<String> settings;
     private final boolean sentinel;
+    private int tlsPort;
     private @Nullable String password;
     private @Nullable Process process;
 
@@ -71,6 +72,29 @@ public final class RedisServer implements AutoCloseable {
         server.password = password;
         server.start();
         return server;
+    }
+
+    /** Starts a server that also listens for TLS, with this certificate; clients need none. */
+    public static RedisServer startedWithTls(TestAuthority.Issued identity) {
+        int tls = freePort();
+        RedisServer server = started(
+                "--tls-port",
+                Integer.toString(tls),
+                "--tls-auth-clients",
+                "no",
+                "--tls-cert-file",
+                identity.certificate().toString(),
+                "--tls-key-file",
+                identity.key().toString(),
+                "--tls-ca-cert-file",
+                identity.certificate().toString());
+        server.tlsPort = tls;
+        return server;
+    }
+
+    /** Where it listens for TLS; 0 if it does not. */
+    public int tlsPort() {
+        return tlsPort;
     }
 
     static RedisServer sentinelOf(RedisServer master, String name) {
@@ -211,6 +235,14 @@ public final class RedisServer implements AutoCloseable {
         if (withPassword != null) {
             where.setPassword(withPassword);
         }
+        return running(new LettuceConnectionFactory(where, clientConfiguration()));
+    }
+
+    /** As a user whom the server knows. */
+    public LettuceConnectionFactory connectionFactory(String user, String withPassword) {
+        RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
+        where.setUsername(user);
+        where.setPassword(withPassword);
         return running(new LettuceConnectionFactory(where, clientConfiguration()));
     }
 

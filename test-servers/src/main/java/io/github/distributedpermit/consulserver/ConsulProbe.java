@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** A hand that reaches into Consul from outside: plain blocking requests, and a parser that is not the backend's. */
@@ -133,6 +134,20 @@ public final class ConsulProbe {
                 .getAsJsonObject()
                 .getAsJsonObject("Config")
                 .get("NodeName")
+                .getAsString();
+    }
+
+    /** The secret of a new ACL token with a policy of its own; needs the right to make one. */
+    public String newToken(String rules) {
+        String name = "policy-" + UUID.randomUUID();
+        JsonObject policy = new JsonObject();
+        policy.addProperty("Name", name);
+        policy.addProperty("Rules", rules);
+        put("acl/policy", policy.toString());
+        String body = "{\"Policies\": [{\"Name\": \"%s\"}]}".formatted(name);
+        return JsonParser.parseString(answer("acl/token", body).body())
+                .getAsJsonObject()
+                .get("SecretID")
                 .getAsString();
     }
 

@@ -2,6 +2,7 @@ package io.github.distributedpermit.consulserver;
 
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.testsupport.TestAuthority;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -27,6 +28,7 @@ public final class ConsulServer implements AutoCloseable {
     private final Path log;
     private final String rpc;
     private ConsulProbe access;
+    private int tlsPort;
     private @Nullable Process process;
 
     private ConsulServer(String host, List<String> ports, URI address, List<String> extra) {
@@ -57,6 +59,22 @@ public final class ConsulServer implements AutoCloseable {
         server.access = server.probe.with(master);
         server.run();
         return server;
+    }
+
+    /** A single server in memory that is also asked over TLS, with this certificate; clients need none. */
+    public static ConsulServer startWithTls(TestAuthority.Issued identity) {
+        int tls = freePorts("127.0.0.1", 1).get(0);
+        ConsulServer server = start(
+                "-https-port=" + tls,
+                "-hcl",
+                "cert_file = \"%s\" key_file = \"%s\"".formatted(identity.certificate(), identity.key()));
+        server.tlsPort = tls;
+        return server;
+    }
+
+    /** Where it is asked over TLS; 0 if it is not. */
+    public int tlsPort() {
+        return tlsPort;
     }
 
     /** A single server in memory, with a leader. */

@@ -4,6 +4,7 @@ import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,8 @@ import java.util.function.Function;
 
 /** What we need of Consul's HTTP interface. Confined to the loop; a stage fails with {@link PermitStoreException}. */
 final class ConsulApi {
+
+    private static final int MAX_CAUSES = 16;
 
     private final ConsulHttp http;
     private final ConsulSettings settings;
@@ -132,7 +135,24 @@ final class ConsulApi {
         if (cause instanceof PermitStoreException known) {
             throw known;
         }
-        throw PermitStoreException.passing(message + ": " + reason(cause), cause);
+        String text = message + ": " + reason(cause);
+        if (isUntrusted(cause)) {
+            throw PermitStoreException.permanent(
+                    text + "; check the names in the certificate of Consul, and the authorities the connection trusts",
+                    cause);
+        }
+        throw PermitStoreException.passing(text, cause);
+    }
+
+    private static boolean isUntrusted(Throwable failure) {
+        Throwable cause = failure;
+        for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
+            if (cause instanceof CertificateException) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
     }
 
     static Throwable cause(Throwable failure) {

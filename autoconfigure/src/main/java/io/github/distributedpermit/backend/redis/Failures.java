@@ -6,6 +6,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisLoadingException;
 import io.lettuce.core.RedisReadOnlyException;
+import java.security.cert.CertificateException;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -43,6 +44,12 @@ final class Failures {
             if (cause instanceof RedisCommandExecutionException answer) {
                 return answered(answer, key);
             }
+            if (cause instanceof CertificateException) {
+                return PermitStoreException.permanent(
+                        "The certificate of Redis is not trusted: " + reason(cause)
+                                + "; check the names in it, and the authorities the connection trusts",
+                        null);
+            }
             if (cause instanceof RedisCommandTimeoutException) {
                 return PermitStoreException.passing("Redis did not answer in time", null);
             }
@@ -55,6 +62,15 @@ final class Failures {
         }
         return PermitStoreException.passing(
                 "Redis can't be reached: " + cause.getClass().getSimpleName(), null);
+    }
+
+    /** Certificates are public, and so is what is wrong with them. */
+    private static String reason(Throwable certificateProblem) {
+        Throwable deepest = certificateProblem;
+        for (int i = 0; i < MAX_CAUSES && deepest.getCause() != null; i++) {
+            deepest = deepest.getCause();
+        }
+        return String.valueOf(deepest.getMessage());
     }
 
     private static PermitStoreException answered(RedisCommandExecutionException answer, @Nullable RedisKey key) {

@@ -3,7 +3,6 @@ package io.github.distributedpermit.backend.consul;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.gson.JsonParser;
 import io.github.distributedpermit.consulserver.ConsulFront;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
@@ -91,12 +90,9 @@ class ConsulFaultsTest {
             ConsulProbe probe = server.probe().with(master);
             try (Bench bench = new Bench(server.address(), probe);
                     Bench watched = new Bench(front.address(), probe)) {
-                String none = token(probe, "sessions", "session_prefix \"\" { policy = \"write\" }");
-                String right = token(
-                        probe,
-                        "permits",
-                        "session_prefix \"\" { policy = \"write\" } key_prefix \"" + bench.prefix()
-                                + "\" { policy = \"write\" }");
+                String none = probe.newToken("session_prefix \"\" { policy = \"write\" }");
+                String right = probe.newToken("session_prefix \"\" { policy = \"write\" } key_prefix \""
+                        + bench.prefix() + "\" { policy = \"write\" }");
 
                 for (Optional<String> wrong : java.util.List.of(Optional.<String>empty(), Optional.of(none))) {
                     TestMember denied = bench.member(bench.settings(wrong, Duration.ofSeconds(15)));
@@ -118,15 +114,6 @@ class ConsulFaultsTest {
                 assertThat(front.requests().size() - before).isLessThanOrEqualTo(3);
             }
         }
-    }
-
-    private static String token(ConsulProbe probe, String name, String rules) {
-        probe.put("acl/policy", JsonText.of(java.util.Map.of("Name", name, "Rules", rules)));
-        String body = JsonText.of(java.util.Map.of("Policies", java.util.List.of(java.util.Map.of("Name", name))));
-        return JsonParser.parseString(probe.answer("acl/token", body).body())
-                .getAsJsonObject()
-                .get("SecretID")
-                .getAsString();
     }
 
     @ParameterizedTest
