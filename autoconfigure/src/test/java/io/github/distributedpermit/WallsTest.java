@@ -6,6 +6,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsid
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,6 +27,7 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -141,6 +143,47 @@ class WallsTest {
     @Test
     void nothingStaticIsMutable() {
         check(fields().that().areStatic().and(areWritten()).should().beFinal().andShould(beImmutable()));
+    }
+
+    @Test
+    void nobodyDeserialisesObjectsOfJava() {
+        check(noClasses()
+                .should()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("java.io.ObjectInputStream")
+                .orShould()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("java.beans.XMLDecoder")
+                .orShould()
+                .dependOnClassesThat()
+                .haveNameMatching(".*\\.(JdkSerialization\\w*|\\w*SerializingConverter|DefaultDeserializer)"));
+    }
+
+    @Test
+    void idsCannotBeGuessed() {
+        check(noClasses()
+                .should()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("java.util.Random")
+                .orShould()
+                .callMethod(Math.class, "random"));
+        // for the length of pauses only
+        check(noClasses()
+                .that()
+                .haveNameNotMatching(".*\\.(consul\\.Backoff|zookeeper\\.MemberContext|core\\.PermitEngine)")
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(ThreadLocalRandom.class));
+    }
+
+    /** When there are any, they are off unless somebody switches them on. */
+    @Test
+    void endpointsWriteNothing() {
+        check(noMethods()
+                .should()
+                .beAnnotatedWith("org.springframework.boot.actuate.endpoint.annotation.WriteOperation")
+                .orShould()
+                .beAnnotatedWith("org.springframework.boot.actuate.endpoint.annotation.DeleteOperation"));
     }
 
     private void check(ArchRule rule) {
