@@ -28,6 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -157,9 +158,14 @@ class ZooKeeperContextTest {
         zookeeper()
                 .withPropertyValues("distributed-permit.zookeeper.namespace=secured")
                 .withBean(Service.class)
-                .run(context -> assertThatExceptionOfType(PermitBackendException.class)
-                        .isThrownBy(() -> context.getBean(Service.class).export())
-                        .withStackTraceContaining("NoAuth"));
+                .run(context -> {
+                    Health health = context.getBean(PermitHealthIndicator.class).health();
+                    assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                    assertThat(health.getDetails().get("error")).asString().contains("NoAuth");
+                    assertThatExceptionOfType(PermitBackendException.class)
+                            .isThrownBy(() -> context.getBean(Service.class).export())
+                            .withStackTraceContaining("NoAuth");
+                });
     }
 
     @Test

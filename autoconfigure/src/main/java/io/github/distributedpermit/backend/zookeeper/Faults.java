@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.EnumSet;
 import java.util.Set;
@@ -37,7 +38,7 @@ final class Faults {
         return unwrap(failure) instanceof KeeperException.SessionExpiredException;
     }
 
-    /** For the core. The messages of the client name codes and paths, never credentials. */
+    /** For the core, with the key as in the names of nodes: it may hold anything. The messages of the client name codes and paths, never credentials. */
     static PermitStoreException translate(String key, Throwable failure) {
         Throwable cause = unwrap(failure);
         if (cause instanceof PermitStoreException known) {
@@ -45,10 +46,12 @@ final class Faults {
         }
         if (cause instanceof KeeperException e && PERMANENT.contains(e.code())) {
             return PermitStoreException.permanent(
-                    "ZooKeeper refuses a claim of '%s' for good: %s".formatted(key, e.getMessage()), e);
+                    "ZooKeeper refuses a claim of '%s' for good: %s".formatted(KeyEncoding.encode(key), e.getMessage()),
+                    e);
         }
         return PermitStoreException.passing(
-                "ZooKeeper has not done a claim of '%s': %s".formatted(key, cause.getMessage()), cause);
+                "ZooKeeper has not done a claim of '%s': %s".formatted(KeyEncoding.encode(key), cause.getMessage()),
+                cause);
     }
 
     static PermitStoreException foreign(String path, Throwable cause) {

@@ -49,6 +49,17 @@ final class Nodes {
         return reading.result();
     }
 
+    /**
+     * Fails if the node above all keys is another identity's. Any may connect, and a key that is not there is answered to
+     * all alike, but under that node nobody else can use one.
+     */
+    CompletableFuture<Void> checkRoot(ZooKeeper zk) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        zk.getData(
+                root, false, (rc, p, c, data, stat) -> end(result, rc == Code.NONODE.intValue() ? 0 : rc, root), null);
+        return result;
+    }
+
     CompletableFuture<byte[]> data(ZooKeeper zk, String path) {
         CompletableFuture<byte[]> result = new CompletableFuture<>();
         zk.getData(path, false, (rc, p, c, data, stat) -> settle(result, rc, path, data), null);

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.zookeeper;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
@@ -94,7 +95,8 @@ final class ZooKeeperPermitStore implements PermitStore, MemberSession.Events {
     @Override
     public CompletionStage<KeyState> inspect(String key) {
         return whenReady(key)
-                .thenCompose(link -> nodes.read(link.zk(), nodes.path(key)))
+                .thenCompose(
+                        link -> nodes.checkRoot(link.zk()).thenCompose(ours -> nodes.read(link.zk(), nodes.path(key))))
                 .thenApply(snapshot -> snapshot.table().state(key))
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Faults.translate(key, e)));
     }
@@ -111,7 +113,7 @@ final class ZooKeeperPermitStore implements PermitStore, MemberSession.Events {
         return session.whenReady()
                 .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(PermitStoreException.passing(
-                        "No ZooKeeper server is connected to ask about '%s'".formatted(key), e)));
+                        "No ZooKeeper server is connected to ask about '%s'".formatted(KeyEncoding.encode(key)), e)));
     }
 
     @Override

@@ -102,9 +102,15 @@ class RedisRightsTest extends RedisTest {
                                 .as(command)
                                 .doesNotThrowAnyException();
                     case "subscribe" -> {
-                        // grants are not heard then, but found by the re-check: a warning tells why
-                        memberOf(PREFIX);
-                        logged.awaitText("NOPERM");
+                        TestMember a = memberOf(PREFIX);
+                        TestMember b = memberOf(PREFIX);
+                        logged.awaitText("lacks a command, key or channel");
+                        a.queue(key(), 1, 1);
+                        b.queue(key(), 1, 1);
+                        a.keep(key(), 0);
+                        assertThat(b.queue(key(), 1, 1).permits())
+                                .as("the re-check finds what no notice told")
+                                .isEqualTo(1);
                     }
                     default ->
                         assertThatExceptionOfType(PermitStoreException.class)
@@ -132,15 +138,24 @@ class RedisRightsTest extends RedisTest {
     void missingChannelIsWarnedAboutAndAskedForWithGrowingPauses() throws IOException {
         permit(rule().replaceAll("&\\S+", "&other:*"));
         try (Logged logged = new Logged(Link.class)) {
-            memberOf(PREFIX);
+            TestMember a = memberOf(PREFIX);
             logged.awaitText("lacks a command, key or channel");
+            a.queue(key(), 1, 1);
+            a.queue("other", 1, 1);
+            TestMember b = memberOf(PREFIX);
+            b.queue(key(), 1, 1);
+            assertThat(a.failure(a.next(key(), 1, 0, 0, false)).isPermanent())
+                    .as("nobody can be told")
+                    .isTrue();
+            assertThat(a.keep("other", 0).permits()).isZero();
+            b.close();
 
             // what is refused is not in MONITOR, but in the log of what was refused
             long start = System.nanoTime();
             long before = refusals();
             await().atMost(PATIENCE).until(() -> refusals() >= before + 3);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(200));
-            assertThat(logged.texts()).hasSize(1);
+            assertThat(logged.texts()).hasSize(2);
         }
     }
 

@@ -1,0 +1,165 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.consulserver.ConsulServer;
+import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Whole applications with all of their actuator's endpoints, all that we log shown, and a secret that must be nowhere: one
+ * application that is let in by it, one that is refused with it, and one that does not start for that.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SecretsTest {
+
+    private static final String RIGHT = "right-canary-" + UUID.randomUUID();
+    private static final String WRONG = "wrong-canary-" + UUID.randomUUID();
+
+    @Test
+    void passwordsOfRedisAreNeverTold(CapturedOutput output) {
+        try (RedisServer server = RedisServer.startedWithPassword(RIGHT)) {
+            String backend = "distributed-permit.backend=redis";
+            String address = "spring.data.redis.url=redis://default:%s@127.0.0.1:" + server.port();
+            whileLetIn(RIGHT, List.of(backend, address.formatted(RIGHT)), () -> {
+                List<String> refused = List.of(
+                        backend,
+                        "spring.data.redis.host=127.0.0.1",
+                        "spring.data.redis.port=" + server.port(),
+                        "spring.data.redis.password=" + WRONG);
+                refused(WRONG, refused);
+                doesNotStart(WRONG, refused);
+                doesNotStart(WRONG, List.of(backend, address.formatted(WRONG)));
+            });
+        }
+        checkLog(output, RIGHT, WRONG);
+    }
+
+    @Test
+    void tokensOfConsulAreNeverTold(CapturedOutput output) {
+        String right = UUID.randomUUID().toString();
+        String wrong = UUID.randomUUID().toString();
+        try (ConsulServer server = ConsulServer.startWithAccessControl(right)) {
+            List<String> where = List.of(
+                    "distributed-permit.backend=consul",
+                    "spring.cloud.consul.port=" + server.address().getPort());
+            whileLetIn(right, with(where, "distributed-permit.consul.token=" + right), () -> {
+                List<String> refused = with(where, "spring.cloud.consul.discovery.acl-token=" + wrong);
+                refused(wrong, refused);
+                doesNotStart(wrong, refused);
+            });
+        }
+        checkLog(output, right, wrong);
+    }
+
+    @Test
+    void passwordsOfZooKeeperAreNeverTold(CapturedOutput output) throws Exception {
+        try (TestingServer server = new TestingServer()) {
+            List<String> where = List.of(
+                    "distributed-permit.backend=zookeeper",
+                    "distributed-permit.zookeeper.connect-string=" + server.getConnectString(),
+                    "distributed-permit.zookeeper.auth-scheme=digest",
+                    "distributed-permit.zookeeper.client-config[zookeeper.ssl.trustStore.password]=" + WRONG);
+            whileLetIn(RIGHT, with(where, "distributed-permit.zookeeper.auth-value=app:" + RIGHT), () -> {
+                List<String> refused = with(where, "distributed-permit.zookeeper.auth-value=app:" + WRONG);
+                refused(WRONG, refused);
+                doesNotStart(WRONG, refused);
+            });
+        }
+        checkLog(output, RIGHT, WRONG);
+    }
+
+    /** Does the rest while an application with the right secret holds a permit, so that the key is there and its own. */
+    private static void whileLetIn(String right, List<String> settings, Runnable rest) {
+        try (ConfigurableApplicationContext context = start(settings);
+                Permit permit =
+                        context.getBean(Permits.class).tryAcquire("export").orElseThrow()) {
+            assertThat(permit.isHeld()).isTrue();
+            assertThat(context.getBean(PermitHealthIndicator.class).health().getStatus())
+                    .isEqualTo(Status.UP);
+            checkEndpoints(context, right);
+            rest.run();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void refused(String wrong, List<String> settings) {
+        try (ConfigurableApplicationContext context = start(settings)) {
+            Permits permits = context.getBean(Permits.class);
+            assertThatExceptionOfType(PermitBackendException.class)
+                    .isThrownBy(() -> permits.tryAcquire("export"))
+                    .satisfies(e -> assertThat(trace(e)).doesNotContain(wrong));
+            checkEndpoints(context, wrong);
+        }
+    }
+
+    private static void doesNotStart(String wrong, List<String> settings) {
+        assertThatException()
+                .isThrownBy(() -> start(with(settings, "distributed-permit.fail-fast=true")))
+                .satisfies(e -> assertThat(trace(e)).doesNotContain(wrong));
+    }
+
+    private static void checkLog(CapturedOutput output, String right, String wrong) {
+        assertThat(output.getAll()).contains("io.github.distributedpermit").doesNotContain(right, wrong);
+    }
+
+    private static void checkEndpoints(ConfigurableApplicationContext context, String canary) {
+        Map<String, String> endpoints = Endpoints.read(context);
+        assertThat(endpoints).containsKeys("health", "env", "configprops", "metrics", "beans");
+        endpoints.forEach((id, answer) -> assertThat(answer).as(id).doesNotContain(canary));
+        assertThat(endpoints.get("metrics")).contains("distributed.permit.holders");
+        assertThat(endpoints.get("env")).contains("distributed-permit.backend").contains("******");
+        assertThat(endpoints.get("configprops")).contains("distributed-permit");
+    }
+
+    private static ConfigurableApplicationContext start(List<String> settings) {
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.NONE)
+                .properties(
+                        "distributed-permit.permits.export.limit=1",
+                        "distributed-permit.command-timeout=1s",
+                        "logging.level.io.github.distributedpermit=TRACE",
+                        "spring.jmx.enabled=true",
+                        "management.endpoints.jmx.exposure.include=*",
+                        "management.endpoint.health.show-details=always")
+                .properties(settings.toArray(String[]::new))
+                .run();
+    }
+
+    private static List<String> with(List<String> settings, String more) {
+        return Stream.concat(settings.stream(), Stream.of(more)).toList();
+    }
+
+    private static String trace(Throwable failure) {
+        StringWriter text = new StringWriter();
+        failure.printStackTrace(new PrintWriter(text));
+        return text.toString();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

@@ -1,0 +1,79 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.testsupport.TestAuthority;
+import io.github.distributedpermit.testsupport.TlsFront;
+import java.nio.file.Path;
+import java.util.Map;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Applications that talk to ZooKeeper over TLS, by the properties of its own client as docs/zookeeper.md has them. */
+@ExtendWith(OutputCaptureExtension.class)
+class ZooKeeperTlsTest {
+
+    private final TestAuthority authority;
+    private final Path strangers;
+
+    ZooKeeperTlsTest(@TempDir Path directory, @TempDir Path other) {
+        authority = TestAuthority.in(directory);
+        strangers = other;
+    }
+
+    @Test
+    void certificateForTheHostIsAcceptedIfItsAuthorityIsKnown(CapturedOutput output) throws Exception {
+        try (TestingServer server = new TestingServer();
+                TlsFront front = new TlsFront(authority.identityStore("localhost"), server.getPort())) {
+            over(authority, front).run(context -> {
+                try (Permit permit = context.getBean(Permits.class).acquire("export")) {
+                    assertThat(permit.isHeld()).isTrue();
+                }
+            });
+            refused(over(TestAuthority.in(strangers), front), output, "unable to find valid certification path");
+        }
+    }
+
+    @Test
+    void certificateForAnotherHostIsRefused(CapturedOutput output) throws Exception {
+        try (TestingServer server = new TestingServer();
+                TlsFront front = new TlsFront(authority.identityStore("elsewhere.test"), server.getPort())) {
+            refused(over(authority, front), output, "matching localhost");
+        }
+    }
+
+    /** The client knows why and logs it; to us it is only not connected. */
+    private static void refused(ApplicationContextRunner application, CapturedOutput output, String reason) {
+        application.run(context -> assertThatExceptionOfType(PermitBackendException.class)
+                .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export")));
+        assertThat(output.getAll()).contains(reason);
+    }
+
+    private static ApplicationContextRunner over(TestAuthority trusted, TlsFront front) {
+        Map<String, String> client = Map.of(
+                "zookeeper.client.secure", "true",
+                "zookeeper.clientCnxnSocket", "org.apache.zookeeper.ClientCnxnSocketNetty",
+                "zookeeper.ssl.trustStore.location", trusted.trustStore("JKS").toString(),
+                "zookeeper.ssl.trustStore.password", TestAuthority.STORE_PASSWORD,
+                "zookeeper.ssl.trustStore.type", "JKS");
+        String[] settings = client.entrySet().stream()
+                .map(e -> "distributed-permit.zookeeper.client-config[%s]=%s".formatted(e.getKey(), e.getValue()))
+                .toArray(String[]::new);
+        return Starts.plain()
+                .withPropertyValues(
+                        "distributed-permit.backend=zookeeper",
+                        "distributed-permit.zookeeper.connect-string=localhost:" + front.port(),
+                        "distributed-permit.command-timeout=1s",
+                        "distributed-permit.permits.export.limit=1")
+                .withPropertyValues(settings);
+    }
+}
