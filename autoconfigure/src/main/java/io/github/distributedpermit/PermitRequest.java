@@ -1,7 +1,6 @@
 package io.github.distributedpermit;
 
 import java.time.Duration;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,10 +16,10 @@ public record PermitRequest(
 
     /** Checks the values. */
     public PermitRequest {
-        Objects.requireNonNull(key, "key");
-        if (key.isBlank()) {
-            throw new IllegalArgumentException("The key of a permit must not be blank; give the text that names"
-                    + " what is limited, such as \"report-export\"");
+        if (key == null || key.isBlank()) {
+            throw new IllegalArgumentException(
+                    "The key of a permit must be neither null nor blank; give the text that names"
+                            + " what is limited, such as \"report-export\"");
         }
         if (permits < 1) {
             throw new IllegalArgumentException("A call takes at least 1 permit, not " + permits);

@@ -40,7 +40,9 @@ final class Catalog implements PermitCatalog {
 
     /** What calls of the name go by. */
     NameUse use(String name) {
-        Objects.requireNonNull(name, "name");
+        if (name == null) {
+            throw new IllegalArgumentException("The name of a permit must not be null");
+        }
         NameUse use = uses.get(name);
         if (use != null) {
             return use;

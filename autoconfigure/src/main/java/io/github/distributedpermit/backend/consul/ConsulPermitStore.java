@@ -7,6 +7,7 @@ import io.github.distributedpermit.backend.consul.Work.Overriding;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
@@ -67,7 +68,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         if (claim.limit() > MAX_LIMIT) {
-            return refused("limit " + claim.limit() + " of key " + claim.key());
+            return refused("limit " + claim.limit() + " of key " + KeyEncoding.encode(claim.key()));
         }
         CompletableFuture<Holding> answer = new CompletableFuture<>();
         long now = loop.now();
@@ -78,7 +79,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
     @Override
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         if (limit.orElse(0) > MAX_LIMIT) {
-            return refused("override " + limit.getAsInt() + " of key " + key);
+            return refused("override " + limit.getAsInt() + " of key " + KeyEncoding.encode(key));
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
         add(key, new Overriding(limit, done));

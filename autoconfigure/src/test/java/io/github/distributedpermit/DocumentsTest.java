@@ -1,0 +1,49 @@
+package io.github.distributedpermit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What documents say of tests is so. */
+class DocumentsTest {
+
+    private static final Path DOCUMENT = Path.of("..", "docs", "bad-input.md");
+
+    @Test
+    void everyTestThatIsNamedExists() throws IOException {
+        Map<String, String> sources;
+        try (Stream<Path> files = Files.walk(Path.of("src", "test", "java"))) {
+            sources = files.filter(file -> file.toString().endsWith(".java"))
+                    .collect(Collectors.toMap(
+                            file -> file.getFileName().toString(), DocumentsTest::read, (one, other) -> one + other));
+        }
+        List<MatchResult> named = Pattern.compile("`(\\w+)\\.(\\w+)`")
+                .matcher(Files.readString(DOCUMENT))
+                .results()
+                .toList();
+
+        assertThat(named)
+                .hasSizeGreaterThan(50)
+                .allSatisfy(test -> assertThat(sources.getOrDefault(test.group(1) + ".java", ""))
+                        .as(test.group())
+                        .contains(" void " + test.group(2) + "("));
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
