@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
-import io.github.distributedpermit.testsupport.TestAuthority;
+import io.github.distributedpermit.certificates.TestAuthority;
 import io.github.distributedpermit.testsupport.TlsFront;
 import java.nio.file.Path;
 import java.util.Map;

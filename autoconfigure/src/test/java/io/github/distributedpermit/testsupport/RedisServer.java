@@ -1,5 +1,6 @@
 package io.github.distributedpermit.testsupport;
 
+import io.github.distributedpermit.certificates.TestAuthority;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.testsupport;
 
+import io.github.distributedpermit.certificates.TestAuthority;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -2,7 +2,7 @@ package io.github.distributedpermit.consulserver;
 
 import static org.awaitility.Awaitility.await;
 
-import io.github.distributedpermit.testsupport.TestAuthority;
+import io.github.distributedpermit.certificates.TestAuthority;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -1,4 +1,4 @@
-package io.github.distributedpermit.testsupport;
+package io.github.distributedpermit.certificates;
 
 import java.io.IOException;
 import java.io.OutputStream;
