@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,11 +38,15 @@ class LockFileTest {
     @AfterEach
     void leave() throws InterruptedException {
         for (Process command : commands) {
-            command.descendants().forEach(ProcessHandle::destroyForcibly);
-            command.destroyForcibly();
+            kill(command);
             command.waitFor(10, TimeUnit.SECONDS);
         }
         bench.close();
+    }
+
+    private static void kill(Process command) {
+        command.descendants().forEach(ProcessHandle::destroyForcibly);
+        command.destroyForcibly();
     }
 
     private TestMember member() {
@@ -163,6 +168,28 @@ class LockFileTest {
                 .forEach(probe::destroySession);
 
         await().atMost(PATIENCE).until(() -> a.queue(KEY, 2, 2).permits() == 2);
+    }
+
+    /** By the clock: the command's session has a TTL of 15 s, ours one of 10 s, and Consul waits for twice as long. */
+    @Test
+    @Tag("slow")
+    void killedSideServesTheOtherWhenItsSessionsExpire() throws IOException {
+        TestMember a = member();
+        a.queue(KEY, 3, 2);
+        consulLock(3, "one");
+        await().atMost(PATIENCE).until(() -> holds("one"));
+        consulLock(3, "two");
+        assertThat(document().getAsJsonObject("Holders").size()).isEqualTo(3);
+        a.die();
+        await().atMost(PATIENCE).until(() -> holds("two"));
+        assertThat(document().getAsJsonObject("Holders").size()).isLessThanOrEqualTo(3);
+
+        TestMember b = member();
+        assertThat(b.queue(KEY, 3, 2).permits()).isEqualTo(1);
+        commands.forEach(LockFileTest::kill);
+
+        await().atMost(PATIENCE).until(() -> b.queue(KEY, 3, 3).permits() == 3);
+        assertThat(document().getAsJsonObject("Holders").size()).isEqualTo(3);
     }
 
     @Test

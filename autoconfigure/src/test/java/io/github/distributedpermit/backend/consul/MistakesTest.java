@@ -1,0 +1,141 @@
+package io.github.distributedpermit.backend.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.consulserver.ConsulFront;
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.PermitStoreException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What is easily got wrong with boards that are out of date, and with transactions that Consul refuses. */
+class MistakesTest {
+
+    private static final String KEY = "mistakes";
+
+    private final ConsulProbe probe = SharedConsul.get().probe();
+    private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
+    private final Bench bench = new Bench(front.address(), probe);
+
+    @AfterEach
+    void leave() {
+        bench.close();
+        front.close();
+    }
+
+    private void destroySession(TestMember member) {
+        probe.destroySession(bench.sessions(member).get(0).id());
+    }
+
+    @Test
+    void slotThatLookedFreeOnAnOldBoardIsNotTaken() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        a.queue(KEY, 3, 1);
+        b.queue(KEY, 3, 1);
+        b.keep(KEY, 3, 0);
+        a.queue(KEY, 3, 3); // of which b hears nothing
+
+        assertThat(b.attempt(KEY, 3, 1).permits()).isZero();
+        assertThat(bench.slots(KEY)).isEqualTo(3);
+    }
+
+    @Test
+    void memberWithALowerLimitCountsWhatOthersTookByAHigherOne() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        a.queue(KEY, 3, 3);
+        b.attempt(KEY, 3, 1);
+        a.keep(KEY, 3, 1); // of which b hears nothing
+
+        assertThat(b.attempt(KEY, 1, 1).permits()).isZero();
+        assertThat(b.attempt(KEY, 2, 1).permits()).isEqualTo(1);
+        assertThat(a.queue(KEY, 3, 2).permits()).isEqualTo(2);
+        assertThat(bench.member().attempt(KEY, 2, 1).permits()).isZero();
+    }
+
+    @Test
+    void limitThatTheGuardDoesNotHaveChangesTheGuard() {
+        TestMember a = bench.member();
+        TestMember b = bench.member();
+        a.queue(KEY, 3, 1);
+        b.queue(KEY, 3, 1);
+        b.keep(KEY, 3, 0);
+        a.keep(KEY, 5, 1);
+        a.queue(KEY, 5, 4); // to b's old board, one is used
+
+        assertThat(b.attempt(KEY, 3, 1).permits()).isZero();
+        assertThat(bench.slots(KEY)).isEqualTo(4);
+    }
+
+    @Test
+    void guardThatVanishedWithItsMakerLetsNobodyPassTheLine() {
+        TestMember maker = bench.member();
+        TestMember waiting = bench.member();
+        maker.queue(KEY, 1, 1);
+        waiting.queue(KEY, 1, 1);
+        destroySession(maker);
+
+        // it has never seen the key, and would try its luck without reading
+        TestMember newcomer = bench.member();
+        assertThat(newcomer.attempt(KEY, 1, 1).permits()).isZero();
+
+        await().untilAsserted(() -> assertThat(waiting.grants()).hasSize(1));
+        assertThat(bench.slots(KEY)).isEqualTo(1);
+    }
+
+    @Test
+    void sessionOfSomebodyServedThatHasEndedIsReadAgain() {
+        TestMember a = bench.member();
+        TestMember dead = bench.member();
+        TestMember b = bench.member();
+        a.queue(KEY, 1, 1);
+        dead.queue(KEY, 1, 1);
+        b.queue(KEY, 1, 1);
+        a.keep(KEY, 1, 1); // reads, so that it knows of both
+        destroySession(dead);
+
+        assertThat(a.keep(KEY, 1, 0).permits()).isZero();
+
+        await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        assertThat(a.losses()).isZero();
+    }
+
+    @Test
+    void ownSessionThatHasEndedIsALossAndNotRepeated() {
+        TestMember a = bench.member();
+        a.queue(KEY, 1, 1);
+        front.answer("recurse", 500, ""); // the watch would tell first
+        destroySession(a);
+        long before = transactions();
+
+        PermitStoreException failure = TestMember.failure(a.ask(KEY, 1, 0, 0));
+
+        assertThat(failure.isPermanent()).isFalse();
+        assertThat(failure).hasMessageContaining("session");
+        assertThat(a.losses()).isEqualTo(1);
+        // the next session's fence may be among them
+        assertThat(transactions() - before).isLessThanOrEqualTo(3);
+    }
+
+    @Test
+    void refusalOfAnUnknownKindIsAnErrorAndNotRepeated() {
+        TestMember a = bench.member();
+        a.queue("other", 1, 1);
+        front.answer(
+                "/v1/txn",
+                409,
+                "{\"Results\":null,\"Errors\":[{\"OpIndex\":1,\"What\":\"a reason nobody has heard of\"}]}");
+        long before = transactions();
+
+        assertThat(TestMember.failure(a.ask(KEY, 1, 1, 1))).hasMessageContaining("nobody has heard of");
+
+        assertThat(transactions() - before).isEqualTo(1);
+    }
+
+    private long transactions() {
+        return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
+    }
+}
