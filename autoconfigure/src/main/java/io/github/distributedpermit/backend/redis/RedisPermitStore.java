@@ -41,10 +41,10 @@ final class RedisPermitStore implements PermitStore {
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         return run(new ScriptCall<>(
-                Script.CLAIM,
+                Script.CLAIMS,
                 ScriptOutputType.VALUE,
                 keys.of(claim),
-                to -> new byte[][] {Wire.claim(claim, settings.tombstone(), to.isCluster()), memberId},
+                to -> new byte[][] {memberId, Wire.claim(claim, settings.tombstone(), to.isCluster())},
                 Wire::view,
                 silence));
     }

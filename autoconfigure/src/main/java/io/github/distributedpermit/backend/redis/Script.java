@@ -13,12 +13,20 @@ import java.util.stream.Collectors;
 /** A Lua script and the name under which Redis remembers it. */
 record Script(byte[] source, String sha1) {
 
-    static final Script CLAIM = load("common", "serve", "claim");
-    static final Script OVERRIDE = load("common", "serve", "override");
-    static final Script INSPECT = load("common", "inspect");
+    private static final String CALL = "return thoroughly(KEYS, ARGV)\n";
 
-    private static Script load(String... parts) {
-        String text = Arrays.stream(parts).map(Script::read).collect(Collectors.joining());
+    static final Script CLAIMS = load(thoroughly("common", "serve", "claim") + read("claims"));
+    static final Script OVERRIDE = load(thoroughly("common", "serve", "override") + CALL);
+    static final Script INSPECT = load(thoroughly("common", "inspect") + CALL);
+
+    /** The parts as one function, whose arguments common.lua names. */
+    private static String thoroughly(String... parts) {
+        return Arrays.stream(parts)
+                .map(Script::read)
+                .collect(Collectors.joining("", "local function thoroughly(...)\n", "end\n"));
+    }
+
+    private static Script load(String text) {
         byte[] source = text.getBytes(StandardCharsets.UTF_8);
         try {
             byte[] digest = MessageDigest.getInstance("SHA-1").digest(source);

@@ -1,9 +1,9 @@
 -- A member's claim: "of this key leave me `held` of what I have, I want `wanted` in all". Comes after serve.lua.
 --
--- ARGV: the packed claim, the member. Returns the packed view of the member's record.
+-- ARGV: the member, the packed claim. Returns the packed view of the member's record.
 
-local member = ARGV[2]
-local own, held, wanted, unit, flags, sequence, waited, lease, tombstone = struct.unpack('<I4I4I4I4Bdddd', ARGV[1])
+local member = ARGV[1]
+local own, held, wanted, unit, flags, sequence, waited, lease, tombstone = struct.unpack('<I4I4I4I4Bdddd', ARGV[2])
 local queue = flags % 2 == 1
 local now = op.now
 op.clustered = flags >= 2

@@ -1,4 +1,4 @@
--- What all operations on a key share; put in front of each of them when it is loaded.
+-- What all operations on a key share; put in front of each of them when it is loaded. Both together are one function.
 --
 -- KEYS: state, line, leases, tombs, override. All are in one hash slot.
 --   state     hash: member -> record, '*' -> header
@@ -13,10 +13,11 @@
 -- A call makes every function and every variable that functions share anew, which costs more than most of them do. So
 -- what they share is in one table, and what only some calls need is made by those (see serve.lua).
 
+local KEYS, ARGV, time, found = ... -- the last two, if the caller has asked for them already
 local STATE, LINE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local HEADER_PACKING, RECORD_PACKING = '<BI4I4i4dddd', '<I4I4I4I4I4dddddB'
 local call = redis.call
-local time = call('TIME')
+time = time or call('TIME')
 
 local op = {
   now = time[1] * 1000000 + time[2],
@@ -44,7 +45,7 @@ end
 
 -- Reads the header and the record of one member, if a member is given. Returns an error, or nothing.
 local function load(member)
-  local found = call('HMGET', STATE, '*', member or '*')
+  found = found or call('HMGET', STATE, '*', member or '*')
   local packed = found[1]
   if packed and string.byte(packed) == 1 then
     local _

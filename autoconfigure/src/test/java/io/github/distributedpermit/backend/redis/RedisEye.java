@@ -52,7 +52,7 @@ final class RedisEye implements AutoCloseable {
         byte[] packed = Wire.claim(claim, Duration.ofSeconds(30), false);
         for (int i = 0; i < members; i++) {
             byte[] id = ("member-" + i).getBytes(StandardCharsets.UTF_8);
-            commands().<byte[]>eval(Script.CLAIM.source(), ScriptOutputType.VALUE, names, packed, id);
+            commands().<byte[]>eval(Script.CLAIMS.source(), ScriptOutputType.VALUE, names, id, packed);
         }
     }
 

@@ -18,7 +18,7 @@ public final class ClaimProbe {
     /** Claims over the connection. */
     public ClaimProbe(StatefulRedisConnection<byte[], byte[]> connection) {
         this.connection = connection;
-        connection.sync().scriptLoad(Script.CLAIM.source());
+        connection.sync().scriptLoad(Script.CLAIMS.source());
     }
 
     /** Sends a claim and does not wait for the answer. */
@@ -27,11 +27,11 @@ public final class ClaimProbe {
         var unused = connection
                 .async()
                 .evalsha(
-                        Script.CLAIM.sha1(),
+                        Script.CLAIMS.sha1(),
                         ScriptOutputType.VALUE,
                         key.names(),
-                        Wire.claim(claim, TOMBSTONE, false),
-                        RedisKey.bytes(member));
+                        RedisKey.bytes(member),
+                        Wire.claim(claim, TOMBSTONE, false));
     }
 
     /** Waits until everything sent before has been answered. */
