@@ -24,6 +24,7 @@ import io.github.distributedpermit.benchmark.servers.RedisServer;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.LogManager;
 
 /** {@code ./benchmark/run}: starts the servers, runs the scenarios, writes the report. */
@@ -75,7 +76,9 @@ public final class Main {
         Report report = bench.report();
         report.progress(scenario.title());
         ForeignLoad load = ForeignLoad.begin();
+        long start = System.nanoTime();
         scenario.run(bench);
-        report.setting("foreign load during '" + scenario.title() + "'", load.end());
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
+        report.setting("'" + scenario.title() + "'", seconds + " s, foreign load " + load.end());
     }
 }

@@ -5,6 +5,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -56,7 +57,15 @@ public final class ConsulHttp {
         return HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT);
     }
 
-    private HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
-        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    /** Once more if the pooled connection turns out to be dead: the JDK's client repeats nothing but GET by itself. */
+    private HttpResponse<String> send(HttpRequest.Builder builder) throws IOException, InterruptedException {
+        HttpRequest request = builder.build();
+        try {
+            return client.send(request, HttpResponse.BodyHandlers.ofString());
+        } catch (HttpTimeoutException e) {
+            throw e;
+        } catch (IOException e) {
+            return client.send(request, HttpResponse.BodyHandlers.ofString());
+        }
     }
 }
