@@ -10,16 +10,16 @@ final class Anteroom {
 
     static final int CAPACITY = 10_000;
 
-    private final Deque<ScriptCall<?, ?>> waiting = new ArrayDeque<>();
-    private final Consumer<ScriptCall<?, ?>> onward;
+    private final Deque<Call<?>> waiting = new ArrayDeque<>();
+    private final Consumer<Call<?>> onward;
     private volatile boolean open;
 
-    Anteroom(Consumer<ScriptCall<?, ?>> onward) {
+    Anteroom(Consumer<Call<?>> onward) {
         this.onward = onward;
     }
 
     /** Takes the call in, unless nobody waits here any more. */
-    boolean admits(ScriptCall<?, ?> call) {
+    boolean admits(Call<?> call) {
         if (open) {
             return false;
         }
@@ -38,17 +38,17 @@ final class Anteroom {
 
     /** Lets all go on; from now on nobody waits here. */
     void open() {
-        for (ScriptCall<?, ?> call = next(); call != null; call = next()) {
+        for (Call<?> call = next(); call != null; call = next()) {
             onward.accept(call);
         }
     }
 
-    private @Nullable ScriptCall<?, ?> next() {
+    private @Nullable Call<?> next() {
         if (open) {
             return null;
         }
         synchronized (waiting) {
-            ScriptCall<?, ?> first = waiting.poll();
+            Call<?> first = waiting.poll();
             open = first == null;
             return first;
         }

@@ -47,13 +47,13 @@ final class Link implements AutoCloseable {
     }
 
     /** Sends the call, or fails it. */
-    void send(ScriptCall<?, ?> call) {
+    void send(Call<?> call) {
         if (!anteroom.admits(call)) {
             deliver(call);
         }
     }
 
-    private void deliver(ScriptCall<?, ?> call) {
+    private void deliver(Call<?> call) {
         Attachment to = attachment;
         PermitStoreException reason = failure;
         if (isClosed()) {

@@ -14,13 +14,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** One member's claims, each a script on the shared connection, sent by the calling thread. */
+/** One member's claims, by a script on the shared connection, sent by the calling thread. */
 final class RedisPermitStore implements PermitStore {
 
-    private final RedisSettings settings;
-    private final byte[] memberId;
     private final RedisKeys keys;
     private final Silence silence;
+    private final Outbox outbox;
     private final Link link;
 
     RedisPermitStore(
@@ -29,10 +28,9 @@ final class RedisPermitStore implements PermitStore {
             Member member,
             HoldingListener listener,
             LongSupplier ticker) {
-        this.settings = settings;
-        this.memberId = RedisKey.bytes(member.id());
         this.keys = new RedisKeys(settings.prefix());
         this.silence = new Silence(ticker);
+        this.outbox = new Outbox(RedisKey.bytes(member.id()), settings, silence);
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
         this.link = new Link(factory, new Ear(channel, new Notices(keys, listener)), settings.watch());
         link.start("distributed-permit-redis-" + member.id());
@@ -40,13 +38,7 @@ final class RedisPermitStore implements PermitStore {
 
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
-        return run(new ScriptCall<>(
-                Script.CLAIMS,
-                ScriptOutputType.VALUE,
-                keys.of(claim),
-                to -> new byte[][] {memberId, Wire.claim(claim, settings.tombstone(), to.isCluster())},
-                Wire::view,
-                silence));
+        return run(new ClaimCall(claim, keys.of(claim), outbox));
     }
 
     @Override
@@ -81,7 +73,7 @@ final class RedisPermitStore implements PermitStore {
         return null;
     }
 
-    private <R, T> ScriptCall<R, T> run(ScriptCall<R, T> call) {
+    private <T> Call<T> run(Call<T> call) {
         link.send(call);
         return call;
     }

@@ -1,12 +1,10 @@
 package io.github.distributedpermit.backend.redis;
 
-import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -18,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param <R> what Redis answers
  * @param <T> what that means
  */
-final class ScriptCall<R, T> extends CompletableFuture<T> implements BiConsumer<R, @Nullable Throwable> {
+class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwable> {
 
     private final Script script;
     private final ScriptOutputType output;
@@ -46,8 +44,8 @@ final class ScriptCall<R, T> extends CompletableFuture<T> implements BiConsumer<
         this.silence = silence;
     }
 
-    /** Sends it, at most once. */
-    void send(Attachment to) {
+    @Override
+    final void send(Attachment to) {
         if (isDone()) {
             return;
         }
@@ -66,16 +64,21 @@ final class ScriptCall<R, T> extends CompletableFuture<T> implements BiConsumer<
         }
     }
 
-    /** Fails it, unless it has been sent. */
-    void refuse(String why) {
-        completeExceptionally(PermitStoreException.passing(why, null));
+    /** What the script is called with as KEYS. */
+    byte[][] names() {
+        return key.names();
+    }
+
+    /** Redis has answered with an error, or nothing in time. */
+    void failed(Throwable failure, Attachment to) {
+        completeExceptionally(Failures.of(failure, key));
     }
 
     private void issue(Attachment to) {
         byte[][] values = arguments.apply(to);
         RedisFuture<R> sent = whole
-                ? to.commands().eval(script.source(), output, key.names(), values)
-                : to.commands().evalsha(script.sha1(), output, key.names(), values);
+                ? to.commands().eval(script.source(), output, names(), values)
+                : to.commands().evalsha(script.sha1(), output, names(), values);
         command = sent;
         if (isCancelled()) {
             sent.cancel(false);
@@ -84,7 +87,7 @@ final class ScriptCall<R, T> extends CompletableFuture<T> implements BiConsumer<
     }
 
     @Override
-    public void accept(R answer, @Nullable Throwable failure) {
+    public final void accept(R answer, @Nullable Throwable failure) {
         if (isCancelled()) {
             return;
         }
@@ -110,11 +113,13 @@ final class ScriptCall<R, T> extends CompletableFuture<T> implements BiConsumer<
             silence.unanswered(node);
         }
         Attachment to = attachment;
-        if (failure instanceof RedisNoScriptException && !whole && to != null) {
+        if (to == null) {
+            completeExceptionally(Failures.of(failure, key));
+        } else if (failure instanceof RedisNoScriptException && !whole) {
             whole = true;
             issue(to);
         } else {
-            completeExceptionally(Failures.of(failure, key));
+            failed(failure, to);
         }
     }
 

@@ -47,8 +47,18 @@ final class Wire {
                 .array();
     }
 
-    static Holding view(byte[] packed) {
-        return view(ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN));
+    /** The answers to so many claims, if they are that. */
+    static byte[] views(byte[] packed, int claims) {
+        if (packed.length != claims * VIEW_LENGTH) {
+            throw new IllegalArgumentException("Not the answer of the script: " + packed.length + " bytes");
+        }
+        return packed;
+    }
+
+    /** One of them. */
+    static Holding view(byte[] packed, int number) {
+        ByteBuffer in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
+        return view(in.position(number * VIEW_LENGTH));
     }
 
     private static Holding view(ByteBuffer in) {

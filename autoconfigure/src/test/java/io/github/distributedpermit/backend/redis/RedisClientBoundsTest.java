@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.testsupport.RedisServer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -36,11 +34,9 @@ class RedisClientBoundsTest extends RedisTest {
         a.queue(key(), 1, 1);
         eye(server).commands().clientPause(3_000);
 
-        List<CompletableFuture<Holding>> unanswered = new ArrayList<>();
         for (int i = 0; i < Silence.MAX_UNANSWERED; i++) {
-            unanswered.add(a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture());
+            a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture().cancel(false);
         }
-        unanswered.forEach(claim -> claim.cancel(false));
 
         assertThat(a.failure(a.next(key(), 1, 1, 1, true))).hasMessageContaining("answered nothing");
         RedisFaultTest.awaitWorking(a);

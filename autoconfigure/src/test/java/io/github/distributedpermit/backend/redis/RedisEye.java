@@ -76,6 +76,16 @@ final class RedisEye implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** How often commands were called, also by scripts. */
+    long calls(String command) {
+        return commands()
+                .info("commandstats")
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_" + command))
+                .mapToLong(line -> Long.parseLong(line.replaceAll(".*:calls=(\\d+).*", "$1")))
+                .sum();
+    }
+
     @Override
     public void close() {
         connection.close();

@@ -84,14 +84,14 @@ class RedisScriptTest extends RedisTest {
         TestMember a = member(factory(server)).lease(Duration.ofSeconds(15));
         RedisEye eye = eye(server);
         pair(a);
-        long before = calls(eye, "evalsha");
-        long allBefore = calls(eye, "");
+        long before = eye.calls("evalsha");
+        long allBefore = eye.calls("");
         for (int i = 0; i < 100; i++) {
             pair(a);
         }
-        assertThat(calls(eye, "evalsha") - before).isEqualTo(200);
+        assertThat(eye.calls("evalsha") - before).isEqualTo(200);
         // TIME, HMGET and HSET in each; the rest is amortised, or comes from the watch and from this test
-        assertThat((calls(eye, "") - allBefore) / 200.0).isBetween(4.0, 4.6);
+        assertThat((eye.calls("") - allBefore) / 200.0).isBetween(4.0, 4.6);
     }
 
     @Test
@@ -110,7 +110,7 @@ class RedisScriptTest extends RedisTest {
         List<Holding> warm = new ArrayList<>(List.of(a.queue(key, members + 1, 1)));
         warm.add(b.queue(key, members + 1, 1));
         assertThat(warm).extracting(Holding::permits).containsExactly(1, 0);
-        long before = calls(eye, "");
+        long before = eye.calls("");
         int rounds = 20;
         for (int i = 0; i < rounds; i++) {
             a.keep(key, 0);
@@ -118,7 +118,7 @@ class RedisScriptTest extends RedisTest {
             b.keep(key, 0);
             b.queue(key, members + 1, 1);
         }
-        return (calls(eye, "") - before) / (4L * rounds);
+        return (eye.calls("") - before) / (4L * rounds);
     }
 
     @Test
@@ -191,16 +191,6 @@ class RedisScriptTest extends RedisTest {
     private void pair(TestMember a) {
         assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
         assertThat(a.keep(key(), 0).permits()).isZero();
-    }
-
-    /** How often commands were called, also by scripts. */
-    private static long calls(RedisEye eye, String command) {
-        return eye.commands()
-                .info("commandstats")
-                .lines()
-                .filter(line -> line.startsWith("cmdstat_" + command))
-                .mapToLong(line -> Long.parseLong(line.replaceAll(".*:calls=(\\d+).*", "$1")))
-                .sum();
     }
 
     private static byte[] bytes(String text) {
