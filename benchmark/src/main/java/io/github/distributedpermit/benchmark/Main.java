@@ -12,6 +12,7 @@ import io.github.distributedpermit.benchmark.scenario.Annotations;
 import io.github.distributedpermit.benchmark.scenario.Bench;
 import io.github.distributedpermit.benchmark.scenario.Contended;
 import io.github.distributedpermit.benchmark.scenario.Crash;
+import io.github.distributedpermit.benchmark.scenario.Growth;
 import io.github.distributedpermit.benchmark.scenario.ManyKeys;
 import io.github.distributedpermit.benchmark.scenario.MemberCost;
 import io.github.distributedpermit.benchmark.scenario.OnConsul;
@@ -51,7 +52,8 @@ public final class Main {
                     new Crash(),
                     new Annotations(),
                     new OnZooKeeper(),
-                    new OnConsul());
+                    new OnConsul(),
+                    new Growth(redis));
             for (Scenario scenario : scenarios) {
                 if (options.includes(scenario)) {
                     run(scenario, bench);

@@ -45,7 +45,7 @@ public final class Annotations implements Scenario {
             slices.put(SPRING, slice(SPRING, service::concurrencyLimit, work, board));
             slices.put(RESILIENCE4J, slice(RESILIENCE4J, service::bulkhead, work, board));
             slices.put(Cast.JUC, slice(Cast.JUC, service::semaphore, work, board));
-            report(bench, Duel.run(slices, 40, bench.effort().rounds(40)), slices);
+            report(bench, Duel.run(slices, 20, bench.effort().rounds(40)), slices);
         } finally {
             Files.deleteIfExists(file);
         }

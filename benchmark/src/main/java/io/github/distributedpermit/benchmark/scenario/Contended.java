@@ -14,7 +14,6 @@ import java.util.Map;
 public final class Contended implements Scenario {
 
     static final int EVENTS = 20_000;
-    private static final List<String> BOTH = List.of(Cast.OURS, Cast.RSEMAPHORE);
 
     private final RedisServer redis;
 
@@ -39,7 +38,8 @@ public final class Contended implements Scenario {
     private void withoutHold(Bench bench, int limit, int threads) throws Exception {
         Workload work =
                 Workload.of(threads, limit, Duration.ZERO, bench.effort().slice(400));
-        Duel duel = bench.duel(work, BOTH, true, 0, 3, bench.effort().rounds(8));
+        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.JUC);
+        Duel duel = bench.duel(work, names, true, 0, 3, bench.effort().rounds(8));
         String load = load(limit, threads, work);
         bench.report()
                 .row(
@@ -48,7 +48,7 @@ public final class Contended implements Scenario {
                         "x RSemaphore",
                         duel.ratio(Cast.OURS, Cast.RSEMAPHORE, SliceStats::perSecond),
                         Mark.atLeast(30));
-        for (String name : BOTH) {
+        for (String name : names) {
             bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
         }
     }

@@ -8,4 +8,9 @@ public interface Scenario {
 
     /** Measures it. */
     void run(Bench bench) throws Exception;
+
+    /** Whether a quick run has the time for it. */
+    default boolean isQuick() {
+        return true;
+    }
 }
