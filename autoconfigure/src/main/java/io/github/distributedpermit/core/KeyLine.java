@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyLine {
 
+    private static final int ANY = -1;
+
     private final String key;
     private final LineHost host;
     private final ReentrantLock lock = new ReentrantLock();
@@ -23,14 +25,14 @@ final class KeyLine {
     private final LineTimer timer;
     private final List<CompletableFuture<Void>> returns = new ArrayList<>(0);
 
-    /** Made by a notice of the store, not by a call: it takes over the settings of the first call that comes. */
-    private boolean stray;
+    /** Of the calls that may come; a line made by a notice of the store takes over the settings of the first. */
+    private volatile int limit;
 
     private boolean retired;
 
     KeyLine(String key, Policy policy, boolean stray, boolean closing, LineHost host) {
         this.key = key;
-        this.stray = stray;
+        this.limit = stray ? ANY : policy.limit();
         this.host = host;
         this.state = new LineState(this, policy, closing, host);
         this.timer = new LineTimer(host, this::timerFired);
@@ -45,21 +47,22 @@ final class KeyLine {
     }
 
     /** Whether calls with this limit may use the line. */
-    boolean fits(int limit) {
-        return ask(line -> stray || line.policy().limit() == limit);
+    boolean fits(int other) {
+        int own = limit;
+        return own == ANY || own == other;
     }
 
-    /** A call comes. {@code false} if this line is retired: the key has another one by now, or needs one. */
+    /** A call comes. {@code false} if it has to look again: the line is retired, or was just taken over by another limit. */
     boolean enter(Waiter waiter) {
         Effects effects = new Effects(host);
         lock.lock();
         try {
-            if (retired) {
+            if (retired || !fits(waiter.use.policy.limit())) {
                 return false;
             }
-            if (stray) {
-                stray = false;
+            if (limit == ANY) {
                 state.adopt(waiter.use.policy);
+                limit = waiter.use.policy.limit();
             }
             long now = state.begin(effects);
             state.enter(waiter, now, effects);
