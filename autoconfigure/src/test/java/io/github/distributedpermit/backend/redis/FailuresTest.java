@@ -1,0 +1,32 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What servers of versions say that the build does not start; {@link RedisRightsTest} meets the one that it does. */
+class FailuresTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ERR The user executing the script can't run this command or subcommand script: canary, on @user_script:1.",
+                "ERR The user executing the script can't access at least one of the keys mentioned in the command",
+                "ERR The user executing the script can't publish to the channel mentioned in the command",
+                "NOPERM User canary has no permissions to run the 'hset' command script: canary"
+            })
+    void rightThatIsMissingInAScriptIsPermanentInEveryVersion(String answer) {
+        PermitStoreException failure = Failures.of(
+                new CompletionException(new RedisCommandExecutionException(answer)), RedisKey.of("permits", "a\nb"));
+
+        assertThat(failure.isPermanent()).isTrue();
+        assertThat(failure)
+                .hasMessageContaining("lacks a command, key or channel")
+                .hasMessageContaining("permits:{a%0Ab}:state")
+                .hasMessageNotContaining("canary");
+    }
+}
