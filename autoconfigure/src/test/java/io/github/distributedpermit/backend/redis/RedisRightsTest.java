@@ -199,7 +199,7 @@ class RedisRightsTest extends RedisTest {
 
     /** A second source: what the scripts can call at all. */
     private static Set<String> calledByScripts() {
-        String all = Stream.of(Script.CLAIM, Script.OVERRIDE, Script.INSPECT)
+        String all = Stream.of(Script.CLAIMS, Script.OVERRIDE, Script.INSPECT)
                 .map(script -> new String(script.source(), StandardCharsets.UTF_8).replaceAll("(?m)--.*$", ""))
                 .collect(Collectors.joining());
         return Pattern.compile("'([A-Z]{3,})'")
