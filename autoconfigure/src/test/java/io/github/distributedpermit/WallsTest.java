@@ -17,7 +17,6 @@ import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
@@ -46,8 +45,7 @@ class WallsTest {
     private static final String AUTOCONFIGURE = API + ".autoconfigure..";
 
     private final JavaClasses classes = new ClassFileImporter()
-            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            .importPackages(API);
+            .importUrl(Permits.class.getProtectionDomain().getCodeSource().getLocation());
 
     @Test
     void theWallsAreCheckedOnRealClasses() {
