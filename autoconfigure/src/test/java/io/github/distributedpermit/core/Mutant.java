@@ -78,8 +78,24 @@ enum Mutant {
         return new World(this);
     }
 
+    /** The one class that this mistake changes. */
+    String changedClass() {
+        return PACKAGE + "core." + type;
+    }
+
+    /** What it is changed to. */
+    byte[] changedCode() throws IOException {
+        String resource = changedClass().replace('.', '/') + ".class";
+        try (InputStream in = Mutant.class.getClassLoader().getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new IllegalArgumentException(this + " changes no class");
+            }
+            return mutate(changedClass(), in.readAllBytes());
+        }
+    }
+
     private byte[] mutate(String name, byte[] original) {
-        if (!name.equals(PACKAGE + "core." + type)) {
+        if (!name.equals(changedClass())) {
             return original;
         }
         ClassFileLocator locator = new ClassFileLocator.Compound(

@@ -1,0 +1,61 @@
+package io.github.distributedpermit.harness;
+
+import io.github.distributedpermit.harness.mutant.Planted;
+import io.github.distributedpermit.harness.mutant.Trial;
+import io.github.distributedpermit.harness.report.Result;
+import io.github.distributedpermit.harness.report.Results;
+import io.github.distributedpermit.harness.scenario.Run;
+import io.github.distributedpermit.harness.scenario.Scenario;
+import io.github.distributedpermit.harness.scenario.Scenarios;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The command line: {@code ./harness/run}. */
+public final class Main {
+
+    private static final Path FOLDER = Path.of("harness", "target", "harness");
+    private static final int CAPACITY = 4_000_000;
+
+    private Main() {}
+
+    /** Runs what the arguments say; exits with 1 if anything did not hold. */
+    public static void main(String[] arguments) throws Exception {
+        Options options = Options.parse(arguments);
+        if (options.list()) {
+            Scenarios.all().forEach(scenario -> System.out.println(scenario.name() + ": " + scenario.fault()));
+            Planted.names().forEach(name -> System.out.println("--mutants " + name));
+            return;
+        }
+        boolean held = options.mutants() ? allAreCaught(options) : allHold(options);
+        System.exit(held ? 0 : 1);
+    }
+
+    private static boolean allHold(Options options) throws Exception {
+        List<Scenario<?>> scenarios = options.names().isEmpty()
+                ? Scenarios.all()
+                : options.names().stream().<Scenario<?>>map(Scenarios::named).toList();
+        boolean held = true;
+        for (Scenario<?> scenario : scenarios) {
+            int hits = options.hits() > 0 ? options.hits() : scenario.hits();
+            Path folder = FOLDER.resolve(scenario.name());
+            Result result = new Run(folder, CAPACITY, List.of()).of(scenario, hits, options.seed());
+            System.out.println(result.asText());
+            held &= result.held();
+            Results.write(folder, result);
+            if (options.record()) {
+                Results.record(result);
+            }
+        }
+        return held;
+    }
+
+    private static boolean allAreCaught(Options options) throws Exception {
+        boolean caught = true;
+        for (Planted mistake : Planted.named(options.names())) {
+            Result result = Trial.of(mistake, FOLDER, CAPACITY, options.seed());
+            caught &= !result.held();
+            System.out.println(result.held() ? "MISSED " + mistake : "caught " + mistake + " by " + result.asText());
+        }
+        return caught;
+    }
+}

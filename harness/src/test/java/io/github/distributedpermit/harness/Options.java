@@ -1,0 +1,41 @@
+package io.github.distributedpermit.harness;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * What the command line says.
+ *
+ * @param names of scenarios or planted mistakes, none for all
+ * @param mutants whether mistakes are planted
+ * @param hits how many, 0 for the long form
+ * @param seed of all chance
+ * @param record whether the table is brought up to date
+ * @param list whether only names are wanted
+ */
+record Options(List<String> names, boolean mutants, int hits, long seed, boolean record, boolean list) {
+
+    static Options parse(String[] arguments) {
+        Deque<String> words = new ArrayDeque<>(List.of(arguments));
+        List<String> names = new ArrayList<>();
+        boolean mutants = false;
+        int hits = 0;
+        long seed = System.nanoTime() % 1_000_000;
+        boolean record = false;
+        boolean list = false;
+        while (!words.isEmpty()) {
+            String word = words.pop();
+            switch (word) {
+                case "--hits" -> hits = Integer.parseInt(words.pop());
+                case "--seed" -> seed = Long.parseLong(words.pop());
+                case "--mutants" -> mutants = true;
+                case "--record" -> record = true;
+                case "--list" -> list = true;
+                default -> names.add(word);
+            }
+        }
+        return new Options(names, mutants, hits, seed, record, list);
+    }
+}

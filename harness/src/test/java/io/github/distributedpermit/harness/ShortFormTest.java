@@ -1,0 +1,34 @@
+package io.github.distributedpermit.harness;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.harness.mutant.Planted;
+import io.github.distributedpermit.harness.mutant.Trial;
+import io.github.distributedpermit.harness.report.Result;
+import io.github.distributedpermit.harness.scenario.Run;
+import io.github.distributedpermit.harness.scenario.Scenarios;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** The short form of what {@code ./harness/run} does, so that the harness itself stays in order. */
+class ShortFormTest {
+
+    private static final Path FOLDER = Path.of("target", "harness");
+    private static final int CAPACITY = 1_000_000;
+    private static final long SEED = 1;
+
+    @Test
+    void killedHoldersPermitIsBackWithinTheLease() throws Exception {
+        Result result = new Run(FOLDER.resolve("redis-kill-holder"), CAPACITY, java.util.List.of())
+                .of(Scenarios.named("redis-kill-holder"), 2, SEED);
+        assertThat(result.violations()).as(result.asText()).isEmpty();
+        assertThat(result.hits()).isEqualTo(2);
+        assertThat(result.grants()).isPositive();
+    }
+
+    @Test
+    void grantsThatTheStoreDoesNotCountAreFound() throws Exception {
+        Result result = Trial.of(Planted.GRANT_NOT_COUNTED, FOLDER, CAPACITY, SEED);
+        assertThat(result.violations()).anyMatch(violation -> violation.contains("valid holders"));
+    }
+}

@@ -1,0 +1,132 @@
+package io.github.distributedpermit.harness.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.harness.history.Call;
+import io.github.distributedpermit.harness.history.CallKind;
+import io.github.distributedpermit.harness.history.Ending;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CheckerTest {
+
+    private static final long MS = 1_000_000;
+    private static final Rules RULES =
+            new Rules(1, Duration.ofMillis(100), Duration.ofMillis(50), Duration.ofMillis(50));
+
+    private final Circumstances circumstances = new Circumstances();
+
+    private static Call held(int member, long asked, long entered, long held, long leaving) {
+        return new Call(
+                member,
+                0,
+                0,
+                CallKind.WAIT,
+                1_000 * MS,
+                asked * MS,
+                entered * MS,
+                held * MS,
+                0,
+                leaving * MS,
+                leaving * MS,
+                leaving == 0 ? Ending.NONE : Ending.RETURNED,
+                entered,
+                0);
+    }
+
+    private static Call waited(int member, long asked, long ended, Ending ending) {
+        return new Call(member, 0, 0, CallKind.WAIT, 1_000 * MS, asked * MS, 0, 0, 0, 0, ended * MS, ending, 0, 0);
+    }
+
+    private List<String> violations(Call... calls) {
+        return Checker.check(List.of(calls), circumstances, RULES).violations();
+    }
+
+    @Test
+    void holdersOneAfterTheOtherAreFine() {
+        assertThat(violations(held(0, 1, 2, 10, 10), held(1, 1, 10, 20, 20))).isEmpty();
+    }
+
+    @Test
+    void twoHoldersAtOnceAreFound() {
+        assertThat(violations(held(0, 1, 2, 10, 10), held(1, 1, 9, 20, 20)))
+                .singleElement()
+                .asString()
+                .contains("2 valid holders for 1000 us");
+    }
+
+    @Test
+    void namedExceptionIsMeasuredInstead() {
+        circumstances.excuse(new Span(0, 11 * MS));
+        Findings findings = Checker.check(List.of(held(0, 1, 2, 10, 10), held(1, 1, 9, 20, 20)), circumstances, RULES);
+        assertThat(findings.violations()).isEmpty();
+        assertThat(findings.overGrantNanos()).isEqualTo(MS);
+    }
+
+    @Test
+    void permitThatTheLibraryCalledLostIsHeldNoLonger() {
+        assertThat(violations(held(0, 1, 2, 10, 90), held(1, 1, 12, 20, 20))).isEmpty();
+    }
+
+    @Test
+    void killedHolderHeldUntilItsLastLook() {
+        circumstances.died(0, 15 * MS);
+        assertThat(violations(held(0, 1, 2, 14, 0), held(1, 1, 13, 20, 20))).hasSize(1);
+    }
+
+    @Test
+    void freePermitBesideAWaiterIsFound() {
+        assertThat(violations(held(0, 1, 2, 10, 10), held(1, 5, 200, 201, 201)))
+                .singleElement()
+                .asString()
+                .contains("for 190 ms");
+    }
+
+    @Test
+    void outageOfTheStoreIsNoRecovery() {
+        circumstances.outage(new Span(10 * MS, 150 * MS));
+        Findings findings =
+                Checker.check(List.of(held(0, 1, 2, 10, 10), held(1, 5, 200, 201, 201)), circumstances, RULES);
+        assertThat(findings.violations()).isEmpty();
+        assertThat(findings.recoveryNanos()).isEqualTo(50 * MS);
+    }
+
+    @Test
+    void deadWaiterWaitsForNothing() {
+        circumstances.died(1, 20 * MS);
+        assertThat(violations(held(0, 1, 2, 10, 10), waited(1, 5, 0, Ending.NONE)))
+                .isEmpty();
+    }
+
+    @Test
+    void overtakingIsFound() {
+        assertThat(violations(held(0, 1, 2, 70, 70), held(1, 60, 70, 80, 80), held(2, 5, 80, 90, 90)))
+                .singleElement()
+                .asString()
+                .contains("55 ms after one that waited on");
+    }
+
+    @Test
+    void waitThatEndsEarlyOrLateIsFound() {
+        assertThat(violations(held(0, 1, 2, 1_300, 1_300), waited(1, 5, 1_000, Ending.TIMED_OUT)))
+                .singleElement()
+                .asString()
+                .contains("5000 us too early");
+        assertThat(violations(held(0, 1, 2, 1_300, 1_300), waited(1, 5, 1_100, Ending.TIMED_OUT)))
+                .singleElement()
+                .asString()
+                .contains("95 ms too late");
+    }
+
+    @Test
+    void callThatNeverEndsIsFound() {
+        assertThat(violations(held(0, 1, 2, 10, 0))).singleElement().asString().contains("never ended");
+    }
+
+    @Test
+    void tokenGivenTwiceIsFound() {
+        Call one = held(0, 1, 2, 10, 10);
+        assertThat(violations(one, one)).anyMatch(violation -> violation.contains("was given twice"));
+    }
+}

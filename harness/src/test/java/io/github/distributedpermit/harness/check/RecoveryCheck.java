@@ -1,0 +1,73 @@
+package io.github.distributedpermit.harness.check;
+
+import io.github.distributedpermit.harness.history.Call;
+import io.github.distributedpermit.harness.history.CallKind;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A free permit and a live waiter are not there at the same time for longer than the store needs to find out. A permit is
+ * free once its holder is about to return it, has died, or last knew it held before it was told of the loss. A waiter is
+ * alive while its process is neither dead nor stopped. Outages of the store are taken away.
+ */
+final class RecoveryCheck {
+
+    private static final long END = Long.MAX_VALUE;
+
+    private RecoveryCheck() {}
+
+    static void check(int key, List<Call> calls, Circumstances circumstances, Rules rules, Findings findings) {
+        Timeline<Boolean> changes = new Timeline<>();
+        for (Call call : calls) {
+            if (call.wasGranted()) {
+                changes.add(
+                        true, new Span(call.entered(), Math.max(call.entered(), occupiedUntil(call, circumstances))));
+            }
+            if (call.kind() == CallKind.WAIT) {
+                long until = Math.min(waitsUntil(call), circumstances.death(call.member()));
+                if (until > call.asked()) {
+                    new Span(call.asked(), until)
+                            .without(circumstances.pauses(call.member()))
+                            .forEach(span -> changes.add(false, span));
+                }
+            }
+        }
+        int occupied = 0;
+        int waiting = 0;
+        long since = 0;
+        for (Timeline.Moment<Boolean> moment : changes.inOrder()) {
+            boolean before = occupied < rules.limit() && waiting > 0;
+            int change = moment.begins() ? 1 : -1;
+            occupied += moment.what() ? change : 0;
+            waiting += moment.what() ? 0 : change;
+            boolean after = occupied < rules.limit() && waiting > 0;
+            if (!before && after) {
+                since = moment.at();
+            } else if (before && !after) {
+                gap(key, new Span(since, moment.at()), circumstances, rules, findings);
+            }
+        }
+    }
+
+    private static long waitsUntil(Call call) {
+        return call.wasGranted() ? call.entered() : call.ended() != 0 ? call.ended() : END;
+    }
+
+    private static long occupiedUntil(Call call, Circumstances circumstances) {
+        long until = call.leaving() != 0 ? call.leaving() : END;
+        if (call.lost() != 0) {
+            until = Math.min(until, call.held() + TimeUnit.MILLISECONDS.toNanos(2));
+        }
+        return Math.min(until, circumstances.death(call.member()));
+    }
+
+    private static void gap(int key, Span gap, Circumstances circumstances, Rules rules, Findings findings) {
+        for (Span piece : gap.without(circumstances.outages())) {
+            findings.recoveryNanos = Math.max(findings.recoveryNanos, piece.length());
+            if (piece.length() > rules.recovery().toNanos()) {
+                findings.violation("key %d: for %d ms from %d on a permit was free and a call waited"
+                        .formatted(key, piece.length() / 1_000_000, piece.from()));
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.github.distributedpermit.harness.fleet;
+
+import io.github.distributedpermit.harness.history.EventLog;
+import io.github.distributedpermit.harness.member.Orders;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The members of a run. Confined to the master's thread. */
+public final class Crew implements AutoCloseable {
+
+    private final Path folder;
+    private final int capacity;
+    private final EventLog log;
+    private final List<Path> patches;
+    private final List<String> settings;
+    private final Orders orders;
+    private final List<MemberProcess> all = new ArrayList<>();
+    private final List<MemberProcess> loaded = new ArrayList<>();
+
+    /**
+     * Starts nobody yet.
+     *
+     * @param folder for the history and the members' output
+     * @param capacity how many calls the history has room for
+     * @param patches see {@link MemberProcess}
+     */
+    public Crew(Path folder, int capacity, List<Path> patches, List<String> settings, Orders orders) {
+        this.folder = folder;
+        this.capacity = capacity;
+        this.patches = patches;
+        this.settings = settings;
+        this.orders = orders;
+        try {
+            this.log = EventLog.open(history(), capacity);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The file of the history. */
+    public Path history() {
+        return folder.resolve("history");
+    }
+
+    /** What they do. */
+    public EventLog log() {
+        return log;
+    }
+
+    /** Starts a member, which does nothing yet. */
+    public MemberProcess start() throws Exception {
+        MemberProcess member = begin();
+        member.awaitAnswer();
+        return member;
+    }
+
+    private MemberProcess begin() {
+        int number = all.size();
+        Path output = outputOf(number);
+        MemberProcess member = new MemberProcess(number, history(), capacity, output, patches, settings);
+        all.add(member);
+        return member;
+    }
+
+    private Path outputOf(int number) {
+        return folder.resolve("member-" + number + ".log");
+    }
+
+    /** What it has logged. */
+    public String output(MemberProcess member) {
+        try {
+            return Files.readString(outputOf(member.number()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Starts so many and gives them their orders. */
+    public void start(int members) throws Exception {
+        List<MemberProcess> begun = new ArrayList<>();
+        for (int i = 0; i < members; i++) {
+            begun.add(begin());
+        }
+        for (MemberProcess member : begun) {
+            member.awaitAnswer();
+        }
+        for (MemberProcess member : begun) {
+            load(member);
+        }
+    }
+
+    /** Gives it its orders. */
+    public void load(MemberProcess member) throws Exception {
+        member.ask("load " + orders.asText());
+        loaded.add(member);
+    }
+
+    /** Those that make load. */
+    public List<MemberProcess> loaded() {
+        return List.copyOf(loaded);
+    }
+
+    /** It no longer counts. */
+    public void forget(MemberProcess gone) {
+        loaded.remove(gone);
+    }
+
+    /** All stop calling; returns how many threads did not end. */
+    public int halt() throws Exception {
+        int left = 0;
+        for (MemberProcess member : loaded) {
+            member.tell("halt");
+        }
+        for (MemberProcess member : loaded) {
+            left += Integer.parseInt(member.awaitAnswer().split(" ")[1]);
+        }
+        return left;
+    }
+
+    /** All that are left leave in order. */
+    public void quit() throws Exception {
+        for (MemberProcess member : all) {
+            if (member.isAlive()) {
+                member.quit();
+            }
+        }
+        loaded.clear();
+    }
+
+    @Override
+    public void close() {
+        all.forEach(MemberProcess::close);
+    }
+}

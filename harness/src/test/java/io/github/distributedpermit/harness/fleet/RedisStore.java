@@ -1,0 +1,70 @@
+package io.github.distributedpermit.harness.fleet;
+
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** One Redis server. */
+public final class RedisStore implements Store {
+
+    private final RedisServer server;
+
+    private RedisStore(RedisServer server) {
+        this.server = server;
+    }
+
+    /** Starts it, with further settings as on the command line. */
+    public static RedisStore start(String... settings) {
+        return new RedisStore(RedisServer.started(settings));
+    }
+
+    /** The server itself. */
+    public RedisServer server() {
+        return server;
+    }
+
+    /** Runs a command. */
+    public <T> T ask(Function<RedisCommands<String, String>, T> question) {
+        return server.ask(question);
+    }
+
+    @Override
+    public List<String> settings() {
+        return List.of(
+                "--distributed-permit.backend=redis",
+                "--spring.data.redis.host=127.0.0.1",
+                "--spring.data.redis.port=" + server.port());
+    }
+
+    @Override
+    public String version() {
+        return ask(RedisStore::version);
+    }
+
+    static String version(RedisCommands<String, String> commands) {
+        return commands.info("server")
+                .lines()
+                .filter(line -> line.startsWith("redis_version:"))
+                .map(line -> "Redis " + line.substring(line.indexOf(':') + 1))
+                .findFirst()
+                .orElse("Redis");
+    }
+
+    @Override
+    public List<String> residue() {
+        return ask(RedisStore::residue);
+    }
+
+    static List<String> residue(RedisCommands<String, String> commands) {
+        List<String> left = new ArrayList<>(commands.keys("distributed-permit*"));
+        left.addAll(commands.pubsubChannels("distributed-permit*"));
+        return left;
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}

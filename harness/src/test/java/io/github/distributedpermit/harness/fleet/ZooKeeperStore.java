@@ -1,0 +1,114 @@
+package io.github.distributedpermit.harness.fleet;
+
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryForever;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.curator.test.TestingCluster;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Version;
+
+/** An ensemble of real ZooKeeper servers, of one or of three, in this process. */
+public final class ZooKeeperStore implements Store {
+
+    /** How long a session outlives its process. */
+    public static final Duration SESSION = Duration.ofSeconds(3);
+
+    private static final String ROOT = "/distributed-permit";
+    private static final int ANY = -1;
+    private static final int TICK_MILLIS = 500;
+    private static final int CONNECTIONS = 2_000;
+
+    private final TestingCluster servers;
+    private final CuratorFramework client;
+
+    private ZooKeeperStore(TestingCluster servers) {
+        this.servers = servers;
+        this.client = CuratorFrameworkFactory.newClient(servers.getConnectString(), new RetryForever(100));
+        client.start();
+    }
+
+    /** Starts so many servers. */
+    public static ZooKeeperStore start(int count) throws Exception {
+        System.setProperty("znode.container.checkIntervalMs", "10");
+        System.setProperty("znode.container.maxPerMinute", "1000000");
+        System.setProperty("zookeeper.admin.enableServer", "false");
+        List<InstanceSpec> specs = new ArrayList<>();
+        for (int server = 1; server <= count; server++) {
+            specs.add(new InstanceSpec(null, ANY, ANY, ANY, true, server, TICK_MILLIS, CONNECTIONS));
+        }
+        TestingCluster cluster = new TestingCluster(specs);
+        cluster.start();
+        return new ZooKeeperStore(cluster);
+    }
+
+    /** The servers themselves. */
+    public List<InstanceSpec> servers() {
+        return List.copyOf(servers.getInstances());
+    }
+
+    /** One server less. */
+    public void stop(InstanceSpec server) throws Exception {
+        servers.killServer(server);
+    }
+
+    /** The server again, with what it had. */
+    public void start(InstanceSpec server) throws Exception {
+        servers.restartServer(server);
+    }
+
+    /** A client of our own. */
+    public CuratorFramework client() {
+        return client;
+    }
+
+    @Override
+    public List<String> settings() {
+        return List.of(
+                "--distributed-permit.backend=zookeeper",
+                "--distributed-permit.zookeeper.connect-string=" + servers.getConnectString(),
+                "--distributed-permit.zookeeper.session-timeout=" + SESSION.toMillis() + "ms");
+    }
+
+    @Override
+    public String version() {
+        int count = servers.getInstances().size();
+        return "ZooKeeper " + Version.getVersion() + (count > 1 ? ", " + count + " servers" : "");
+    }
+
+    @Override
+    public List<String> residue() {
+        try {
+            return below(ROOT);
+        } catch (KeeperException.NoNodeException e) {
+            return List.of();
+        } catch (Exception e) {
+            return List.of("unknown: " + e);
+        }
+    }
+
+    /** All nodes below, and not the node itself. */
+    public List<String> below(String path) throws Exception {
+        List<String> nodes = new ArrayList<>();
+        for (String child : client.getChildren().forPath(path)) {
+            String node = path + "/" + child;
+            nodes.add(node);
+            nodes.addAll(below(node));
+        }
+        return nodes;
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        try {
+            servers.close();
+        } catch (java.io.IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.github.distributedpermit.harness.member;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.harness.history.EventLog;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.apache.curator.framework.CuratorFramework;
+import org.springframework.boot.Banner;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/**
+ * An application that does nothing but take permits, told by its master what to do: one command per line of its input,
+ * one answer per line of its output. Ends with its master.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@Import(OwnClient.class)
+public class MemberMain {
+
+    /** The name of the permits, and the beginning of their keys. */
+    public static final String NAME = "load";
+
+    private static final int ROUNDS = 20;
+
+    /**
+     * Runs it.
+     *
+     * @param arguments number of the member, the history's file and capacity, then settings of the application
+     */
+    public static void main(String[] arguments) throws Exception {
+        int number = Integer.parseInt(arguments[0]);
+        EventLog log = EventLog.open(Path.of(arguments[1]), Integer.parseInt(arguments[2]));
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(MemberMain.class)
+                .web(WebApplicationType.NONE)
+                .bannerMode(Banner.Mode.OFF)
+                .logStartupInfo(false)
+                .run(Arrays.copyOfRange(arguments, 3, arguments.length));
+        NamedPermits permits = context.getBean(Permits.class).named(NAME);
+        Commands commands = new Commands(number, log, permits, context.getBeanProvider(CuratorFramework.class));
+        warmUp(permits);
+        answer("ready");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            if (line.equals("quit")) {
+                SpringApplication.exit(context);
+                answer("gone");
+                System.exit(0);
+            }
+            answer(commands.run(line));
+        }
+        Runtime.getRuntime().halt(1); // nobody is left to tell it anything
+    }
+
+    /** So that the first calls are as good as all others: the store is connected and the classes are loaded. */
+    private static void warmUp(NamedPermits permits) throws InterruptedException {
+        int well = 0;
+        while (well < ROUNDS) {
+            try {
+                permits.acquire(NAME + "-warm-" + ProcessHandle.current().pid()).release();
+                well++;
+            } catch (PermitBackendException e) {
+                well = 0;
+            }
+        }
+    }
+
+    private static synchronized void answer(String text) throws IOException {
+        System.out.write((text + "\n").getBytes(StandardCharsets.UTF_8));
+        System.out.flush();
+    }
+}

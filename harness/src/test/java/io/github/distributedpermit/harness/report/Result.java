@@ -1,0 +1,120 @@
+package io.github.distributedpermit.harness.report;
+
+import io.github.distributedpermit.harness.check.Findings;
+import io.github.distributedpermit.harness.scenario.Scenario;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.List;
+
+/**
+ * What came of a run, as it is written down. Times are milliseconds.
+ *
+ * @param scenario its name
+ * @param backend the store
+ * @param fault what was done
+ * @param expected what had to come of it
+ * @param store the store's version
+ * @param date when
+ * @param seed of all chance
+ * @param tried how many blows
+ * @param hits how many of them struck what they were aimed at
+ * @param grants how many permits were granted meanwhile
+ * @param losses how many calls were told of the loss of theirs
+ * @param limit of each key
+ * @param mostHolders the most valid holders of any key
+ * @param overGrant the longest time with more than the limit, where that is a named exception
+ * @param recovery the longest time for which a permit was free and a live call waited
+ * @param bound how long that may be
+ * @param late how late the latest wait ended
+ * @param overtaken by how much a call was overtaken by one of another process, where that is checked
+ * @param seconds how long the run took
+ * @param violations what must not be
+ */
+public record Result(
+        String scenario,
+        String backend,
+        String fault,
+        String expected,
+        String store,
+        String date,
+        long seed,
+        int tried,
+        int hits,
+        long grants,
+        long losses,
+        int limit,
+        int mostHolders,
+        double overGrant,
+        double recovery,
+        double bound,
+        double late,
+        double overtaken,
+        long seconds,
+        List<String> violations) {
+
+    /** What a run found. */
+    public static Result of(
+            Scenario<?> scenario,
+            String version,
+            long seed,
+            int tried,
+            int hits,
+            Findings findings,
+            List<String> violations,
+            long seconds) {
+        return new Result(
+                scenario.name(),
+                scenario.backend(),
+                scenario.fault(),
+                scenario.expected(),
+                version,
+                LocalDate.now(ZoneOffset.UTC).toString(),
+                seed,
+                tried,
+                hits,
+                findings.grants(),
+                findings.losses(),
+                scenario.setup().limit(),
+                findings.mostHolders(),
+                millis(findings.overGrantNanos()),
+                millis(findings.recoveryNanos()),
+                scenario.setup().recovery().toMillis(),
+                millis(findings.lateNanos()),
+                millis(findings.overtakenNanos()),
+                seconds,
+                List.copyOf(violations));
+    }
+
+    private static double millis(long nanos) {
+        return Math.round(nanos / 1e5) / 10.0;
+    }
+
+    /** Whether everything was as it must be. */
+    public boolean held() {
+        return violations.isEmpty();
+    }
+
+    /** For people, one line and one more per violation. */
+    public String asText() {
+        StringBuilder text = new StringBuilder(
+                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms, recovery %.1f of %.0f ms, late %.1f ms, overtaken %.1f ms, %d s, seed %d"
+                        .formatted(
+                                scenario,
+                                held() ? "held" : "FAIL",
+                                hits,
+                                tried,
+                                grants,
+                                losses,
+                                mostHolders,
+                                limit,
+                                overGrant,
+                                recovery,
+                                bound,
+                                late,
+                                overtaken,
+                                seconds,
+                                seed));
+        violations.forEach(violation -> text.append("\n    ").append(violation));
+        return text.toString();
+    }
+}

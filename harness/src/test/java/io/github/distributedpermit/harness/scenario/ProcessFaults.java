@@ -1,0 +1,66 @@
+package io.github.distributedpermit.harness.scenario;
+
+import io.github.distributedpermit.harness.check.Span;
+import io.github.distributedpermit.harness.fleet.Store;
+import io.github.distributedpermit.harness.history.Call;
+import io.github.distributedpermit.harness.scenario.Stage.Target;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** What can be done to a member, whatever its store is. */
+final class ProcessFaults {
+
+    private static final Duration A_SECOND = Duration.ofSeconds(1);
+
+    private static final long JUST = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private ProcessFaults() {}
+
+    /** {@code kill -9} of a process that holds. */
+    static boolean killHolder(Stage stage, Store store) throws Exception {
+        return kill(stage, stage.aim(Call::isInside), Call::isInside);
+    }
+
+    /**
+     * {@code kill -9} of a process that waits and has just begun to, so that its turn is some calls away: one that dies
+     * while its grant is on the way dies as a holder, and a process needs some milliseconds to be dead.
+     */
+    static boolean killWaiter(Stage stage, Store store) throws Exception {
+        return kill(
+                stage, stage.aim(call -> call.isWaiting() && System.nanoTime() - call.asked() < JUST), Call::isWaiting);
+    }
+
+    private static boolean kill(Stage stage, Target target, Predicate<Call> at) throws Exception {
+        stage.circumstances().died(target.member().number(), target.member().kill());
+        boolean hit = stage.isStill(target, at);
+        stage.awaitOthers(target.member());
+        stage.replace(target.member());
+        return hit;
+    }
+
+    /** {@code SIGTERM} of a process that holds and waits. */
+    static boolean terminate(Stage stage, Store store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        long took = target.member().terminate();
+        stage.expect(took < A_SECOND.plus(A_SECOND).toNanos(), "a process left in %d ms".formatted(took / 1_000_000));
+        stage.replace(target.member());
+        return true;
+    }
+
+    /** {@code SIGSTOP} of a process that holds, for longer than the lease, then {@code SIGCONT}. */
+    static boolean stopHolder(Stage stage, Store store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        long from = System.nanoTime();
+        target.member().stop();
+        boolean hit = stage.isStill(target, Call::isInside);
+        try {
+            Duration lease = stage.setup().lease();
+            Stage.during(stage.between(lease, lease.multipliedBy(3).dividedBy(2)));
+        } finally {
+            target.member().resume();
+        }
+        stage.circumstances().paused(target.member().number(), new Span(from, System.nanoTime()));
+        return hit;
+    }
+}

@@ -1,0 +1,138 @@
+package io.github.distributedpermit.harness.scenario;
+
+import io.github.distributedpermit.harness.fleet.RedisStore;
+import io.github.distributedpermit.harness.member.Orders;
+import java.time.Duration;
+import java.util.List;
+
+/** The rows of one Redis server. */
+final class RedisScenarios {
+
+    private static final int LONG = 20;
+
+    /** The lease, and what it takes to notice. */
+    private static final Duration A_LEASE = Setup.SHORT.plusMillis(700);
+
+    /** The re-check, and what it takes to answer on a busy machine. */
+    private static final Duration A_RECHECK = Duration.ofMillis(900);
+
+    /** One thread to a process, so that the order between processes is the order of all. */
+    private static final Setup IN_LINE = new Setup(
+            5, 1, Setup.SHORT, new Orders(0, 1, 1, 50_000, 70_000, 5_000, 0, 0), A_RECHECK, A_RECHECK, List.of());
+
+    /** The connection is made anew, and a failing store is asked again within a second and a bit. */
+    private static final Duration RECONNECTED = Duration.ofMillis(2_500);
+
+    private static final Orders BUSY = new Orders(0, 8, 8, 0, 0, 3_000, 10, 0);
+    private static final Orders RACES = new Orders(0, 8, 2, 0, 3_000, 3_000, 0, 80);
+
+    private RedisScenarios() {}
+
+    static List<Scenario<RedisStore>> all() {
+        return List.of(
+                row(
+                        "redis-none",
+                        "none: a hit is 50,000 grants",
+                        "never more than the limit",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK).withOrders(BUSY),
+                        (stage, store) -> stage.awaitGrants(50_000)),
+                row(
+                        "redis-races",
+                        "a hit is 500 calls cancelled or interrupted at any moment, while others wait and take",
+                        "no permit is lost; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK).withOrders(RACES),
+                        (stage, store) -> stage.awaitGivenUp(500)),
+                row(
+                        "redis-kill-holder",
+                        "`kill -9` of a process that holds",
+                        "the permit is back within the lease",
+                        Setup.ordinary(Setup.SHORT, A_LEASE),
+                        ProcessFaults::killHolder),
+                row(
+                        "redis-kill-waiter",
+                        "`kill -9` of a process in line",
+                        "its place is skipped, the order of the others stays",
+                        IN_LINE,
+                        ProcessFaults::killWaiter),
+                row(
+                        "redis-sigterm",
+                        "`SIGTERM` of a process that holds and waits",
+                        "it leaves within two seconds and everything goes back; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK),
+                        ProcessFaults::terminate),
+                row(
+                        "redis-sigstop",
+                        "`SIGSTOP` of a holder for longer than the lease, then `SIGCONT`",
+                        "others are served after the lease; the sleeper is told of its loss first",
+                        Setup.ordinary(Setup.SHORT, A_LEASE).withLongHolds(),
+                        ProcessFaults::stopHolder),
+                row(
+                        "redis-restart-empty",
+                        "`kill -9` of Redis, restarted empty",
+                        "named exception: over the limit for at most a lease; losses are told, tokens do not restart",
+                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        RedisFaults::restartEmpty),
+                row(
+                        "redis-flushall",
+                        "`FLUSHALL`",
+                        "named exception: over the limit for at most a lease; losses are told, tokens do not restart",
+                        Setup.ordinary(Setup.SHORT, A_RECHECK),
+                        RedisFaults::flushAll),
+                row(
+                        "redis-script-flush",
+                        "`SCRIPT FLUSH`",
+                        "nobody notices",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK),
+                        RedisFaults::scriptFlush),
+                row(
+                        "redis-stop-short",
+                        "Redis stopped for less than the lease",
+                        "holders hold on, calls end at their time-out",
+                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        RedisFaults::stopShort),
+                row(
+                        "redis-stop-long",
+                        "Redis stopped for longer than the lease",
+                        "held or lost, never both",
+                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        RedisFaults::stopLong),
+                row(
+                        "redis-kill-normal",
+                        "`CLIENT KILL TYPE normal` while calls wait",
+                        "repeated claims have no double effect; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        RedisFaults::killNormal),
+                row(
+                        "redis-kill-pubsub",
+                        "`CLIENT KILL TYPE pubsub` while calls wait",
+                        "lost notices are repaired by the re-check; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK),
+                        RedisFaults::killPubSub),
+                row(
+                        "redis-client-pause",
+                        "`CLIENT PAUSE`, 0.1 to 1.5 s: late answers, late writes",
+                        "no double effect; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        RedisFaults::pause),
+                row(
+                        "redis-out-of-memory",
+                        "`maxmemory` reached, `noeviction`",
+                        "grants are refused with an error, returns go through; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        RedisFaults::outOfMemory),
+                new Scenario<>(
+                        "redis-eviction-warning",
+                        "Redis",
+                        "a member starts at a server with `maxmemory-policy allkeys-lru`",
+                        "a loud warning in its log",
+                        5,
+                        Setup.ordinary(Setup.SHORT, A_LEASE),
+                        () -> RedisStore.start("--maxmemory-policy", "allkeys-lru"),
+                        RedisFaults::warnsOfEviction));
+    }
+
+    private static Scenario<RedisStore> row(
+            String name, String fault, String expected, Setup setup, Scenario.Blow<RedisStore> blow) {
+        return new Scenario<>(name, "Redis", fault, expected, LONG, setup, RedisStore::start, blow);
+    }
+}

@@ -1,0 +1,69 @@
+package io.github.distributedpermit.harness.scenario;
+
+import io.github.distributedpermit.harness.check.Rules;
+import io.github.distributedpermit.harness.member.Orders;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who takes part in a run, and with which settings.
+ *
+ * @param members processes
+ * @param limit of each key
+ * @param lease {@code distributed-permit.lease}
+ * @param orders what they do; the seed is that of the run
+ * @param recovery see {@link Rules#recovery()}
+ * @param order see {@link Rules#order()}
+ * @param extra further settings of the members
+ */
+public record Setup(
+        int members,
+        int limit,
+        Duration lease,
+        Orders orders,
+        Duration recovery,
+        @Nullable Duration order,
+        List<String> extra) {
+
+    static final Duration COMMAND_TIMEOUT = Duration.ofMillis(600);
+    static final Duration TOMBSTONE = Duration.ofSeconds(2);
+    static final Duration SHORT = Duration.ofSeconds(2);
+    static final Duration HOUR = Duration.ofHours(1);
+    private static final Duration LATE = Duration.ofMillis(500);
+
+    /** Three processes with six threads each, at four keys with a limit of three; more callers than permits. */
+    static Setup ordinary(Duration lease, Duration recovery) {
+        return new Setup(3, 3, lease, new Orders(0, 6, 4, 0, 20_000, 3_000, 10, 10), recovery, null, List.of());
+    }
+
+    /** The same with calls that hold long enough to be aimed at by a process that has to be started for it. */
+    Setup withLongHolds() {
+        return withOrders(new Orders(0, 6, 2, 60_000, 200_000, 3_000, 10, 0));
+    }
+
+    Setup withOrders(Orders other) {
+        return new Setup(members, limit, lease, other, recovery, order, extra);
+    }
+
+    Setup with(String... more) {
+        List<String> all = new ArrayList<>(extra);
+        all.addAll(List.of(more));
+        return new Setup(members, limit, lease, orders, recovery, order, all);
+    }
+
+    Rules rules() {
+        return new Rules(limit, recovery, order, LATE);
+    }
+
+    List<String> settings() {
+        List<String> all = new ArrayList<>(List.of(
+                "--distributed-permit.lease=" + lease.toMillis() + "ms",
+                "--distributed-permit.command-timeout=" + COMMAND_TIMEOUT.toMillis() + "ms",
+                "--distributed-permit.tombstone=" + TOMBSTONE.toMillis() + "ms",
+                "--distributed-permit.permits.load.limit=" + limit));
+        all.addAll(extra);
+        return all;
+    }
+}

@@ -1,0 +1,78 @@
+package io.github.distributedpermit.harness.scenario;
+
+import io.github.distributedpermit.harness.check.Span;
+import io.github.distributedpermit.harness.fleet.ZooKeeperStore;
+import io.github.distributedpermit.harness.history.Call;
+import io.github.distributedpermit.harness.scenario.Stage.Target;
+import java.time.Duration;
+import java.util.List;
+import org.apache.curator.test.InstanceSpec;
+import org.apache.zookeeper.KeeperException;
+
+/** What can be done to ZooKeeper. */
+final class ZooKeeperFaults {
+
+    private static final Duration SOME_TIME = Duration.ofSeconds(1);
+
+    private ZooKeeperFaults() {}
+
+    /** An operator ends the session of a process that holds: a named exception, until it has heard of it. */
+    static boolean killSession(Stage stage, ZooKeeperStore store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        long from = System.nanoTime();
+        String answer = target.member().ask("kill-session");
+        excuse(stage, from);
+        return answer.equals("killed");
+    }
+
+    /** An operator deletes the node of a process that uses a key: likewise. */
+    static boolean deleteNode(Stage stage, ZooKeeperStore store) throws Exception {
+        stage.aim(Call::isInside);
+        List<String> nodes =
+                store.residue().stream().filter(node -> node.contains("/m-")).toList();
+        if (nodes.isEmpty()) {
+            return false;
+        }
+        long from = System.nanoTime();
+        try {
+            store.client().delete().forPath(nodes.get(stage.random().nextInt(nodes.size())));
+        } catch (KeeperException.NoNodeException e) {
+            return false;
+        }
+        excuse(stage, from);
+        return true;
+    }
+
+    private static void excuse(Stage stage, long from) {
+        stage.circumstances().excuse(new Span(from, System.nanoTime() + SOME_TIME.toNanos()));
+    }
+
+    /** The one server is killed while calls hold, and comes back with its log. */
+    static boolean restart(Stage stage, ZooKeeperStore store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        InstanceSpec server = store.servers().get(0);
+        stage.outage(() -> {
+            store.stop(server);
+            store.start(server);
+        });
+        return target.call().isInside();
+    }
+
+    /** Two of three servers are killed while calls hold, and come back after a while. */
+    static boolean loseQuorum(Stage stage, ZooKeeperStore store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        List<InstanceSpec> lost = store.servers().subList(0, 2);
+        Duration time = stage.between(Duration.ofMillis(500), ZooKeeperStore.SESSION.multipliedBy(2));
+        stage.outage(() -> {
+            for (InstanceSpec server : lost) {
+                store.stop(server);
+            }
+            Stage.during(time);
+            for (InstanceSpec server : lost) {
+                store.start(server);
+            }
+            store.client().getChildren().forPath("/"); // answered once there is a quorum again
+        });
+        return target.call().isInside();
+    }
+}
