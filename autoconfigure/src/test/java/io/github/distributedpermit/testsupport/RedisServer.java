@@ -100,8 +100,11 @@ public final class RedisServer implements AutoCloseable {
 
     static RedisServer sentinelOf(RedisServer master, String name) {
         RedisServer server = new RedisServer(freePort(), true, List.of());
-        String configuration = "sentinel monitor %s 127.0.0.1 %d 1%nsentinel down-after-milliseconds %s 1000%n"
-                .formatted(name, master.port, name);
+        String configuration = """
+                sentinel monitor %1$s 127.0.0.1 %2$d 1
+                sentinel down-after-milliseconds %1$s 1000
+                sentinel failover-timeout %1$s 2000
+                """.formatted(name, master.port);
         try {
             Files.writeString(server.configuration(), configuration);
         } catch (IOException e) {

@@ -2,12 +2,15 @@ package io.github.distributedpermit.harness;
 
 import io.github.distributedpermit.harness.mutant.Planted;
 import io.github.distributedpermit.harness.mutant.Trial;
+import io.github.distributedpermit.harness.report.Caught;
 import io.github.distributedpermit.harness.report.Result;
 import io.github.distributedpermit.harness.report.Results;
 import io.github.distributedpermit.harness.scenario.Run;
 import io.github.distributedpermit.harness.scenario.Scenario;
 import io.github.distributedpermit.harness.scenario.Scenarios;
+import io.github.distributedpermit.harness.scenario.Soak;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 
 /** The command line: {@code ./harness/run}. */
@@ -20,11 +23,20 @@ public final class Main {
 
     /** Runs what the arguments say; exits with 1 if anything did not hold. */
     public static void main(String[] arguments) throws Exception {
+        // whoever ends this ends its servers and members as well
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(
+                        () -> ProcessHandle.current().descendants().forEach(ProcessHandle::destroyForcibly)));
         Options options = Options.parse(arguments);
         if (options.list()) {
             Scenarios.all().forEach(scenario -> System.out.println(scenario.name() + ": " + scenario.fault()));
             Planted.names().forEach(name -> System.out.println("--mutants " + name));
             return;
+        }
+        Duration soak = options.soak();
+        if (soak != null) {
+            boolean flat = new Soak(FOLDER.resolve("soak"), soak).run(options.seed());
+            System.exit(flat ? 0 : 1);
         }
         boolean held = options.mutants() ? allAreCaught(options) : allHold(options);
         System.exit(held ? 0 : 1);
@@ -53,8 +65,12 @@ public final class Main {
         boolean caught = true;
         for (Planted mistake : Planted.named(options.names())) {
             Result result = Trial.of(mistake, FOLDER, CAPACITY, options.seed());
-            caught &= !result.held();
-            System.out.println(result.held() ? "MISSED " + mistake : "caught " + mistake + " by " + result.asText());
+            caught &= !result.findings().isEmpty();
+            Caught outcome = Caught.of(mistake.name(), mistake.about(), result);
+            if (options.record()) {
+                Results.record(outcome);
+            }
+            System.out.println(result.findings().isEmpty() ? "MISSED " + mistake + ": " + result.asText() : "caught " + mistake + " by " + result.asText());
         }
         return caught;
     }

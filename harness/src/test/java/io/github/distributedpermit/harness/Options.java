@@ -1,9 +1,11 @@
 package io.github.distributedpermit.harness;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the command line says.
@@ -14,8 +16,16 @@ import java.util.List;
  * @param seed of all chance
  * @param record whether the table is brought up to date
  * @param list whether only names are wanted
+ * @param soak how long to soak, {@code null} for not at all
  */
-record Options(List<String> names, boolean mutants, int hits, long seed, boolean record, boolean list) {
+record Options(
+        List<String> names,
+        boolean mutants,
+        int hits,
+        long seed,
+        boolean record,
+        boolean list,
+        @Nullable Duration soak) {
 
     static Options parse(String[] arguments) {
         Deque<String> words = new ArrayDeque<>(List.of(arguments));
@@ -25,6 +35,7 @@ record Options(List<String> names, boolean mutants, int hits, long seed, boolean
         long seed = System.nanoTime() % 1_000_000;
         boolean record = false;
         boolean list = false;
+        Duration soak = null;
         while (!words.isEmpty()) {
             String word = words.pop();
             switch (word) {
@@ -32,10 +43,11 @@ record Options(List<String> names, boolean mutants, int hits, long seed, boolean
                 case "--seed" -> seed = Long.parseLong(words.pop());
                 case "--mutants" -> mutants = true;
                 case "--record" -> record = true;
+                case "--soak" -> soak = Duration.parse("PT" + words.pop());
                 case "--list" -> list = true;
                 default -> names.add(word);
             }
         }
-        return new Options(names, mutants, hits, seed, record, list);
+        return new Options(names, mutants, hits, seed, record, list, soak);
     }
 }

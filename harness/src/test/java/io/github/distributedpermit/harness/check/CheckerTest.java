@@ -13,7 +13,7 @@ class CheckerTest {
 
     private static final long MS = 1_000_000;
     private static final Rules RULES =
-            new Rules(1, Duration.ofMillis(100), Duration.ofMillis(50), Duration.ofMillis(50));
+            new Rules(1, 1, Duration.ofMillis(100), false, Duration.ofMillis(50), Duration.ofMillis(50));
 
     private final Circumstances circumstances = new Circumstances();
 

@@ -36,12 +36,16 @@ final class RecoveryCheck {
         int waiting = 0;
         long since = 0;
         for (Timeline.Moment<Boolean> moment : changes.inOrder()) {
-            boolean before = occupied < rules.limit() && waiting > 0;
+            boolean before = occupied < rules.least() && waiting > 0;
             int change = moment.begins() ? 1 : -1;
             occupied += moment.what() ? change : 0;
             waiting += moment.what() ? 0 : change;
-            boolean after = occupied < rules.limit() && waiting > 0;
-            if (!before && after) {
+            boolean after = occupied < rules.least() && waiting > 0;
+            boolean granted = moment.what() && moment.begins() && rules.eachGrantCounts();
+            if (before && after && granted) {
+                gap(key, new Span(since, moment.at()), circumstances, rules, findings);
+                since = moment.at();
+            } else if (!before && after) {
                 since = moment.at();
             } else if (before && !after) {
                 gap(key, new Span(since, moment.at()), circumstances, rules, findings);

@@ -34,6 +34,7 @@ public final class RedisStore implements Store {
     public List<String> settings() {
         return List.of(
                 "--distributed-permit.backend=redis",
+                "--spring.cloud.consul.enabled=false",
                 "--spring.data.redis.host=127.0.0.1",
                 "--spring.data.redis.port=" + server.port());
     }

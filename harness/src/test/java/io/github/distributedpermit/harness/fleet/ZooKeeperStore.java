@@ -70,6 +70,7 @@ public final class ZooKeeperStore implements Store {
     public List<String> settings() {
         return List.of(
                 "--distributed-permit.backend=zookeeper",
+                "--spring.cloud.consul.enabled=false",
                 "--distributed-permit.zookeeper.connect-string=" + servers.getConnectString(),
                 "--distributed-permit.zookeeper.session-timeout=" + SESSION.toMillis() + "ms");
     }
@@ -97,7 +98,11 @@ public final class ZooKeeperStore implements Store {
         for (String child : client.getChildren().forPath(path)) {
             String node = path + "/" + child;
             nodes.add(node);
-            nodes.addAll(below(node));
+            try {
+                nodes.addAll(below(node));
+            } catch (KeeperException.NoNodeException e) {
+                nodes.remove(node); // gone meanwhile
+            }
         }
         return nodes;
     }

@@ -24,6 +24,9 @@ final class Caller extends Thread {
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(5);
     private static final int MAX_RACE_MICROS = 3_000;
 
+    private static final int MANY = 100;
+    private static final int LONG = 1_000_000;
+
     private final int member;
     private final int thread;
     private final EventLog log;
@@ -56,7 +59,7 @@ final class Caller extends Thread {
             CallKind kind = dice < orders.tries()
                     ? CallKind.TRY
                     : dice < orders.tries() + orders.races() ? CallKind.RACE : CallKind.WAIT;
-            Ending ending = call(kind, random.nextInt(orders.keys()));
+            Ending ending = call(kind, key());
             if (ending == Ending.FAILED || ending == Ending.REFUSED || ending == Ending.BROKEN) {
                 LockSupport.parkNanos(PAUSE);
             }
@@ -64,6 +67,12 @@ final class Caller extends Thread {
                 return;
             }
         }
+    }
+
+    /** Any key; if there are many, the first ones much more often than the others. */
+    private int key() {
+        double chance = random.nextDouble();
+        return (int) (orders.keys() * (orders.keys() < MANY ? chance : chance * chance * chance));
     }
 
     private Ending call(CallKind kind, int key) {
@@ -121,9 +130,7 @@ final class Caller extends Thread {
     private Ending use(Permit permit, CallNote note) {
         note.entered(permit.token().version(), permit.token().count());
         permit.onLoss(note::lost);
-        long micros = orders.minHoldMicros()
-                + (long) (random.nextDouble() * (orders.maxHoldMicros() - orders.minHoldMicros()));
-        long until = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(micros);
+        long until = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(holdMicros());
         for (long now = System.nanoTime(); ; now = System.nanoTime()) {
             if (permit.isHeld()) {
                 note.held(now);
@@ -136,6 +143,13 @@ final class Caller extends Thread {
         note.leaving();
         permit.release();
         return Ending.RETURNED;
+    }
+
+    /** If calls may be long, one in ten is longer than half of that, and most are short. */
+    private long holdMicros() {
+        double share = random.nextDouble();
+        int range = orders.maxHoldMicros() - orders.minHoldMicros();
+        return orders.minHoldMicros() + (long) (range * (range < LONG ? share : Math.pow(share, 6)));
     }
 
     private static Ending ending(RuntimeException e) {

@@ -1,7 +1,10 @@
 package io.github.distributedpermit.harness.member;
 
 import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
@@ -11,15 +14,17 @@ final class Commands {
 
     private final int member;
     private final EventLog log;
+    private final PermitEngine engine;
     private final NamedPermits permits;
     private final ObjectProvider<CuratorFramework> client;
     private @Nullable Load load;
 
-    Commands(int member, EventLog log, NamedPermits permits, ObjectProvider<CuratorFramework> client) {
+    Commands(int member, EventLog log, PermitEngine engine, ObjectProvider<CuratorFramework> client) {
+        this.engine = engine;
+        this.permits = engine.named(MemberMain.NAME);
         this.client = client;
         this.member = member;
         this.log = log;
-        this.permits = permits;
     }
 
     String run(String line) {
@@ -29,6 +34,7 @@ final class Commands {
                 case "load" -> load(Orders.parse(words, 1));
                 case "halt" -> halt();
                 case "drain" -> Drain.of(permits, Integer.parseInt(words[1]), Integer.parseInt(words[2]));
+                case "override" -> override(words[1], Integer.parseInt(words[2]));
                 case "kill-session" -> OwnClient.killSession(client.getObject());
                 case "vitals" -> Vitals.now();
                 default -> throw new IllegalArgumentException("What is '" + line + "'?");
@@ -36,6 +42,15 @@ final class Commands {
         } catch (Exception e) {
             return "failed: " + e;
         }
+    }
+
+    /** Sets the operator's limit of a key, or lifts it if it is negative. */
+    private String override(String key, int limit) throws Exception {
+        OptionalInt value = limit < 0 ? OptionalInt.empty() : OptionalInt.of(limit);
+        engine.override(MemberMain.NAME + "-" + key, value)
+                .toCompletableFuture()
+                .get(10, TimeUnit.SECONDS);
+        return "overridden";
     }
 
     private String load(Orders orders) {

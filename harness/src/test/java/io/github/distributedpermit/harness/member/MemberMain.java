@@ -2,7 +2,7 @@ package io.github.distributedpermit.harness.member;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitBackendException;
-import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -47,9 +47,9 @@ public class MemberMain {
                 .bannerMode(Banner.Mode.OFF)
                 .logStartupInfo(false)
                 .run(Arrays.copyOfRange(arguments, 3, arguments.length));
-        NamedPermits permits = context.getBean(Permits.class).named(NAME);
-        Commands commands = new Commands(number, log, permits, context.getBeanProvider(CuratorFramework.class));
-        warmUp(permits);
+        PermitEngine engine = context.getBean(PermitEngine.class);
+        Commands commands = new Commands(number, log, engine, context.getBeanProvider(CuratorFramework.class));
+        warmUp(engine.named(NAME));
         answer("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {

@@ -52,6 +52,12 @@ public record Result(
         long seconds,
         List<String> violations) {
 
+    /** How the violation begins that only says that the run came to no end. */
+    public static final String STUCK = "the run did not go on: ";
+
+    /** How the violation begins that only says that nothing was hit. */
+    public static final String VOID = "void: ";
+
     /** What a run found. */
     public static Result of(
             Scenario<?> scenario,
@@ -87,6 +93,13 @@ public record Result(
 
     private static double millis(long nanos) {
         return Math.round(nanos / 1e5) / 10.0;
+    }
+
+    /** What the history or the store showed to be wrong, apart from a run that was none. */
+    public List<String> findings() {
+        return violations.stream()
+                .filter(violation -> !violation.startsWith(STUCK) && !violation.startsWith(VOID))
+                .toList();
     }
 
     /** Whether everything was as it must be. */

@@ -9,13 +9,12 @@ import java.util.stream.Stream;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Results as files, and the table that is made of them. */
+/** Results as files, and the tables that are made of them. */
 public final class Results {
 
-    private static final Path RECORDED = Path.of("harness", "results");
-    private static final Path TABLE = Path.of("docs", "faults.md");
-    private static final String BEGIN = "<!-- made by ./harness/run --record -->";
-    private static final String END = "<!-- end -->";
+    private static final Path RUNS = Path.of("harness", "results");
+    private static final Path MISTAKES = RUNS.resolve("mutants");
+    private static final Path PAGE = Path.of("docs", "faults.md");
 
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
@@ -24,27 +23,41 @@ public final class Results {
 
     /** Writes it beside the history. */
     public static void write(Path folder, Result result) throws IOException {
-        Path file = folder.resolve("result.json");
-        Files.writeString(file, JSON.writeValueAsString(result) + "\n");
+        Files.writeString(folder.resolve("result.json"), JSON.writeValueAsString(result) + "\n");
     }
 
     /** Keeps it, and makes the table anew of all that are kept. */
     public static void record(Result result) throws IOException {
-        Files.createDirectories(RECORDED);
-        Files.writeString(RECORDED.resolve(result.scenario() + ".json"), JSON.writeValueAsString(result) + "\n");
-        String page = Files.readString(TABLE);
-        int from = page.indexOf(BEGIN) + BEGIN.length();
-        int to = page.indexOf(END);
-        Files.writeString(TABLE, page.substring(0, from) + "\n" + Table.of(recorded()) + page.substring(to));
+        keep(RUNS, result.scenario(), result);
+        replace("results", Table.of(kept(RUNS, Result.class)));
     }
 
-    private static List<Result> recorded() throws IOException {
-        List<Result> results = new ArrayList<>();
-        try (Stream<Path> files = Files.list(RECORDED)) {
-            for (Path file : files.sorted().toList()) {
-                results.add(JSON.readValue(Files.readString(file), Result.class));
+    /** Likewise. */
+    public static void record(Caught mistake) throws IOException {
+        keep(MISTAKES, mistake.mistake(), mistake);
+        replace("mutants", Table.ofMistakes(kept(MISTAKES, Caught.class)));
+    }
+
+    private static void keep(Path folder, String name, Object what) throws IOException {
+        Files.createDirectories(folder);
+        Files.writeString(folder.resolve(name + ".json"), JSON.writeValueAsString(what) + "\n");
+    }
+
+    private static <T> List<T> kept(Path folder, Class<T> type) throws IOException {
+        List<T> kept = new ArrayList<>();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                kept.add(JSON.readValue(Files.readString(file), type));
             }
         }
-        return results;
+        return kept;
+    }
+
+    private static void replace(String name, String table) throws IOException {
+        String begin = "<!-- " + name + ": made by ./harness/run --record -->\n";
+        String page = Files.readString(PAGE);
+        int from = page.indexOf(begin) + begin.length();
+        int to = page.indexOf("<!-- end -->", from);
+        Files.writeString(PAGE, page.substring(0, from) + "\n" + table + "\n" + page.substring(to));
     }
 }

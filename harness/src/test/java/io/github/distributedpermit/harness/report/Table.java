@@ -3,24 +3,29 @@ package io.github.distributedpermit.harness.report;
 import java.util.List;
 import java.util.Locale;
 
-/** The results for people, as Markdown. */
+/** Results for people, as Markdown. */
 final class Table {
 
     private Table() {}
 
     static String of(List<Result> results) {
         StringBuilder table = new StringBuilder("""
-                | backend | fault | expected | tried | hits | grants | held | longest recovery | lost, told | `./harness/run` |
+                | store | fault | expected | tried | hits | grants | held | longest recovery | losses told | `./harness/run` |
                 |---|---|---|---|---|---|---|---|---|---|
                 """);
         results.forEach(result -> table.append(row(result)));
-        return table.toString();
+        long grants = results.stream().mapToLong(Result::grants).sum();
+        long violations =
+                results.stream().mapToLong(result -> result.violations().size()).sum();
+        return table.append(
+                        String.format(Locale.ROOT, "%nTogether %,d grants and %d violations.%n", grants, violations))
+                .toString();
     }
 
     private static String row(Result result) {
         String held = result.held() ? "yes" : "**no**: " + result.violations().get(0);
         if (result.overGrant() > 0) {
-            held += "; over the limit for %.0f ms at most".formatted(result.overGrant());
+            held += String.format(Locale.ROOT, "; over the limit for %.0f ms at most", result.overGrant());
         }
         return String.format(
                 Locale.ROOT,
@@ -36,5 +41,23 @@ final class Table {
                 result.bound() / 1000,
                 result.losses(),
                 result.scenario());
+    }
+
+    static String ofMistakes(List<Caught> mistakes) {
+        StringBuilder table = new StringBuilder("""
+                | planted | in | hits | caught by |
+                |---|---|---|---|
+                """);
+        for (Caught each : mistakes) {
+            table.append(String.format(
+                    Locale.ROOT,
+                    "| %s (`%s`) | `%s` | %d | %s |%n",
+                    each.about(),
+                    each.mistake(),
+                    each.scenario(),
+                    each.hits(),
+                    each.caught() ? each.finding() : "**missed**"));
+        }
+        return table.toString();
     }
 }

@@ -10,15 +10,11 @@ final class RedisScenarios {
 
     private static final int LONG = 20;
 
-    /** The lease, and what it takes to notice. */
-    private static final Duration A_LEASE = Setup.SHORT.plusMillis(700);
+    /** The lease, and what a machine needs that starts JVMs at the same time. */
+    private static final Duration A_LEASE = Setup.SHORT.plusMillis(1_500);
 
     /** The re-check, and what it takes to answer on a busy machine. */
-    private static final Duration A_RECHECK = Duration.ofMillis(900);
-
-    /** One thread to a process, so that the order between processes is the order of all. */
-    private static final Setup IN_LINE = new Setup(
-            5, 1, Setup.SHORT, new Orders(0, 1, 1, 50_000, 70_000, 5_000, 0, 0), A_RECHECK, A_RECHECK, List.of());
+    private static final Duration A_RECHECK = Duration.ofMillis(1_400);
 
     /** The connection is made anew, and a failing store is asked again within a second and a bit. */
     private static final Duration RECONNECTED = Duration.ofMillis(2_500);
@@ -52,7 +48,7 @@ final class RedisScenarios {
                         "redis-kill-waiter",
                         "`kill -9` of a process in line",
                         "its place is skipped, the order of the others stays",
-                        IN_LINE,
+                        inLine(Setup.SHORT, 50_000, 70_000),
                         ProcessFaults::killWaiter),
                 row(
                         "redis-sigterm",
@@ -70,13 +66,13 @@ final class RedisScenarios {
                         "redis-restart-empty",
                         "`kill -9` of Redis, restarted empty",
                         "named exception: over the limit for at most a lease; losses are told, tokens do not restart",
-                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         RedisFaults::restartEmpty),
                 row(
                         "redis-flushall",
                         "`FLUSHALL`",
                         "named exception: over the limit for at most a lease; losses are told, tokens do not restart",
-                        Setup.ordinary(Setup.SHORT, A_RECHECK),
+                        Setup.ordinary(Setup.SHORT, A_RECHECK).withLongHolds(),
                         RedisFaults::flushAll),
                 row(
                         "redis-script-flush",
@@ -88,37 +84,37 @@ final class RedisScenarios {
                         "redis-stop-short",
                         "Redis stopped for less than the lease",
                         "holders hold on, calls end at their time-out",
-                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         RedisFaults::stopShort),
                 row(
                         "redis-stop-long",
                         "Redis stopped for longer than the lease",
                         "held or lost, never both",
-                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         RedisFaults::stopLong),
                 row(
                         "redis-kill-normal",
                         "`CLIENT KILL TYPE normal` while calls wait",
                         "repeated claims have no double effect; the lease is an hour",
-                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        Setup.ordinary(Setup.HOUR, RECONNECTED).withLongHolds(),
                         RedisFaults::killNormal),
                 row(
                         "redis-kill-pubsub",
                         "`CLIENT KILL TYPE pubsub` while calls wait",
                         "lost notices are repaired by the re-check; the lease is an hour",
-                        Setup.ordinary(Setup.HOUR, A_RECHECK),
+                        inLine(Setup.HOUR, 5_000, 20_000),
                         RedisFaults::killPubSub),
                 row(
                         "redis-client-pause",
                         "`CLIENT PAUSE`, 0.1 to 1.5 s: late answers, late writes",
                         "no double effect; the lease is an hour",
-                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        Setup.ordinary(Setup.HOUR, RECONNECTED).withLongHolds(),
                         RedisFaults::pause),
                 row(
                         "redis-out-of-memory",
                         "`maxmemory` reached, `noeviction`",
                         "grants are refused with an error, returns go through; the lease is an hour",
-                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        Setup.ordinary(Setup.HOUR, RECONNECTED).withLongHolds(),
                         RedisFaults::outOfMemory),
                 new Scenario<>(
                         "redis-eviction-warning",
@@ -129,6 +125,12 @@ final class RedisScenarios {
                         Setup.ordinary(Setup.SHORT, A_LEASE),
                         () -> RedisStore.start("--maxmemory-policy", "allkeys-lru"),
                         RedisFaults::warnsOfEviction));
+    }
+
+    /** One thread to a process, so that the order between processes is the order of all. */
+    private static Setup inLine(Duration lease, int minHoldMicros, int maxHoldMicros) {
+        Orders orders = new Orders(0, 1, 1, minHoldMicros, maxHoldMicros, 5_000, 0, 0);
+        return new Setup(5, 1, lease, orders, A_RECHECK, A_RECHECK, List.of());
     }
 
     private static Scenario<RedisStore> row(

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** One run of a scenario: its store, its members, the blows, and what the history says afterwards. */
 public final class Run {
@@ -66,11 +67,11 @@ public final class Run {
                     }
                     stage.awaitFlow();
                     finish(stage, store, violations);
-                } catch (IllegalStateException e) {
-                    violations.add("the run did not go on: " + e.getMessage());
+                } catch (IllegalStateException | TimeoutException e) {
+                    violations.add(Result.STUCK + e);
                 }
                 if (hit < hits) {
-                    violations.add("void: only %d hits of %d tries".formatted(hit, tried));
+                    violations.add(Result.VOID + "only %d hits of %d tries".formatted(hit, tried));
                 }
                 violations.addAll(stage.failures());
                 findings = Checker.check(crew.log().calls(0), stage.circumstances(), setup.rules());
@@ -83,7 +84,7 @@ public final class Run {
     }
 
     /** At rest: nobody is lost, everything is to be had, and nothing stays. */
-    private static void finish(Stage stage, Store store, List<String> violations) throws Exception {
+    static void finish(Stage stage, Store store, List<String> violations) throws Exception {
         Crew crew = stage.crew();
         int hung = crew.halt();
         if (hung > 0) {

@@ -11,7 +11,9 @@ public final class Scenarios {
     /** In the order of the table. */
     public static List<Scenario<?>> all() {
         List<Scenario<?>> all = new ArrayList<>(RedisScenarios.all());
+        all.addAll(RedisTopologies.all());
         all.addAll(ZooKeeperScenarios.all());
+        all.addAll(ConsulScenarios.all());
         return all;
     }
 

@@ -31,16 +31,16 @@ public record Setup(
     static final Duration TOMBSTONE = Duration.ofSeconds(2);
     static final Duration SHORT = Duration.ofSeconds(2);
     static final Duration HOUR = Duration.ofHours(1);
-    private static final Duration LATE = Duration.ofMillis(500);
+    private static final Duration LATE = Duration.ofSeconds(1);
 
     /** Three processes with six threads each, at four keys with a limit of three; more callers than permits. */
     static Setup ordinary(Duration lease, Duration recovery) {
         return new Setup(3, 3, lease, new Orders(0, 6, 4, 0, 20_000, 3_000, 10, 10), recovery, null, List.of());
     }
 
-    /** The same with calls that hold long enough to be aimed at by a process that has to be started for it. */
+    /** The same with some calls that hold for up to three seconds: longer than faults of the store, and than the lease. */
     Setup withLongHolds() {
-        return withOrders(new Orders(0, 6, 2, 60_000, 200_000, 3_000, 10, 0));
+        return withOrders(new Orders(0, 8, 4, 10_000, 3_000_000, 3_000, 10, 5));
     }
 
     Setup withOrders(Orders other) {
@@ -54,7 +54,7 @@ public record Setup(
     }
 
     Rules rules() {
-        return new Rules(limit, recovery, order, LATE);
+        return new Rules(limit, limit, recovery, orders.maxHoldMicros() == 0, order, LATE);
     }
 
     List<String> settings() {

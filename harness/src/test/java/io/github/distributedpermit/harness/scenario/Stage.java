@@ -88,6 +88,12 @@ public final class Stage {
                         && at.test(call));
     }
 
+    /** Whether any call of anybody is so right now. */
+    boolean someone(Predicate<Call> is) {
+        return crew.loaded().stream()
+                .anyMatch(member -> log().latest(member.number()).stream().anyMatch(is));
+    }
+
     /** Waits until every member has got permits that were asked for after now. */
     void awaitFlow() throws InterruptedException {
         int from = log().size();

@@ -65,6 +65,7 @@ final class ZooKeeperScenarios {
                         1,
                         LONG,
                         Setup.ordinary(Setup.SHORT, RECONNECTED)
+                                .withLongHolds()
                                 .with("--harness.zookeeper=" + ZooKeeperStore.SESSION.toMillis()),
                         ZooKeeperFaults::killSession),
                 row(
@@ -73,7 +74,7 @@ final class ZooKeeperScenarios {
                         "the loss is told at once; named exception until then",
                         1,
                         LONG,
-                        Setup.ordinary(Setup.SHORT, SOON),
+                        Setup.ordinary(Setup.SHORT, SOON).withLongHolds(),
                         ZooKeeperFaults::deleteNode),
                 row(
                         "zookeeper-restart",
@@ -81,7 +82,7 @@ final class ZooKeeperScenarios {
                         "suspended is not lost",
                         1,
                         LONG,
-                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         ZooKeeperFaults::restart),
                 row(
                         "zookeeper-quorum",
@@ -89,7 +90,7 @@ final class ZooKeeperScenarios {
                         "held or lost, never both",
                         3,
                         SLOW,
-                        Setup.ordinary(Setup.SHORT, RECONNECTED),
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         ZooKeeperFaults::loseQuorum));
     }
 

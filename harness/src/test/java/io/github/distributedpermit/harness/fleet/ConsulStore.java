@@ -1,0 +1,62 @@
+package io.github.distributedpermit.harness.fleet;
+
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import io.github.distributedpermit.consulserver.ConsulServer;
+import java.time.Duration;
+import java.util.List;
+
+/** One Consul agent that is its own server. */
+public final class ConsulStore implements Store {
+
+    /** The shortest that Consul allows. */
+    public static final Duration TTL = Duration.ofSeconds(10);
+
+    /** Below this is everything of permits. */
+    public static final String ROOT = "distributed-permit/";
+
+    private final ConsulServer server;
+
+    private ConsulStore(ConsulServer server) {
+        this.server = server;
+    }
+
+    /** Starts it. */
+    public static ConsulStore start() {
+        return new ConsulStore(ConsulServer.start());
+    }
+
+    /** The agent itself. */
+    public ConsulServer server() {
+        return server;
+    }
+
+    /** What an operator can do. */
+    public ConsulProbe operator() {
+        return server.probe();
+    }
+
+    @Override
+    public List<String> settings() {
+        return List.of(
+                "--distributed-permit.backend=consul",
+                "--spring.cloud.consul.enabled=true",
+                "--spring.cloud.consul.host=127.0.0.1",
+                "--spring.cloud.consul.port=" + server.address().getPort(),
+                "--distributed-permit.consul.session-ttl=" + TTL.toMillis() + "ms");
+    }
+
+    @Override
+    public String version() {
+        return "Consul";
+    }
+
+    @Override
+    public List<String> residue() {
+        return operator().keys(ROOT).stream().map(ConsulProbe.Key::name).toList();
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+}
