@@ -35,7 +35,8 @@ public final class RedisSentinel implements AutoCloseable {
     }
 
     private static RedisServer replicaOf(RedisServer master) {
-        return RedisServer.started("--replicaof", "127.0.0.1 " + master.port(), "--repl-diskless-sync-delay", "0");
+        return RedisServer.started(
+                "--replicaof", "127.0.0.1", Integer.toString(master.port()), "--repl-diskless-sync-delay", "0");
     }
 
     /** The server that has the data at first. */

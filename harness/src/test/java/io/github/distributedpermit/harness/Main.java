@@ -70,7 +70,10 @@ public final class Main {
             if (options.record()) {
                 Results.record(outcome);
             }
-            System.out.println(result.findings().isEmpty() ? "MISSED " + mistake + ": " + result.asText() : "caught " + mistake + " by " + result.asText());
+            System.out.println(
+                    result.findings().isEmpty()
+                            ? "MISSED " + mistake + ": " + result.asText()
+                            : "caught " + mistake + " by " + result.asText());
         }
         return caught;
     }

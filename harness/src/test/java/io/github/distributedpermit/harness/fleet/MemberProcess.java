@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 /** A member in a process of its own, as its master sees it. Confined to the master's thread. */
 public final class MemberProcess implements AutoCloseable {
 
-    private static final long PATIENCE_SECONDS = 90;
+    private static final long PATIENCE_SECONDS = 240;
 
     private final int number;
     private final Process process;

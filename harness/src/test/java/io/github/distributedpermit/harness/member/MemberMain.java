@@ -2,6 +2,8 @@ package io.github.distributedpermit.harness.member;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
 import java.io.BufferedReader;
@@ -9,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import org.apache.curator.framework.CuratorFramework;
 import org.springframework.boot.Banner;
@@ -33,6 +36,7 @@ public class MemberMain {
     public static final String NAME = "load";
 
     private static final int ROUNDS = 20;
+    private static final Duration A_SECOND = Duration.ofSeconds(1);
 
     /**
      * Runs it.
@@ -65,12 +69,13 @@ public class MemberMain {
 
     /** So that the first calls are as good as all others: the store is connected and the classes are loaded. */
     private static void warmUp(NamedPermits permits) throws InterruptedException {
+        String key = NAME + "-warm-" + ProcessHandle.current().pid();
         int well = 0;
         while (well < ROUNDS) {
             try {
-                permits.acquire(NAME + "-warm-" + ProcessHandle.current().pid()).release();
+                permits.acquire(PermitRequest.of(key).withTimeout(A_SECOND)).release();
                 well++;
-            } catch (PermitBackendException e) {
+            } catch (PermitBackendException | PermitRejectedException e) {
                 well = 0;
             }
         }

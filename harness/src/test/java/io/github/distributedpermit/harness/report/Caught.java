@@ -19,10 +19,13 @@ public record Caught(String mistake, String about, String scenario, int hits, bo
     /** What a run with the mistake found. */
     public static Caught of(String mistake, String about, Result result) {
         List<String> findings = result.findings();
-        String finding = findings.isEmpty() ? "" : findings.get(0);
-        int details = finding.indexOf(": [");
-        finding = details < 0 ? finding : finding.substring(0, details);
-        finding = finding.length() > SHORT ? finding.substring(0, SHORT) + "..." : finding;
+        String finding = findings.isEmpty() ? "" : brief(findings.get(0));
         return new Caught(mistake, about, result.scenario(), result.hits(), !findings.isEmpty(), finding);
+    }
+
+    /** A violation without the calls that took part. */
+    static String brief(String violation) {
+        String text = violation.split(": \\[|: Call", 2)[0];
+        return text.length() > SHORT ? text.substring(0, SHORT) + "..." : text;
     }
 }

@@ -9,7 +9,8 @@ final class Table {
     private Table() {}
 
     static String of(List<Result> results) {
-        StringBuilder table = new StringBuilder("""
+        StringBuilder table = new StringBuilder(
+                """
                 | store | fault | expected | tried | hits | grants | held | longest recovery | losses told | `./harness/run` |
                 |---|---|---|---|---|---|---|---|---|---|
                 """);
@@ -23,7 +24,9 @@ final class Table {
     }
 
     private static String row(Result result) {
-        String held = result.held() ? "yes" : "**no**: " + result.violations().get(0);
+        String held = result.held()
+                ? "yes"
+                : "**no**: " + Caught.brief(result.violations().get(0));
         if (result.overGrant() > 0) {
             held += String.format(Locale.ROOT, "; over the limit for %.0f ms at most", result.overGrant());
         }
@@ -44,7 +47,8 @@ final class Table {
     }
 
     static String ofMistakes(List<Caught> mistakes) {
-        StringBuilder table = new StringBuilder("""
+        StringBuilder table = new StringBuilder(
+                """
                 | planted | in | hits | caught by |
                 |---|---|---|---|
                 """);

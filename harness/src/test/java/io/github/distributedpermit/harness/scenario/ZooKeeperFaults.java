@@ -21,7 +21,7 @@ final class ZooKeeperFaults {
         Target target = stage.aim(Call::isInside);
         long from = System.nanoTime();
         String answer = target.member().ask("kill-session");
-        excuse(stage, from);
+        excuse(stage, from, ZooKeeperStore.SESSION); // it hears of it when it has connected again
         return answer.equals("killed");
     }
 
@@ -39,12 +39,12 @@ final class ZooKeeperFaults {
         } catch (KeeperException.NoNodeException e) {
             return false;
         }
-        excuse(stage, from);
+        excuse(stage, from, SOME_TIME);
         return true;
     }
 
-    private static void excuse(Stage stage, long from) {
-        stage.circumstances().excuse(new Span(from, System.nanoTime() + SOME_TIME.toNanos()));
+    private static void excuse(Stage stage, long from, Duration after) {
+        stage.circumstances().excuse(new Span(from, System.nanoTime() + after.toNanos()));
     }
 
     /** The one server is killed while calls hold, and comes back with its log. */

@@ -61,7 +61,7 @@ final class ZooKeeperScenarios {
                 row(
                         "zookeeper-session-killed",
                         "an operator ends a holder's session",
-                        "the loss is told at once; named exception until then",
+                        "the loss is told when the holder has connected again; named exception until then",
                         1,
                         LONG,
                         Setup.ordinary(Setup.SHORT, RECONNECTED)
