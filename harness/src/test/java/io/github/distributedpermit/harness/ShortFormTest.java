@@ -8,6 +8,7 @@ import io.github.distributedpermit.harness.report.Result;
 import io.github.distributedpermit.harness.scenario.Run;
 import io.github.distributedpermit.harness.scenario.Scenarios;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The short form of what {@code ./harness/run} does, so that the harness itself stays in order. */
@@ -19,7 +20,7 @@ class ShortFormTest {
 
     @Test
     void killedHoldersPermitIsBackWithinTheLease() throws Exception {
-        Result result = new Run(FOLDER.resolve("redis-kill-holder"), CAPACITY, java.util.List.of())
+        Result result = new Run(FOLDER.resolve("redis-kill-holder"), CAPACITY, List.of())
                 .of(Scenarios.named("redis-kill-holder"), 2, SEED);
         assertThat(result.violations()).as(result.asText()).isEmpty();
         assertThat(result.hits()).isEqualTo(2);
@@ -27,8 +28,8 @@ class ShortFormTest {
     }
 
     @Test
-    void grantsThatTheStoreDoesNotCountAreFound() throws Exception {
-        Result result = Trial.of(Planted.GRANT_NOT_COUNTED, FOLDER, CAPACITY, SEED);
+    void permitsTakenBeforeTheStoreHasGrantedThemAreFound() throws Exception {
+        Result result = Trial.of(Planted.GROWN_BEFORE_ANSWER, FOLDER, CAPACITY, SEED);
         assertThat(result.violations()).anyMatch(violation -> violation.contains("valid holders"));
     }
 }
