@@ -16,4 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param late how late a wait may end at most
  */
 public record Rules(
-        int limit, int least, Duration recovery, boolean eachGrantCounts, @Nullable Duration order, Duration late) {}
+        int limit,
+        int least,
+        Duration recovery,
+        boolean eachGrantCounts,
+        @Nullable Duration order,
+        Duration late) {}

@@ -55,8 +55,9 @@ public final class SentinelStore implements Store {
 
     /** Whether the other server is the master by now. */
     public boolean hasLeft(RedisServer old) {
-        return servers().filter(server -> server != old).anyMatch(server -> info(server)
-                .contains("role:master"));
+        return servers()
+                .filter(server -> server != old)
+                .anyMatch(server -> info(server).contains("role:master"));
     }
 
     @Override

@@ -9,8 +9,7 @@ final class Table {
     private Table() {}
 
     static String of(List<Result> results) {
-        StringBuilder table = new StringBuilder(
-                """
+        StringBuilder table = new StringBuilder("""
                 | store | fault | expected | tried | hits | grants | held | longest recovery | losses told | `./harness/run` |
                 |---|---|---|---|---|---|---|---|---|---|
                 """);
@@ -47,8 +46,7 @@ final class Table {
     }
 
     static String ofMistakes(List<Caught> mistakes) {
-        StringBuilder table = new StringBuilder(
-                """
+        StringBuilder table = new StringBuilder("""
                 | planted | in | hits | caught by |
                 |---|---|---|---|
                 """);

@@ -100,11 +100,12 @@ public final class Stage {
         long now = System.nanoTime();
         await("every member to get permits", () -> {
             List<Call> calls = log().calls(from);
-            return crew.loaded().stream().allMatch(member -> calls.stream()
-                    .anyMatch(call -> call.member() == member.number()
-                            && call.asked() > now
-                            && call.ended() != 0
-                            && call.wasGranted()));
+            return crew.loaded().stream()
+                    .allMatch(member -> calls.stream()
+                            .anyMatch(call -> call.member() == member.number()
+                                    && call.asked() > now
+                                    && call.ended() != 0
+                                    && call.wasGranted()));
         });
     }
 
