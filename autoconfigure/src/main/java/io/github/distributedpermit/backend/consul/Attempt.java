@@ -1,43 +1,29 @@
 package io.github.distributedpermit.backend.consul;
 
-import io.github.distributedpermit.backend.consul.ConsulApi.InDoubtException;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
-import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.backend.consul.Work.Claiming;
 import io.github.distributedpermit.backend.consul.Work.Overriding;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One claim, or one change of the override: computed on what the lane last saw, committed if nothing has changed since,
  * else computed again. What a transaction leaves behind is looked at as well: if the line could be served then, it is.
  * Confined to the loop.
  */
-final class Attempt {
-
-    private static final System.Logger LOG = System.getLogger(Attempt.class.getName());
-
-    private static final int PATIENT_CONFLICTS = 2;
-    private static final long CONFLICT_PAUSE = TimeUnit.MICROSECONDS.toNanos(200);
-    private static final long LONGEST_CONFLICT_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+final class Attempt implements Exchange.Party {
 
     private final Lane lane;
     private final Work work;
     private final Lane.Host host;
-    private final Backoff conflictPause = new Backoff(CONFLICT_PAUSE, LONGEST_CONFLICT_PAUSE);
-    private final long deadline;
+    private final Exchange exchange;
     private final boolean isNew;
 
-    private int conflicts;
     /** Whether the lane's board was read, or left behind by a transaction, since the attempt began. */
     private boolean fresh;
     /** Whether the board is what this member's own last transaction left behind. */
@@ -53,14 +39,14 @@ final class Attempt {
         this.lane = lane;
         this.work = work;
         this.host = lane.host();
-        this.deadline = host.loop().now()
-                + 2 * TimeUnit.NANOSECONDS.convert(host.settings().requestTimeout());
+        this.exchange = new Exchange(lane, this);
         this.isNew = !(work instanceof Claiming claiming)
                 || lane.begin(claiming.claim().sequence());
         this.settling = !isNew;
     }
 
-    void begin() {
+    @Override
+    public void begin() {
         host.membership().session().whenComplete((session, failure) -> {
             if (over) {
                 return;
@@ -73,7 +59,8 @@ final class Attempt {
         });
     }
 
-    private void proceed(Session session) {
+    @Override
+    public void proceed(Session session) {
         try {
             Board board = lane.board();
             if (board == null || (!isNew && !fresh)) {
@@ -132,7 +119,7 @@ final class Attempt {
 
     /** The layout needs a session for each permit. */
     private void more(Session session, int sessions) {
-        host.membership().spares(session, sessions - session.all().size()).whenComplete((done, failure) -> {
+        host.spares().make(session, sessions - session.all().size()).whenComplete((done, failure) -> {
             if (over) {
                 return;
             }
@@ -148,7 +135,7 @@ final class Attempt {
     private void read(Session session) {
         List<Op> ops =
                 List.of(Op.get(session.fenceKey()), Op.getTree(lane.names().tree()));
-        transact(session, ops, done -> {
+        exchange.transact(session, ops, done -> {
             own = false;
             see(session, done);
         });
@@ -161,7 +148,7 @@ final class Attempt {
         ops.add(Op.getTree(lane.names().tree()));
         long now = host.loop().now();
         lane.board(null);
-        transact(session, ops, done -> {
+        exchange.transact(session, ops, done -> {
             own = true;
             if (change.queues() && work instanceof Claiming claiming) {
                 long place = lane.places().place(claiming.arrived(), before.index());
@@ -206,71 +193,9 @@ final class Attempt {
         compute(session, seen);
     }
 
-    private void transact(Session session, List<Op> ops, Consumer<Done> next) {
-        host.api().transact(ops).whenComplete((outcome, failure) -> {
-            if (failure != null) {
-                failed(session, failure);
-                return;
-            }
-            if (over) {
-                return;
-            }
-            if (session.isOver()) {
-                fail(PermitStoreException.passing("The session with Consul was lost", null));
-                return;
-            }
-            try {
-                if (outcome instanceof Done done) {
-                    next.accept(done);
-                } else if (outcome instanceof Refused refused) {
-                    refused(session, refused);
-                }
-            } catch (RuntimeException e) {
-                fail(e);
-            }
-        });
-    }
-
-    private void failed(Session session, Throwable failure) {
-        lane.board(null);
-        if (ConsulApi.cause(failure) instanceof InDoubtException) {
-            host.membership().inDoubt(session);
-        }
-        fail(failure);
-    }
-
-    private void refused(Session session, Refused refused) {
-        lane.board(null);
-        boolean byFence = refused.operation() == 0 && refused.names(session.fenceKey());
-        if (refused.isDenied()) {
-            fail(Membership.refused(refused));
-        } else if ((refused.isInvalidSession() && refused.names(session.id())) || (byFence && refused.names("exist"))) {
-            host.membership().lost(session);
-            fail(PermitStoreException.passing("The session with Consul was lost", null));
-        } else if (refused.isInvalidSession() || refused.isConflict()) {
-            LOG.log(System.Logger.Level.TRACE, () -> "Repeated: " + refused.reason());
-            conflict(byFence ? session : null, session);
-        } else {
-            fail(Membership.refused(refused));
-        }
-    }
-
-    /** Reads again; from the third time on after a pause, for a lost transaction costs Consul as much as another. */
-    private void conflict(@Nullable Session fenced, Session session) {
-        conflicts++;
-        if (host.loop().now() > deadline) {
-            fail(PermitStoreException.passing(
-                    "Others were quicker %d times at key %s"
-                            .formatted(conflicts, lane.names().encoded()),
-                    null));
-        } else if (fenced != null) {
-            // another key's transaction was in doubt; the fence is, or will be, another
-            begin();
-        } else if (conflicts <= PATIENT_CONFLICTS) {
-            proceed(session);
-        } else {
-            host.loop().later(this::begin, conflictPause.next());
-        }
+    @Override
+    public boolean isOver() {
+        return over;
     }
 
     private void answer(Session session, Board board) {
@@ -300,7 +225,8 @@ final class Attempt {
         return isNew ? versions.answer(board, session.id(), own) : versions.again(board, session.id());
     }
 
-    void fail(Throwable failure) {
+    @Override
+    public void fail(Throwable failure) {
         if (!over) {
             over = true;
             work.fail(Membership.asStoreException(failure));

@@ -42,6 +42,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
     private final Loop loop;
     private final ConsulApi api;
     private final Membership membership;
+    private final Spares spares;
     private final KeyLayout layout;
     private final Map<String, Lane> lanes = new HashMap<>();
     private final LinkedHashMap<String, Lane> resting = new LinkedHashMap<>();
@@ -56,6 +57,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
         this.loop = new Loop("distributed-permit-consul", ticker);
         this.api = new ConsulApi(new ConsulHttp(client, settings, loop), settings);
         this.membership = new Membership(api, loop, settings, member, listener, this::mail, this::reset);
+        this.spares = new Spares(api, member);
         this.layout = KeyLayout.of(settings.layout());
         loop.execute(membership::work);
     }
@@ -184,6 +186,11 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
     @Override
     public Membership membership() {
         return membership;
+    }
+
+    @Override
+    public Spares spares() {
+        return spares;
     }
 
     @Override

@@ -32,6 +32,8 @@ final class Lane {
 
         Membership membership();
 
+        Spares spares();
+
         ConsulApi api();
 
         KeyLayout layout();

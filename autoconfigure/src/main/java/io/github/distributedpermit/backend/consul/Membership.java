@@ -239,37 +239,6 @@ final class Membership {
         });
     }
 
-    /** Makes further sessions of this member; they live and end with the first. */
-    CompletableFuture<Void> spares(Session current, int count) {
-        CompletableFuture<?>[] all = new CompletableFuture<?>[count];
-        for (int i = 0; i < count; i++) {
-            all[i] = api.createSession("distributed-permit " + member.name() + " (permit)")
-                    .thenCompose(id -> note(current, id));
-        }
-        return CompletableFuture.allOf(all);
-    }
-
-    private CompletableFuture<Void> note(Session current, String spare) {
-        String key = current.spareKey(spare);
-        List<Op> ops = List.of(
-                Op.get(current.fenceKey()),
-                Op.lock(key, spare, JsonText.of(Map.of("member", member.id()))),
-                Op.getTree(key));
-        return api.transact(ops).handle((outcome, problem) -> {
-            if (outcome instanceof Done done && !current.isOver()) {
-                current.addSpare(spare, done.written().get(1).modified());
-                return null;
-            }
-            api.destroySession(spare);
-            if (outcome instanceof Refused refused) {
-                throw refused(refused);
-            }
-            throw problem == null
-                    ? PermitStoreException.passing("The session with Consul was lost", null)
-                    : asStoreException(problem);
-        });
-    }
-
     /** The session, or what it holds, is gone; also told by a transaction that met it. */
     void lost(Session current) {
         if (current.isOver()) {
