@@ -52,8 +52,9 @@ public record Claim(
      * @param gone the highest sequence that has gone out
      */
     public Claim mergedWith(Claim other, long gone) {
-        Claim last = other.sequence > sequence ? other : this;
-        Claim first = last == this ? other : this;
+        boolean comesFirst = other.sequence > sequence;
+        Claim first = comesFirst ? this : other;
+        Claim last = comesFirst ? other : this;
         return first.sequence > gone ? last.leaving(first.held) : last;
     }
 }
