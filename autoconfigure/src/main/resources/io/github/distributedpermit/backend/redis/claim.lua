@@ -95,11 +95,16 @@ if r[field] == 0 or r[field] > r.expiry then -- a later time than the one there 
   op[field] = math.min(op[field], r.expiry)
 end
 
--- The key lives as long as its records, and not much longer once nobody uses it.
-local slack = (r.expiry - now) / 8
-local idle = op.used == 0 and op.line == 0
-if r.expiry > op.life or (idle and op.life > r.expiry + 2 * slack) then
-  op.life = r.expiry + slack
+-- The key lives as long as its records, and not much longer once nobody uses it. While somebody does, it is given time
+-- for several renewals at once.
+local lasts = r.expiry - now
+if op.used == 0 and op.line == 0 then
+  if r.expiry > op.life or op.life > r.expiry + lasts / 4 then
+    op.life = r.expiry + lasts / 8
+    op.unborn = { STATE, LINE, LEASES, TOMBS }
+  end
+elseif r.expiry > op.life then
+  op.life = r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000))
   op.unborn = { STATE, LINE, LEASES, TOMBS }
 end
 

@@ -58,19 +58,34 @@ for i = 2, #ARGV do
       end
     end
 
-    local listed = leased
-    expiry = now + lease
+    local listed, lasts = leased, lease
     if permits == 0 then
-      listed = entombed
-      expiry = now + tombstone
+      listed, lasts = entombed, tombstone
     end
-    if listed == 0 or listed > expiry or expiry > life or (used == 0 and life > expiry + (expiry - now) / 4) then
+    expiry = now + lasts
+    if listed == 0 or listed > expiry or (used == 0 and life > expiry + lasts / 4) then
       break
+    end
+    if permits > 0 and leased < now + lease * 0.4 then -- before its bound has passed, and others have to look at it
+      if pcall('ZADD', KEYS[at + 2], expiry, member) ~= 0 then
+        break
+      end
+      if first_lease == leased then
+        first_lease = tonumber(call('ZRANGE', KEYS[at + 2], 0, 0, 'WITHSCORES')[2])
+      end
+      leased = expiry
+    end
+    local lives_longer = expiry > life
+    if lives_longer then
+      life = expiry + (used == 0 and lasts / 8 or math.min(4 * lasts, math.max(lasts / 8, 60000000))) -- as in claim.lua
     end
     local added = pcall('HSET', state,
       '*', pack(HEADER, 1, used, 0, override, version, first_lease, first_tomb, life),
       member, pack(RECORD, permits, wanted, unit, base + unit, own, sequence, version, expiry, leased, entombed, 0))
     if added == 0 then
+      for k = at, lives_longer and at + 3 or 0 do
+        call('PEXPIREAT', KEYS[k], math.ceil(life / 1000) + 1)
+      end
       view = pack('<I4I4dddB', permits, limit, sequence, version, -1, used > limit and 2 or 0)
     end
   until true

@@ -103,7 +103,7 @@ class RedisKeyLayoutTest extends RedisTest {
                             .as(name)
                             .isBetween(
                                     Duration.ofSeconds(50).toMillis(),
-                                    Duration.ofSeconds(70).toMillis()));
+                                    Duration.ofSeconds(125).toMillis()));
             a.keep("k", 0);
             b.keep("k", 0);
             assertThat(eye.keys(prefix))
