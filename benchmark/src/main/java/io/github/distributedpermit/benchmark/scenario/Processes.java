@@ -41,7 +41,7 @@ public final class Processes implements Scenario {
         Workload work = Workload.of(
                         THREADS, LIMIT, Duration.ZERO, bench.effort().slice(1000))
                 .in(4);
-        Duel duel = bench.fleetDuel(work, BOTH, 0, 6, bench.effort().rounds(6), Map.of());
+        Duel duel = bench.fleetDuel(work, BOTH, 0, 4, bench.effort().rounds(6), Map.of());
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);
         rows.ratio("throughput, no hold", SliceStats::perSecond, Mark.atLeast(100));
@@ -51,7 +51,7 @@ public final class Processes implements Scenario {
     }
 
     private void withHold(Bench bench, int processes) throws Exception {
-        int warmUp = 3;
+        int warmUp = 2;
         Workload work = Workload.of(
                         THREADS, LIMIT, Duration.ofMillis(1), bench.effort().slice(2000))
                 .in(processes);
@@ -76,7 +76,7 @@ public final class Processes implements Scenario {
     }
 
     private void oneThreadEach(Bench bench) throws Exception {
-        int warmUp = 3;
+        int warmUp = 2;
         Workload work = Workload.of(1, 1, Duration.ofMillis(1), bench.effort().slice(1500))
                 .in(4);
         CallMeter calls = new CallMeter(redis, warmUp);
