@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class WorkerMain {
 
-    private static final long WARM_UP = TimeUnit.MILLISECONDS.toNanos(1500);
+    private static final long WARM_UP = TimeUnit.SECONDS.toNanos(1);
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(20);
 
     private final Stores stores;

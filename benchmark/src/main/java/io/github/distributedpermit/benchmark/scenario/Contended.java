@@ -65,7 +65,7 @@ public final class Contended implements Scenario {
                 true,
                 EVENTS,
                 1,
-                bench.effort().rounds(4),
+                bench.effort().rounds(3),
                 Map.of(Cast.OURS, calls, Cast.RSEMAPHORE, theirs));
         String load = load(limit, threads, work);
         Rows rows = new Rows(bench.report(), duel, load);

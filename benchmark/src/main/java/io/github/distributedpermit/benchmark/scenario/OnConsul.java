@@ -70,7 +70,7 @@ public final class OnConsul implements Scenario {
         String load = "Consul, " + Contended.load(10, 200, work);
         List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK);
         Duel duel = bench.duel(
-                work, names, true, Contended.EVENTS, 1, bench.effort().rounds(3));
+                work, names, true, Contended.EVENTS, 1, bench.effort().rounds(2));
         bench.report()
                 .row(
                         "throughput",

@@ -62,7 +62,7 @@ public final class Processes implements Scenario {
                 BOTH,
                 Contended.EVENTS,
                 warmUp,
-                bench.effort().rounds(4),
+                bench.effort().rounds(3),
                 Map.of(Cast.OURS, calls, Cast.RSEMAPHORE, theirs));
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);

@@ -30,7 +30,7 @@ public final class Uncontended implements Scenario {
                 Cast.ZSET,
                 Cast.EVALSHA,
                 Cast.PING);
-        Duel duel = bench.duel(work, names, false, 0, 20, bench.effort().rounds(40));
+        Duel duel = bench.duel(work, names, false, 0, 10, bench.effort().rounds(40));
         row(bench, duel, "pair, asynchronous return", Cast.OURS, 0.6);
         row(bench, duel, "pair, synchronous return", Cast.OURS_SYNC, 1.05);
         row(bench, duel, "pair, linger 1 ms", Cast.OURS_LINGER, 0.01);
