@@ -92,7 +92,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code Ledger.apply}: an answer that comes too late for its own lease counts. */
+    /** {@code Ledger.apply}: permits count for another lease, so that an answer too late for its own lease counts as well. */
     static final class TooLateCounts {
         @OnMethodExit
         static void exit(
@@ -101,7 +101,7 @@ final class Mistakes {
                 @FieldValue(value = "validUntil", readOnly = false) long until,
                 @Return boolean applied) {
             if (applied) {
-                until = until + policy.lease() / 4;
+                until = until + policy.lease();
             }
         }
     }

@@ -64,7 +64,8 @@ public final class Main {
     private static boolean allAreCaught(Options options) throws Exception {
         boolean caught = true;
         for (Planted mistake : Planted.named(options.names())) {
-            Result result = Trial.of(mistake, FOLDER, CAPACITY, options.seed());
+            int hits = options.hits() > 0 ? options.hits() : mistake.hits();
+            Result result = Trial.of(mistake, hits, FOLDER, CAPACITY, options.seed());
             caught &= !result.findings().isEmpty();
             Caught outcome = Caught.of(mistake.name(), mistake.about(), result);
             if (options.record()) {

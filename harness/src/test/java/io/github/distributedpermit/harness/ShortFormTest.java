@@ -29,7 +29,7 @@ class ShortFormTest {
 
     @Test
     void permitsTakenBeforeTheStoreHasGrantedThemAreFound() throws Exception {
-        Result result = Trial.of(Planted.GROWN_BEFORE_ANSWER, FOLDER, CAPACITY, SEED);
+        Result result = Trial.of(Planted.GROWN_BEFORE_ANSWER, 2, FOLDER, CAPACITY, SEED);
         assertThat(result.violations()).anyMatch(violation -> violation.contains("valid holders"));
     }
 }

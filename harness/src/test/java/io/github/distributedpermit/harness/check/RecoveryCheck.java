@@ -18,13 +18,14 @@ final class RecoveryCheck {
 
     static void check(int key, List<Call> calls, Circumstances circumstances, Rules rules, Findings findings) {
         Timeline<Boolean> changes = new Timeline<>();
+        long end = calls.stream().mapToLong(RecoveryCheck::lastSeen).max().orElse(0);
         for (Call call : calls) {
             if (call.wasGranted()) {
                 changes.add(
                         true, new Span(call.entered(), Math.max(call.entered(), occupiedUntil(call, circumstances))));
             }
             if (call.kind() == CallKind.WAIT) {
-                long until = Math.min(waitsUntil(call), circumstances.death(call.member()));
+                long until = Math.min(waitsUntil(call, end), circumstances.death(call.member()));
                 if (until > call.asked()) {
                     new Span(call.asked(), until)
                             .without(circumstances.pauses(call.member()))
@@ -53,8 +54,13 @@ final class RecoveryCheck {
         }
     }
 
-    private static long waitsUntil(Call call) {
-        return call.wasGranted() ? call.entered() : call.ended() != 0 ? call.ended() : END;
+    /** Who still waits when the history ends has waited until then. */
+    private static long waitsUntil(Call call, long end) {
+        return call.wasGranted() ? call.entered() : call.ended() != 0 ? call.ended() : end;
+    }
+
+    private static long lastSeen(Call call) {
+        return Math.max(Math.max(call.asked(), call.entered()), Math.max(call.held(), call.ended()));
     }
 
     private static long occupiedUntil(Call call, Circumstances circumstances) {

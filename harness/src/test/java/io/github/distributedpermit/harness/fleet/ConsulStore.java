@@ -2,8 +2,13 @@ package io.github.distributedpermit.harness.fleet;
 
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** One Consul agent that is its own server. */
 public final class ConsulStore implements Store {
@@ -13,6 +18,8 @@ public final class ConsulStore implements Store {
 
     /** Below this is everything of permits. */
     public static final String ROOT = "distributed-permit/";
+
+    private static final Pattern VERSION = Pattern.compile("\"Version\":\\s*\"([0-9.]+)");
 
     private final ConsulServer server;
 
@@ -47,7 +54,12 @@ public final class ConsulStore implements Store {
 
     @Override
     public String version() {
-        return "Consul";
+        try (var answer = server.address().resolve("/v1/agent/self").toURL().openStream()) {
+            Matcher version = VERSION.matcher(new String(answer.readAllBytes(), StandardCharsets.UTF_8));
+            return version.find() ? "Consul " + version.group(1) : "Consul";
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override

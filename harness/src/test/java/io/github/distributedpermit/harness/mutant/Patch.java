@@ -23,13 +23,21 @@ interface Patch {
     static Patch script(String script, String right, String wrong) {
         String resource = "io/github/distributedpermit/backend/redis/" + script + ".lua";
         return folder -> {
-            String text = read(resource);
+            Path file = folder.resolve(resource);
+            String text = Files.exists(file) ? Files.readString(file) : read(resource);
             if (text.split(java.util.regex.Pattern.quote(right), -1).length != 2) {
                 throw new IllegalStateException(resource + " has not exactly one '" + right + "'");
             }
-            Path file = folder.resolve(resource);
             Files.createDirectories(file.getParent());
             Files.writeString(file, text.replace(right, wrong));
+        };
+    }
+
+    /** A mistake that takes changes in several places. */
+    default Patch and(Patch other) {
+        return folder -> {
+            into(folder);
+            other.into(folder);
         };
     }
 

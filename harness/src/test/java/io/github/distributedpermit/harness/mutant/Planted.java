@@ -14,7 +14,8 @@ public enum Planted {
             "the store counts the lease on another clock than members do: it ends earlier than they think",
             "redis-stop-short",
             6,
-            Patch.script("claim", "r.expiry = now + lease", "r.expiry = now + lease / 2")),
+            Patch.script("claim", "r.expiry = now + lease", "r.expiry = now + lease / 2")
+                    .and(Patch.script("claims", "    expiry = now + lease\n", "    expiry = now + lease / 2\n"))),
     DEAD_HEAD_IS_SERVED(
             "who heads the line and is dead is granted all the same",
             "redis-kill-waiter",
@@ -29,12 +30,16 @@ public enum Planted {
             "members are told of grants, but the record does not grow",
             "redis-races",
             1,
-            Patch.script("serve", "op.used = op.used + target - r.permits\n", "")),
+            Patch.script("serve", "op.used = op.used + target - r.permits\n", "")
+                    .and(Patch.script("claim", "op.used = op.used - (r.permits - base)", "op.used = 0"))
+                    .and(Patch.script("claims", "used = used - permits + base\n", "used = 0\n"))
+                    .and(Patch.script("claims", "used = used - base + target\n", ""))),
     VERSION_RESTARTS(
             "tokens begin anew whenever the store is emptied or the key vanishes",
             "redis-flushall",
             6,
-            Patch.script("serve", "math.max(op.version + 1, op.now)", "op.version + 1")),
+            Patch.script("serve", "math.max(op.version + 1, op.now)", "op.version + 1")
+                    .and(Patch.script("claims", "version < now and now or version + 1", "version + 1"))),
     DEADLINE_BEYOND_LEASE(
             "a deadline counted from the answer, and longer than the lease",
             "redis-sigstop",
