@@ -11,8 +11,10 @@ import io.github.distributedpermit.harness.history.Ending;
 import io.github.distributedpermit.harness.history.EventLog;
 import java.time.Duration;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -26,6 +28,8 @@ final class Caller extends Thread {
 
     private static final int MANY = 100;
     private static final int LONG = 1_000_000;
+
+    private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     private final int member;
     private final int thread;
@@ -152,8 +156,20 @@ final class Caller extends Thread {
         return orders.minHoldMicros() + (long) (range * (range < LONG ? share : Math.pow(share, 6)));
     }
 
+    /** So that the log says why calls failed. */
+    private static void tellOnce(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        if (TOLD.size() < MANY && TOLD.add(root.toString())) {
+            System.err.println("A call failed: " + failure + ", because of " + root);
+        }
+    }
+
     private static Ending ending(RuntimeException e) {
         if (e instanceof PermitBackendException) {
+            tellOnce(e);
             return Ending.FAILED;
         }
         if (e instanceof PermitRejectedException rejected) {
