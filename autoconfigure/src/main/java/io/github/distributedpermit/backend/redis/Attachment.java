@@ -8,6 +8,8 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -18,10 +20,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class Attachment implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(Attachment.class.getName());
+    private static final long LEAVING_AGAIN = TimeUnit.SECONDS.toNanos(1);
+
     private final RedisConnection connection;
     private final RedisClusterAsyncCommands<byte[], byte[]> commands;
     private final StatefulConnection<byte[], byte[]> state;
     private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
+
+    private final AtomicLong lastLeft = new AtomicLong(System.nanoTime() - LEAVING_AGAIN);
 
     @SuppressWarnings("unchecked")
     private Attachment(RedisConnection connection) {
@@ -59,6 +66,20 @@ final class Attachment implements AutoCloseable {
     /** Whether its owner has closed it for good, so that a new one is needed. */
     boolean isGone() {
         return state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
+    }
+
+    /**
+     * The server has become a replica, or was taken for the master while a fail-over was under way. It would keep the
+     * connection for ever; once that has ended, Lettuce connects again to where Sentinel or the name points by then. A
+     * cluster says by itself who answers instead.
+     */
+    void leaveReplica() {
+        long now = System.nanoTime();
+        long last = lastLeft.get();
+        if (cluster == null && now - last >= LEAVING_AGAIN && lastLeft.compareAndSet(last, now)) {
+            LOG.log(System.Logger.Level.INFO, "Redis answers as a replica; connecting again to find the master");
+            commands.quit();
+        }
     }
 
     /** Who answers for the key. */

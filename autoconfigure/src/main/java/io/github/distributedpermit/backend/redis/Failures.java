@@ -96,6 +96,12 @@ final class Failures {
         return PermitStoreException.passing("Redis answered " + code + of(key), null);
     }
 
+    /** Whether the server takes no writes, since it is a replica. */
+    static boolean isReadOnly(Throwable failure) {
+        return failure instanceof RedisCommandExecutionException answer
+                && code(answer, String.valueOf(answer.getMessage())).equals("READONLY");
+    }
+
     private static String code(RedisCommandExecutionException answer, String text) {
         if (answer instanceof RedisReadOnlyException) {
             return "READONLY";

@@ -113,6 +113,9 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
             silence.unanswered(node);
         }
         Attachment to = attachment;
+        if (to != null && Failures.isReadOnly(failure)) {
+            to.leaveReplica();
+        }
         if (to == null) {
             completeExceptionally(Failures.of(failure, key));
         } else if (failure instanceof RedisNoScriptException && !whole) {

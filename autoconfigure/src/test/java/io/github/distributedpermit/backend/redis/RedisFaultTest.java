@@ -9,6 +9,8 @@ import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.KillArgs;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -83,6 +85,42 @@ class RedisFaultTest extends RedisTest {
         assertThat(b.queue(key(), 1, 1).permits()).isZero();
         a.keep(key(), 0);
         b.awaitGrant(key(), 1);
+    }
+
+    /** A fail-over may leave a connection with what was the master; it would stay there for ever. */
+    @Test
+    void connectionToAReplicaIsLeftSoThatTheMasterCanBeFound() {
+        RedisServer server = open(RedisServer.started());
+        RedisServer master = open(RedisServer.started());
+        TestMember a = member(factory(server));
+        a.queue(key(), 1, 1);
+        RedisEye eye = eye(server);
+        Set<String> before = claimingClients(eye);
+        assertThat(before).hasSize(1);
+
+        eye.commands().replicaof("127.0.0.1", master.port());
+
+        assertThat(a.failure(a.next(key(), 1, 1, 1, true))).hasMessageContaining("READONLY");
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(clients(eye)).doesNotContainAnyElementsOf(before));
+        eye.commands().replicaofNoOne();
+        awaitWorking(a);
+    }
+
+    private static Set<String> claimingClients(RedisEye eye) {
+        return ids(eye, " cmd=eval");
+    }
+
+    private static Set<String> clients(RedisEye eye) {
+        return ids(eye, " ");
+    }
+
+    private static Set<String> ids(RedisEye eye, String with) {
+        return eye.commands()
+                .clientList()
+                .lines()
+                .filter(line -> line.contains(with))
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .collect(Collectors.toSet());
     }
 
     @Test
@@ -222,7 +260,10 @@ class RedisFaultTest extends RedisTest {
         assertThat(refused.isPermanent()).isFalse();
         assertThat(refused).hasMessageContaining("READONLY");
         eye.commands().configSet("replica-serve-stale-data", "no");
-        assertThat(a.failure(a.next(key(), 2, 1, 1, true))).hasMessageContaining("MASTERDOWN");
+        // a connection to a replica is left, so that for a moment there is none
+        await().atMost(PATIENCE)
+                .untilAsserted(() ->
+                        assertThat(a.failure(a.next(key(), 2, 1, 1, true))).hasMessageContaining("MASTERDOWN"));
         eye.commands().replicaofNoOne();
         assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
     }
