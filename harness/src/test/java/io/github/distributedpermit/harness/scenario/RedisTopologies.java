@@ -50,9 +50,11 @@ final class RedisTopologies {
             hit[0] = stage.someone(Call::isInside);
             stage.await("the fail-over", () -> store.hasLeft(old));
         });
+        old.start();
+        // until the Sentinel has made it a replica it takes claims, from whoever still takes it for the master
+        stage.await("the old master to follow the new one", store::isWhole);
         stage.circumstances()
                 .excuse(new Span(from, System.nanoTime() + stage.setup().lease().toNanos()));
-        old.start();
         return hit[0];
     }
 
