@@ -17,10 +17,10 @@ final class Lane {
     private final KeyNames names;
     private final HoldingListener listener;
     private final Deque<Work> queue = new ArrayDeque<>();
-    private final Versions versions = new Versions();
     private final Places places = new Places();
     private final Host host;
 
+    private Versions versions = new Versions();
     private @Nullable Board board;
     private @Nullable Attempt running;
     private @Nullable Entry unread;
@@ -175,6 +175,8 @@ final class Lane {
         unread = null;
         mayHaveMail = false;
         places.forget();
+        // a Consul that has lost its state counts from the start: indexes from before would meet those of other members
+        versions = new Versions();
     }
 
     /** The member leaves. */

@@ -9,7 +9,9 @@ import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -79,6 +81,15 @@ class ConsulFaultsTest {
             assertThat(b.queue("restarted", 1, 1).permits()).isZero();
             a.keep("restarted", 1, 0);
             await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+
+            // to both of them the index went backwards; their tokens differ all the same
+            Set<Long> versions = new HashSet<>();
+            for (int i = 0; i < 10; i++) {
+                b.keep("restarted", 1, 0);
+                assertThat(versions.add(a.attempt("restarted", 1, 1).version())).isTrue();
+                a.keep("restarted", 1, 0);
+                assertThat(versions.add(b.attempt("restarted", 1, 1).version())).isTrue();
+            }
         }
     }
 

@@ -31,17 +31,18 @@ public final class Checker {
             LimitCheck.check(key, some, circumstances, rules, findings);
             RecoveryCheck.check(key, some, circumstances, rules, findings);
             OrderCheck.check(key, some, circumstances, rules, findings);
-            tokens(key, some, findings);
+            tokens(key, some, circumstances, findings);
         });
         calls.forEach(call -> single(call, circumstances, rules, findings));
         return findings;
     }
 
-    private static void tokens(int key, List<Call> calls, Findings findings) {
-        record Token(long version, long count) {}
+    private static void tokens(int key, List<Call> calls, Circumstances circumstances, Findings findings) {
+        record Token(long life, long version, long count) {}
         Set<Token> seen = new HashSet<>();
         for (Call call : calls) {
-            if (call.wasGranted() && !seen.add(new Token(call.version(), call.count()))) {
+            if (call.wasGranted()
+                    && !seen.add(new Token(circumstances.life(call.entered()), call.version(), call.count()))) {
                 findings.violation(
                         "key %d: token (%d, %d) was given twice".formatted(key, call.version(), call.count()));
             }

@@ -129,4 +129,29 @@ class CheckerTest {
         Call one = held(0, 1, 2, 10, 10);
         assertThat(violations(one, one)).anyMatch(violation -> violation.contains("was given twice"));
     }
+
+    @Test
+    void tokensBeginAnewInAStoreThatLostAllItKnew() {
+        Call before = held(0, 1, 2, 10, 10);
+        Call after = new Call(
+                1,
+                0,
+                0,
+                CallKind.WAIT,
+                1_000 * MS,
+                12 * MS,
+                20 * MS,
+                25 * MS,
+                0,
+                25 * MS,
+                25 * MS,
+                Ending.RETURNED,
+                before.version(),
+                before.count());
+        assertThat(violations(before, after)).anyMatch(violation -> violation.contains("was given twice"));
+
+        circumstances.reborn(15 * MS);
+
+        assertThat(violations(before, after)).isEmpty();
+    }
 }

@@ -12,6 +12,7 @@ public final class Circumstances {
     private final Map<Integer, List<Span>> pauses = new HashMap<>();
     private final List<Span> outages = new ArrayList<>();
     private final List<Span> excused = new ArrayList<>();
+    private final List<Long> rebirths = new ArrayList<>();
 
     /** A process was killed. */
     public void died(int member, long at) {
@@ -31,6 +32,16 @@ public final class Circumstances {
     /** More holders than the limit are a named exception then. */
     public void excuse(Span when) {
         excused.add(when);
+    }
+
+    /** The store lost all it knew, by which tokens of it may begin anew. */
+    public void reborn(long at) {
+        rebirths.add(at);
+    }
+
+    /** Which of the store's lives that moment is in. */
+    long life(long at) {
+        return rebirths.stream().filter(birth -> birth <= at).count();
     }
 
     /** When the process died; never: the largest number. */

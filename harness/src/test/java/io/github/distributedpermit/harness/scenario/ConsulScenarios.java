@@ -116,6 +116,7 @@ final class ConsulScenarios {
         stage.outage(() -> {
             store.server().kill();
             hit[0] = stage.someone(Call::isInside);
+            stage.circumstances().reborn(System.nanoTime());
             store.server().run();
         });
         excuse(stage, from, ConsulStore.TTL);
