@@ -1,22 +1,15 @@
 package io.github.distributedpermit.autoconfigure;
 
-import static io.github.distributedpermit.autoconfigure.Starts.analysis;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static io.github.distributedpermit.autoconfigure.CertificateChecks.assertAccepted;
+import static io.github.distributedpermit.autoconfigure.CertificateChecks.assertRefused;
 
-import io.github.distributedpermit.Permit;
-import io.github.distributedpermit.PermitBackendException;
-import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.certificates.TestAuthority;
 import io.github.distributedpermit.consulserver.ConsulServer;
-import io.github.distributedpermit.health.PermitHealthIndicator;
 import java.nio.file.Path;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.health.contributor.Health;
-import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cloud.consul.ConsulAutoConfiguration;
 
@@ -34,37 +27,16 @@ class ConsulTlsTest {
     @Test
     void certificateForTheHostIsAcceptedIfItsAuthorityIsKnown() {
         try (ConsulServer server = ConsulServer.startWithTls(authority.issue("localhost"))) {
-            over(authority, server).run(context -> {
-                try (Permit permit = context.getBean(Permits.class).acquire("export")) {
-                    assertThat(permit.isHeld()).isTrue();
-                }
-                assertThat(context.getBean(PermitHealthIndicator.class).health().getStatus())
-                        .isEqualTo(Status.UP);
-            });
-            refused(over(TestAuthority.in(strangers), server), "certification path");
+            assertAccepted(over(authority, server));
+            assertRefused(over(TestAuthority.in(strangers), server), "certification path");
         }
     }
 
     @Test
     void certificateForAnotherHostIsRefused() {
         try (ConsulServer server = ConsulServer.startWithTls(authority.issue("elsewhere.test"))) {
-            refused(over(authority, server), "localhost");
+            assertRefused(over(authority, server), "localhost");
         }
-    }
-
-    private static void refused(ApplicationContextRunner application, String reason) {
-        application.run(context -> {
-            Health health = context.getBean(PermitHealthIndicator.class).health();
-            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-            assertThat(health.getDetails().get("error")).asString().contains("certificate", reason);
-            assertThatExceptionOfType(PermitBackendException.class)
-                    .isThrownBy(() -> context.getBean(Permits.class).acquire("export"))
-                    .withMessageContaining("certificate")
-                    .withMessageContaining(reason);
-        });
-        assertThat(analysis(application.withPropertyValues("distributed-permit.fail-fast=true"))
-                        .getDescription())
-                .contains("certificate", reason);
     }
 
     /** Spring Cloud's own client starts with all of the properties only, also where the server asks for no certificate. */

@@ -1,14 +1,9 @@
 package io.github.distributedpermit.autoconfigure;
 
-import static io.github.distributedpermit.autoconfigure.Starts.analysis;
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static io.github.distributedpermit.autoconfigure.CertificateChecks.assertAccepted;
+import static io.github.distributedpermit.autoconfigure.CertificateChecks.assertRefused;
 
-import io.github.distributedpermit.Permit;
-import io.github.distributedpermit.PermitBackendException;
-import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.certificates.TestAuthority;
-import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
@@ -17,8 +12,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
-import org.springframework.boot.health.contributor.Health;
-import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Applications that talk to Redis over TLS, configured as Boot's documentation says. */
@@ -41,40 +34,19 @@ class RedisTlsTest {
     @Test
     void certificateForTheHostIsAccepted() {
         server = RedisServer.startedWithTls(authority.issue("localhost"));
-        over(authority).run(context -> {
-            try (Permit permit = context.getBean(Permits.class).acquire("export")) {
-                assertThat(permit.isHeld()).isTrue();
-            }
-            assertThat(context.getBean(PermitHealthIndicator.class).health().getStatus())
-                    .isEqualTo(Status.UP);
-        });
+        assertAccepted(over(authority));
     }
 
     @Test
     void certificateForAnotherHostIsRefused() {
         server = RedisServer.startedWithTls(authority.issue("elsewhere.test"));
-        refused(over(authority), "localhost");
+        assertRefused(over(authority), "localhost");
     }
 
     @Test
     void certificateOfAnUnknownAuthorityIsRefused() {
         server = RedisServer.startedWithTls(authority.issue("localhost"));
-        refused(over(TestAuthority.in(strangers)), "certification path");
-    }
-
-    private static void refused(ApplicationContextRunner application, String reason) {
-        application.run(context -> {
-            Health health = context.getBean(PermitHealthIndicator.class).health();
-            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-            assertThat(health.getDetails().get("error")).asString().contains("certificate", reason);
-            assertThatExceptionOfType(PermitBackendException.class)
-                    .isThrownBy(() -> context.getBean(Permits.class).acquire("export"))
-                    .withMessageContaining("certificate")
-                    .withMessageContaining(reason);
-        });
-        assertThat(analysis(application.withPropertyValues("distributed-permit.fail-fast=true"))
-                        .getDescription())
-                .contains("certificate", reason);
+        assertRefused(over(TestAuthority.in(strangers)), "certification path");
     }
 
     private ApplicationContextRunner over(TestAuthority trusted) {

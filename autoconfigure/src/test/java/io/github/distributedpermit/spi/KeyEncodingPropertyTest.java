@@ -6,13 +6,11 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple.Tuple2;
 
-class KeyEncodingPropertyTest {
+class KeyEncodingPropertyTest implements OddKeys {
 
     @Property(tries = 5_000)
     void everyEncodedKeyIsShortAndOfSafeCharacters(@ForAll("keys") String key) {
@@ -32,16 +30,6 @@ class KeyEncodingPropertyTest {
     @Property(tries = 10_000)
     void differentKeysStayDifferent(@ForAll("pairs") Tuple2<String, String> pair) {
         assertThat(KeyEncoding.encode(pair.get1())).isNotEqualTo(KeyEncoding.encode(pair.get2()));
-    }
-
-    @Provide
-    Arbitrary<String> keys() {
-        return OddKeys.keys();
-    }
-
-    @Provide
-    Arbitrary<Tuple2<String, String>> pairs() {
-        return OddKeys.pairs();
     }
 
     /** Written from the Javadoc of the encoding, not from its code. */

@@ -3,19 +3,19 @@ package io.github.distributedpermit.spi;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.Tuple.Tuple2;
 
 /** Keys as unkind users choose them, for properties. */
-public final class OddKeys {
+public interface OddKeys {
 
-    private static final String SPECIAL =
-            "aZ09-_~%u. /\\:{}[]?*+'\"\n\r\t\u0000\u007fäß日\u0308\u2028\ud83d\ude00\ud83d\ufffd";
-
-    private OddKeys() {}
+    /** What names in stores give a meaning, and what is no whole character. */
+    String SPECIAL = "aZ09-_~%u. /\\:{}[]?*+'\"\n\r\t\u0000\u007fäß日\u0308\u2028\ud83d\ude00\ud83d\ufffd";
 
     /** Any text of 1 to 600 UTF-16 units, unpaired surrogates included; many with what names in stores give a meaning. */
-    public static Arbitrary<String> keys() {
+    @Provide
+    default Arbitrary<String> keys() {
         return Arbitraries.frequencyOf(
                 Tuple.of(
                         4,
@@ -28,7 +28,8 @@ public final class OddKeys {
     }
 
     /** Two different keys, many of them near misses: one is the other, encoded, cut, extended or changed in one place. */
-    public static Arbitrary<Tuple2<String, String>> pairs() {
+    @Provide
+    default Arbitrary<Tuple2<String, String>> pairs() {
         Arbitrary<Tuple2<String, String>> any =
                 Combinators.combine(keys(), keys()).as(Tuple::of);
         Arbitrary<Tuple2<String, String>> near = Combinators.combine(

@@ -61,7 +61,7 @@ final class Exchange {
                 return;
             }
             if (session.isOver()) {
-                party.fail(lost());
+                party.fail(Session.lost());
                 return;
             }
             try {
@@ -74,10 +74,6 @@ final class Exchange {
                 party.fail(e);
             }
         });
-    }
-
-    private static PermitStoreException lost() {
-        return PermitStoreException.passing("The session with Consul was lost", null);
     }
 
     private void failed(Session session, Throwable failure) {
@@ -95,7 +91,7 @@ final class Exchange {
             party.fail(Membership.refused(refused));
         } else if ((refused.isInvalidSession() && refused.names(session.id())) || (byFence && refused.names("exist"))) {
             host.membership().lost(session);
-            party.fail(lost());
+            party.fail(Session.lost());
         } else if (refused.isInvalidSession() || refused.isConflict()) {
             LOG.log(System.Logger.Level.TRACE, () -> "Repeated: " + refused.reason());
             conflict(byFence, session);

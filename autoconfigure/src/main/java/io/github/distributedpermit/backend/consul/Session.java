@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -76,5 +77,10 @@ final class Session {
 
     void end() {
         over = true;
+    }
+
+    /** What ends that was asked for in a session which is over. */
+    static PermitStoreException lost() {
+        return PermitStoreException.passing("The session with Consul was lost", null);
     }
 }

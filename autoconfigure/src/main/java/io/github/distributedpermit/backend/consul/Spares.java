@@ -3,7 +3,6 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -36,9 +35,7 @@ record Spares(ConsulApi api, Member member) {
             if (outcome instanceof Refused refused) {
                 throw Membership.refused(refused);
             }
-            throw problem == null
-                    ? PermitStoreException.passing("The session with Consul was lost", null)
-                    : Membership.asStoreException(problem);
+            throw problem == null ? Session.lost() : Membership.asStoreException(problem);
         });
     }
 }

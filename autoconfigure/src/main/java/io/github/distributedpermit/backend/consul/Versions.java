@@ -1,8 +1,9 @@
 package io.github.distributedpermit.backend.consul;
 
 /**
- * The versions of one member's record of one key, as long as its session lives: Raft index, then a count of what was learnt at that index, then the
- * member's lowest slot. Growing, and never that of another member's grant: at any index, a slot has one holder. Confined.
+ * The versions of one member's record of one key, as long as its session lives: Raft index, then a count of what was
+ * learnt at that index, then the member's lowest slot. Growing, and never that of another member's grant: at any index, a
+ * slot has one holder. Confined.
  */
 final class Versions {
 

@@ -38,7 +38,10 @@ final class Faults {
         return unwrap(failure) instanceof KeeperException.SessionExpiredException;
     }
 
-    /** For the core, with the key as in the names of nodes: it may hold anything. The messages of the client name codes and paths, never credentials. */
+    /**
+     * For the core, with the key as in the names of nodes: it may hold anything. The messages of the client name codes and
+     * paths, never credentials.
+     */
     static PermitStoreException translate(String key, Throwable failure) {
         Throwable cause = unwrap(failure);
         if (cause instanceof PermitStoreException known) {

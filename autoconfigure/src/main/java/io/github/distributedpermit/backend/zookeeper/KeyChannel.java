@@ -25,14 +25,11 @@ final class KeyChannel implements Flight.Outcome {
     private final Flight flight;
     private final ReentrantLock lock = new ReentrantLock();
 
-    private @Nullable Request pending;
+    private final Pending pending = new Pending();
     /** A claim, a departure or the removal of the node is on its way. */
     private boolean busy;
 
     private boolean retired;
-    /** The highest sequence of a claim that has been sent. */
-    private long sentUpTo = -1;
-
     private @Nullable Claim unsettled;
     /** An earlier session may have left a record, which nobody will claim back. */
     private boolean departing;
@@ -68,8 +65,7 @@ final class KeyChannel implements Flight.Outcome {
             if (retired) {
                 return false;
             }
-            Request request = Request.of(claim, member.now(), answer);
-            pending = pending == null ? request : pending.followedBy(request, sentUpTo);
+            pending.add(Request.of(claim, member.now(), answer));
         } finally {
             lock.unlock();
         }
@@ -83,17 +79,15 @@ final class KeyChannel implements Flight.Outcome {
         Request next;
         lock.lock();
         try {
-            next = pending;
-            if (next != null && next.isAbandoned()) {
-                next = null;
-                pending = null;
+            pending.forgetAbandoned();
+            if (busy || link == null) {
+                return;
             }
-            if (busy || link == null || next == null) {
+            next = pending.send();
+            if (next == null) {
                 return;
             }
             busy = true;
-            pending = null;
-            sentUpTo = Math.max(sentUpTo, next.claim().sequence());
             departing = false; // the claim says what is to be left
         } finally {
             lock.unlock();
@@ -189,8 +183,7 @@ final class KeyChannel implements Flight.Outcome {
         Request dropped;
         lock.lock();
         try {
-            dropped = pending;
-            pending = null;
+            dropped = pending.drop();
             unsettled = null;
             departing = departing || own.name() != null;
             knowledge.forget();
@@ -234,8 +227,8 @@ final class KeyChannel implements Flight.Outcome {
         lock.lock();
         try {
             Claim claim = unsettled;
-            if (claim != null && !busy && pending == null && now - lastUsed >= UNSETTLED_NANOS) {
-                pending = Request.again(claim, now);
+            if (claim != null && !busy && pending.isEmpty() && now - lastUsed >= UNSETTLED_NANOS) {
+                pending.add(Request.again(claim, now));
             }
         } finally {
             lock.unlock();
@@ -250,7 +243,7 @@ final class KeyChannel implements Flight.Outcome {
     boolean beginLeaving(long now, long idle) {
         lock.lock();
         try {
-            boolean inUse = busy || retired || pending != null || unsettled != null || departing;
+            boolean inUse = busy || retired || !pending.isEmpty() || unsettled != null || departing;
             boolean free = own.name() == null || knowledge.isFreeOf(member.member());
             busy = busy || (!inUse && free && now - lastUsed >= idle);
             return !inUse && busy;
@@ -272,7 +265,7 @@ final class KeyChannel implements Flight.Outcome {
             if (gone) {
                 knowledge.forget();
                 own.forget();
-                retired = retired || pending == null;
+                retired = retired || pending.isEmpty();
             }
             useless = retired;
         } finally {
@@ -289,8 +282,7 @@ final class KeyChannel implements Flight.Outcome {
         lock.lock();
         try {
             retired = true;
-            dropped = pending;
-            pending = null;
+            dropped = pending.drop();
         } finally {
             lock.unlock();
         }

@@ -159,7 +159,7 @@ class ConsulFixture implements StoreFixture {
     /** Each takes some ten seconds of real transactions. */
     @Override
     public int runs() {
-        return Integer.getInteger("contract.runs", 3);
+        return 3;
     }
 
     /** Too few for one to meet another: a claim tells in its answer what a notice would have told. */

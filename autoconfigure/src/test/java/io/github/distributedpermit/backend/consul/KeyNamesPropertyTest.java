@@ -6,14 +6,12 @@ import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.OddKeys;
 import java.net.URI;
 import java.util.List;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple.Tuple2;
 
 /** The names of any key in Consul. */
-class KeyNamesPropertyTest {
+class KeyNamesPropertyTest implements OddKeys {
 
     private static final String PREFIX = "some/prefix";
 
@@ -44,15 +42,5 @@ class KeyNamesPropertyTest {
         assertThat(URI.create("http://localhost/v1/kv/" + PathEncoding.encode(name))
                         .getPath())
                 .isEqualTo("/v1/kv/" + name);
-    }
-
-    @Provide
-    Arbitrary<String> keys() {
-        return OddKeys.keys();
-    }
-
-    @Provide
-    Arbitrary<Tuple2<String, String>> pairs() {
-        return OddKeys.pairs();
     }
 }

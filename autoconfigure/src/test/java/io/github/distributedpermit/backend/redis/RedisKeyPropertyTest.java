@@ -12,14 +12,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple.Tuple2;
 
 /** The names of any key in Redis. */
-class RedisKeyPropertyTest {
+class RedisKeyPropertyTest implements OddKeys {
 
     private static final String PREFIX = "some:prefix";
 
@@ -61,15 +59,5 @@ class RedisKeyPropertyTest {
         return Arrays.stream(RedisKey.of(PREFIX, key).names())
                 .map(name -> new String(name, StandardCharsets.UTF_8))
                 .toList();
-    }
-
-    @Provide
-    Arbitrary<String> keys() {
-        return OddKeys.keys();
-    }
-
-    @Provide
-    Arbitrary<Tuple2<String, String>> pairs() {
-        return OddKeys.pairs();
     }
 }

@@ -5,15 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.OddKeys;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple.Tuple2;
 import org.apache.zookeeper.common.PathUtils;
 
 /** The names of any key in ZooKeeper. */
-class NamesPropertyTest {
+class NamesPropertyTest implements OddKeys {
 
     private static final String ROOT = "/some/prefix";
 
@@ -28,15 +26,5 @@ class NamesPropertyTest {
     @Property(tries = 3_000)
     void differentKeysHaveDifferentPaths(@ForAll("pairs") Tuple2<String, String> pair) {
         assertThat(Names.keyPath(ROOT, pair.get1())).isNotEqualTo(Names.keyPath(ROOT, pair.get2()));
-    }
-
-    @Provide
-    Arbitrary<String> keys() {
-        return OddKeys.keys();
-    }
-
-    @Provide
-    Arbitrary<Tuple2<String, String>> pairs() {
-        return OddKeys.pairs();
     }
 }

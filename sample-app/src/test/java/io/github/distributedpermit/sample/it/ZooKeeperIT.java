@@ -1,14 +1,11 @@
 package io.github.distributedpermit.sample.it;
 
 import static io.github.distributedpermit.sample.it.Fleet.LIMIT;
-import static io.github.distributedpermit.sample.it.Fleet.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AutoClose;
@@ -61,23 +58,11 @@ class ZooKeeperIT {
     @Test
     void permitsOfAKilledInstanceServeTheOtherWhenItsSessionEnds() {
         try (Fleet fleet = fleet("zookeeper-killed")) {
-            List<CompletableFuture<Answer>> lost = Fleet.exportAt(fleet.first(), LIMIT, "60s");
-            await().atMost(LONG).until(() -> fleet.first().gauge("holders") == LIMIT);
-            List<CompletableFuture<Answer>> waiting = Fleet.exportAt(fleet.second(), LIMIT + 1, "100ms");
-            await().atMost(LONG).until(() -> fleet.second().gauge("waiters") == LIMIT + 1);
+            Recovery recovery = Recovery.of(fleet.first(), fleet.second());
 
-            Instant killedAt = Instant.now();
-            fleet.first().kill();
-
-            List<Answer> served = Fleet.join(waiting);
-            assertThat(served).extracting(Answer::status).containsOnly(200);
-            Instant latest = killedAt.plus(SESSION).plus(AFTERWARDS).plus(NOISE);
-            assertThat(Fleet.executions(served))
-                    .extracting(Execution::startedAt)
-                    .allSatisfy(startedAt -> assertThat(startedAt).isBetween(killedAt, latest));
-            assertThat(Execution.mostAtOnce(Fleet.executions(served))).isLessThanOrEqualTo(LIMIT);
-            assertThat(lost).allMatch(CompletableFuture::isCompletedExceptionally);
-            Fleet.awaitDrained(fleet.second());
+            Instant latest = recovery.killedAt().plus(SESSION).plus(AFTERWARDS).plus(NOISE);
+            assertThat(recovery.startedAt())
+                    .allSatisfy(startedAt -> assertThat(startedAt).isBetween(recovery.killedAt(), latest));
         }
     }
 }
