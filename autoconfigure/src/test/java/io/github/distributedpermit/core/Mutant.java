@@ -4,8 +4,12 @@ import static net.bytebuddy.matcher.ElementMatchers.named;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import net.bytebuddy.ByteBuddy;
 import net.bytebuddy.asm.Advice;
 import net.bytebuddy.dynamic.ClassFileLocator;
@@ -32,10 +36,14 @@ enum Mutant {
     LOSS_IGNORED("Holders", "loseDownTo", Mistakes.LossIgnored.class),
     NO_RECHECK("ClaimPlan", "confirmed,send", Mistakes.NoRecheck.class),
     NEVER_LEARNS("ClaimPlan", "nextTimed", Mistakes.NeverLearns.class),
-    GIVE_UP_FORGOTTEN("ClaimPlan", "owe", Mistakes.GiveUpForgotten.class),
+    GIVE_UP_FORGOTTEN("ClaimPlan", "maySend", Mistakes.GiveUpForgotten.class),
+    LATE_ANSWER_TAKEN_FOR_ONE("Ledger", "isBeyond", FixedValue.value(false)),
     LAST_LEAVES_SILENTLY("ClaimPlan", "isDue", Mistakes.LastLeavesSilently.class),
     NO_PATIENCE("ClaimPlan", "maySend", Mistakes.NoPatience.class),
-    OWED_SENT_AGAIN("SentClaims", "isInFlight", FixedValue.value(false)),
+    OWED_SENT_AGAIN(
+            change("SentClaims", "isInFlight", FixedValue.value(false)),
+            change("ClaimPlan", "maySend", Mistakes.UpToTheWindow.class)),
+    UP_TO_THE_WINDOW("ClaimPlan", "maySend", Mistakes.UpToTheWindow.class),
     NO_BACKOFF("Backoff", "failed", Mistakes.NoBackoff.class),
     SEVERAL_IN_FLIGHT_WHILE_AWAY("Backoff", "isFailing", FixedValue.value(false)),
     IDLE_PART_KEPT("LineState", "returnIdle", Mistakes.IdlePartKept.class),
@@ -53,24 +61,49 @@ enum Mutant {
 
     private static final String PACKAGE = "io.github.distributedpermit.";
 
-    private final String type;
-    private final String methods;
-    private final @Nullable Object wrong;
+    private final List<Change> changes;
     private final ModelTable.@Nullable Mistake inStore;
 
     Mutant(String type, String methods, Object wrong) {
-        this(type, methods, wrong, null);
+        this(change(type, methods, wrong));
+    }
+
+    Mutant(Change... changes) {
+        this(null, changes);
     }
 
     Mutant(ModelTable.Mistake inStore) {
-        this("", "", null, inStore);
+        this(inStore, new Change[0]);
     }
 
-    Mutant(String type, String methods, @Nullable Object wrong, ModelTable.@Nullable Mistake inStore) {
-        this.type = type;
-        this.methods = methods;
-        this.wrong = wrong;
+    Mutant(String type, String methods, Object wrong, ModelTable.Mistake inStore) {
+        this(inStore, change(type, methods, wrong));
+    }
+
+    Mutant(ModelTable.@Nullable Mistake inStore, Change... changes) {
         this.inStore = inStore;
+        this.changes = List.of(changes);
+    }
+
+    private static Change change(String type, String methods, Object wrong) {
+        return new Change(PACKAGE + "core." + type, List.of(methods.split(",")), wrong);
+    }
+
+    /**
+     * A class with other code in some of its methods.
+     *
+     * @param wrong an {@link Implementation} that replaces them, or a class of {@link Advice} around them
+     */
+    private record Change(String type, List<String> methods, Object wrong) {
+        DynamicType.Builder<?> in(DynamicType.Builder<?> builder) {
+            DynamicType.Builder<?> changed = builder;
+            for (String method : methods) {
+                changed = wrong instanceof Implementation replacement
+                        ? changed.method(named(method)).intercept(replacement)
+                        : changed.visit(Advice.to((Class<?>) wrong).on(named(method)));
+            }
+            return changed;
+        }
     }
 
     /** A world of classes with this mistake in it. */
@@ -78,24 +111,24 @@ enum Mutant {
         return new World(this);
     }
 
-    /** The one class that this mistake changes. */
-    String changedClass() {
-        return PACKAGE + "core." + type;
-    }
-
-    /** What it is changed to. */
-    byte[] changedCode() throws IOException {
-        String resource = changedClass().replace('.', '/') + ".class";
-        try (InputStream in = Mutant.class.getClassLoader().getResourceAsStream(resource)) {
-            if (in == null) {
-                throw new IllegalArgumentException(this + " changes no class");
+    /** The classes that this mistake changes, by name, and what they are changed to. */
+    Map<String, byte[]> changedCode() throws IOException {
+        Map<String, byte[]> code = new HashMap<>();
+        for (Change change : changes) {
+            String resource = change.type.replace('.', '/') + ".class";
+            try (InputStream in = Mutant.class.getClassLoader().getResourceAsStream(resource)) {
+                if (in == null) {
+                    throw new IllegalArgumentException(this + " changes a class that is not there: " + change.type);
+                }
+                code.put(change.type, mutate(change.type, in.readAllBytes()));
             }
-            return mutate(changedClass(), in.readAllBytes());
         }
+        return code;
     }
 
     private byte[] mutate(String name, byte[] original) {
-        if (!name.equals(changedClass())) {
+        List<Change> here = changes.stream().filter(c -> c.type.equals(name)).toList();
+        if (here.isEmpty()) {
             return original;
         }
         ClassFileLocator locator = new ClassFileLocator.Compound(
@@ -103,19 +136,10 @@ enum Mutant {
                 ClassFileLocator.ForClassLoader.of(Mutant.class.getClassLoader()));
         DynamicType.Builder<?> builder = new ByteBuddy()
                 .redefine(TypePool.Default.of(locator).describe(name).resolve(), locator);
-        for (String method : methods.split(",")) {
-            builder = wrong instanceof Implementation replacement
-                    ? builder.method(named(method)).intercept(replacement)
-                    : builder.visit(Advice.to((Class<?>) wrong()).on(named(method)));
+        for (Change change : here) {
+            builder = change.in(builder);
         }
         return builder.make().getBytes();
-    }
-
-    private Object wrong() {
-        if (wrong == null) {
-            throw new AssertionError(this);
-        }
-        return wrong;
     }
 
     /** Loads the project's own classes anew, one of them changed. */
@@ -140,6 +164,22 @@ enum Mutant {
                 throw new AssertionError(e.getCause());
             } catch (ReflectiveOperationException e) {
                 throw new AssertionError(e);
+            }
+        }
+
+        /** How a test of the core fails in this world; {@code null} if it does not. */
+        @Nullable
+        Throwable failure(Class<?> test, String method) throws ReflectiveOperationException {
+            Constructor<?> made = loadClass(test.getName()).getDeclaredConstructor();
+            made.setAccessible(true);
+            Object instance = made.newInstance();
+            Method run = instance.getClass().getDeclaredMethod(method);
+            run.setAccessible(true);
+            try {
+                run.invoke(instance);
+                return null;
+            } catch (InvocationTargetException e) {
+                return e.getCause();
             }
         }
 

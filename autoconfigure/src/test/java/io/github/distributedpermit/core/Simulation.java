@@ -12,6 +12,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CancellationException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,12 +59,10 @@ final class Simulation {
     private long lost;
     private long cancelled;
 
-    private Simulation(long seed, ModelTable.@Nullable Mistake mistake, boolean traced) {
+    private Simulation(long seed, Function<Duration, SimTable> store, boolean traced) {
         this.traced = traced;
         plan = new SimPlan(seed);
-        Duration tombstone = Duration.ofNanos(TOMBSTONE);
-        network = new SimNetwork(
-                time, () -> mistake == null ? new TwinTable(tombstone) : new ModelTable(tombstone, mistake));
+        network = new SimNetwork(time, () -> store.apply(Duration.ofNanos(TOMBSTONE)));
         weather = new SimWeather(plan, time);
         network.weather = weather;
         invariants = new SimInvariants(plan, network, weather, members);
@@ -76,15 +75,11 @@ final class Simulation {
 
     /** Runs a seed; throws what it finds, with the seed and what happened before. */
     static Report run(long seed) {
-        return run(seed, null);
-    }
-
-    /** The same with a mistake in the store. */
-    static Report run(long seed, ModelTable.@Nullable Mistake mistake) {
+        Function<Duration, SimTable> store = tombstone -> new TwinTable(tombstone, null);
         try {
-            return new Simulation(seed, mistake, false).run();
+            return new Simulation(seed, store, false).run();
         } catch (AssertionError | RuntimeException e) {
-            Simulation again = new Simulation(seed, mistake, true);
+            Simulation again = new Simulation(seed, store, true);
             try {
                 again.run();
             } catch (AssertionError | RuntimeException same) {
@@ -102,7 +97,20 @@ final class Simulation {
      */
     static @Nullable String findingOf(long seed, String mistake) {
         try {
-            new Simulation(seed, mistake.isEmpty() ? null : ModelTable.Mistake.valueOf(mistake), false).run();
+            Function<Duration, SimTable> store = mistake.isEmpty()
+                    ? tombstone -> new TwinTable(tombstone, null)
+                    : tombstone -> new ModelTable(tombstone, ModelTable.Mistake.valueOf(mistake));
+            new Simulation(seed, store, false).run();
+            return null;
+        } catch (AssertionError | RuntimeException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** Whether a run tells the real step from a store that makes this mistake; {@code null} if not. */
+    static @Nullable String differenceOf(long seed, ModelTable.Mistake mistake) {
+        try {
+            new Simulation(seed, tombstone -> new TwinTable(tombstone, mistake), false).run();
             return null;
         } catch (AssertionError | RuntimeException e) {
             return String.valueOf(e.getMessage());

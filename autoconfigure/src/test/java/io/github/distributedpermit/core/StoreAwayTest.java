@@ -202,6 +202,21 @@ class StoreAwayTest {
     }
 
     @Test
+    void aGrantUnderAnEarlierClaimCountsWhileALaterOneIsUnanswered() {
+        Permit permit = bench.member("b", 1).hold();
+        Asked call = a.acquire();
+        bench.run(CoreSettings.DEFAULTS.recheck().minusMillis(1));
+        bench.conditions.claimsLost = true;
+        bench.runMillis(5);
+        bench.conditions.claimsLost = false;
+        assertThat(a.claims()).isEqualTo(2);
+        permit.release();
+        bench.runMillis(2);
+        assertThat(call.holds()).isTrue();
+        assertThat(a.claims()).isEqualTo(2);
+    }
+
+    @Test
     void aKeyIsForgottenOnceTheStoreMustHaveForgottenTheMember() {
         Permit permit = a.hold();
         bench.conditions.refusing = true;

@@ -14,9 +14,10 @@ final class TwinTable implements SimTable {
     private final StepTable real;
     private final ModelTable model;
 
-    TwinTable(Duration tombstone) {
+    /** With a mistake in the model the two differ, as they would with that mistake in the step. */
+    TwinTable(Duration tombstone, ModelTable.@Nullable Mistake mistake) {
         real = new StepTable(tombstone);
-        model = new ModelTable(tombstone, null);
+        model = new ModelTable(tombstone, mistake);
     }
 
     @Override
