@@ -5,13 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class BoardTest {
 
-    private static final Workload WORK = Workload.of(6, 2, Duration.ofMillis(1), Duration.ofMillis(200));
+    private static final Workload WORK = Workload.of(6, 2, Duration.ofMillis(1), Duration.ofSeconds(1));
 
     @TempDir
     Path folder;
@@ -19,7 +21,7 @@ class BoardTest {
     @Test
     void semaphoreThatKeepsItsLimitHasNoViolations() throws Exception {
         Semaphore semaphore = new Semaphore(WORK.limit(), true);
-        SliceStats stats = slice(gate(semaphore::acquire, semaphore::release));
+        SliceStats stats = slice(gate(semaphore::acquire, semaphore::release), WORK.limit());
         assertThat(stats.violations()).isZero();
         assertThat(stats.most()).isEqualTo(WORK.limit());
         assertThat(stats.pairs()).isPositive();
@@ -29,7 +31,7 @@ class BoardTest {
 
     @Test
     void gateThatLetsEverybodyInIsCaught() throws Exception {
-        SliceStats stats = slice(gate(() -> {}, () -> {}));
+        SliceStats stats = slice(gate(() -> {}, () -> {}), WORK.seats());
         assertThat(stats.violations()).isPositive();
         assertThat(stats.most()).isGreaterThan(WORK.limit());
     }
@@ -37,7 +39,7 @@ class BoardTest {
     @Test
     void gateThatLetsOneTooManyInIsCaught() throws Exception {
         Semaphore semaphore = new Semaphore(WORK.limit() + 1, true);
-        SliceStats stats = slice(gate(semaphore::acquire, semaphore::release));
+        SliceStats stats = slice(gate(semaphore::acquire, semaphore::release), WORK.limit() + 1);
         assertThat(stats.violations()).isPositive();
     }
 
@@ -72,12 +74,13 @@ class BoardTest {
         assertThat(SliceStats.of(board, work, 0, 1000).handOver()).isEqualTo(50);
     }
 
-    private SliceStats slice(Gate gate) throws Exception {
+    /** Nobody leaves before so many have been inside at once, whatever else the machine has to do. */
+    private SliceStats slice(Gate gate, int together) throws Exception {
         Board board = Board.open(folder.resolve("board"), 1, WORK.seats(), 1000);
         Contender contender = new Contender() {
             @Override
             public Gate gate(String key, int limit) {
-                return gate;
+                return gathering(gate, new CountDownLatch(together));
             }
 
             @Override
@@ -86,6 +89,22 @@ class BoardTest {
             }
         };
         return new LocalSlice("test", contender, WORK, board, true).run(0);
+    }
+
+    private static Gate gathering(Gate gate, CountDownLatch inside) {
+        return new Gate() {
+            @Override
+            public Object enter() throws Exception {
+                return gate.enter();
+            }
+
+            @Override
+            public void leave(Object pass) throws Exception {
+                inside.countDown();
+                assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+                gate.leave(pass);
+            }
+        };
     }
 
     private static Gate gate(Step enter, Step leave) {
