@@ -139,11 +139,18 @@ final class LineState {
         if (ledger.apply(holding, plan.sent, plan.cap(ledger.granted()), host.aliveUntil(), now, effects)) {
             plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
             if (lastUse != null) {
-                lastUse.heardLimit(holding.limit());
+                heard(holding, lastUse, effects);
             }
         } else if (beyond && plan.sent.inFlight() == 0 && (holding.permits() > 0 || !plan.sent.isEmpty())) {
             plan.askAgain();
             plan.remembered(now);
+        }
+    }
+
+    private void heard(Holding holding, NameUse use, Effects effects) {
+        use.heardLimit(holding.limit());
+        if (holding.over() && holding.limit() == policy.limit() && use.isNewToHigherLimits()) {
+            effects.run(() -> use.warnOfHigherLimit(line.key()));
         }
     }
 

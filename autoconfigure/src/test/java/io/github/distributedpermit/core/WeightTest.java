@@ -7,6 +7,7 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.Bench.Asked;
 import io.github.distributedpermit.core.Bench.Party;
+import io.github.distributedpermit.testsupport.Logged;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -163,5 +164,40 @@ class WeightTest {
         bench.runMillis(2);
         assertThat(refused.failure()).isInstanceOf(PermitRejectedException.class);
         assertThat(allowed.holds()).isTrue();
+    }
+
+    @Test
+    void whoGoesByALowerLimitThanOthersIsToldOnce() {
+        Party wide = bench.member("wide", 3);
+        Party narrow = bench.member("narrow", 1);
+        try (Logged log = new Logged(NameUse.class)) {
+            Asked first = wide.acquire();
+            bench.runMillis(2);
+            narrow.tryAcquire();
+            bench.runMillis(2);
+            assertThat(log.texts()).isEmpty();
+            wide.acquire();
+            bench.runMillis(2);
+            narrow.tryAcquire();
+            bench.runMillis(2);
+            narrow.tryAcquire();
+            bench.runMillis(2);
+            assertThat(log.texts()).singleElement().asString().contains("'report'", "limit of 1", "higher limit");
+            first.release();
+        }
+    }
+
+    @Test
+    void anOverrideIsNoReasonToWarn() {
+        Party a = bench.member("a", 3);
+        try (Logged log = new Logged(NameUse.class)) {
+            a.hold();
+            a.hold();
+            bench.override(1);
+            bench.runMillis(2);
+            a.tryAcquire();
+            bench.run(Bench.LEASE);
+            assertThat(log.texts()).isEmpty();
+        }
     }
 }

@@ -1,8 +1,8 @@
-package io.github.distributedpermit.backend.redis;
+package io.github.distributedpermit.testsupport;
 
-import static io.github.distributedpermit.backend.redis.TestMember.PATIENCE;
 import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
@@ -12,22 +12,22 @@ import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
 /** The warnings that a class logs. */
-final class Logged extends Handler implements AutoCloseable {
+public final class Logged extends Handler implements AutoCloseable {
 
     private final Logger logger;
     private final List<String> texts = new CopyOnWriteArrayList<>();
 
-    Logged(Class<?> by) {
+    public Logged(Class<?> by) {
         logger = Logger.getLogger(by.getName());
         logger.addHandler(this);
     }
 
-    List<String> texts() {
+    public List<String> texts() {
         return texts;
     }
 
-    void awaitText(String... parts) {
-        await().atMost(PATIENCE)
+    public void awaitText(String... parts) {
+        await().atMost(Duration.ofSeconds(20))
                 .until(() ->
                         texts.stream().anyMatch(text -> List.of(parts).stream().allMatch(text::contains)));
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
