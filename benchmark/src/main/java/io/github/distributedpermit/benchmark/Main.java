@@ -20,6 +20,7 @@ import io.github.distributedpermit.benchmark.scenario.OnZooKeeper;
 import io.github.distributedpermit.benchmark.scenario.Processes;
 import io.github.distributedpermit.benchmark.scenario.Renewal;
 import io.github.distributedpermit.benchmark.scenario.Scenario;
+import io.github.distributedpermit.benchmark.scenario.SettingsThatMatter;
 import io.github.distributedpermit.benchmark.scenario.Uncontended;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import java.io.PrintStream;
@@ -53,7 +54,8 @@ public final class Main {
                     new Annotations(),
                     new OnZooKeeper(),
                     new OnConsul(),
-                    new Growth(redis));
+                    new Growth(redis),
+                    new SettingsThatMatter(redis));
             for (Scenario scenario : scenarios) {
                 if (options.includes(scenario)) {
                     run(scenario, bench);
@@ -64,7 +66,7 @@ public final class Main {
                 "violations of the limit",
                 "all runs of ours",
                 "",
-                Quartiles.exactly(report.violations(Cast.ALL_OURS)),
+                Quartiles.exactly(report.violations(Cast::isOurs)),
                 Mark.atMost(0));
         out.println(TextReport.of(report));
         Files.createDirectories(options.output());

@@ -17,7 +17,6 @@ import io.github.distributedpermit.benchmark.peers.RedissonContender;
 import io.github.distributedpermit.benchmark.peers.ZsetContender;
 import io.github.distributedpermit.core.CoreSettings;
 import java.time.Duration;
-import java.util.List;
 
 /** All contenders by name, so that other processes can be told whom to run. */
 public final class Cast {
@@ -26,13 +25,13 @@ public final class Cast {
     public static final String OURS = "ours";
 
     /** The same; giving back waits for the store. */
-    public static final String OURS_SYNC = "ours, release: sync";
+    public static final String OURS_SYNC = ours("release: sync");
 
     /** The same with {@code linger: 1ms}. */
-    public static final String OURS_LINGER = "ours, linger: 1ms";
+    public static final String OURS_LINGER = ours("linger: 1ms");
 
     /** The same with the short lease. */
-    public static final String OURS_SHORT = "ours, short lease";
+    public static final String OURS_SHORT = ours("lease: 3s");
 
     /** Redisson's {@code RSemaphore}. */
     public static final String RSEMAPHORE = "RSemaphore";
@@ -84,20 +83,23 @@ public final class Cast {
 
     private static final long LONG_LEASE_MILLIS = 15_000;
 
-    /** All that are this project. */
-    public static final List<String> ALL_OURS =
-            List.of(OURS, OURS_SYNC, OURS_LINGER, OURS_SHORT, ZOOKEEPER, CONSUL, LOCAL);
-
     private Cast() {}
+
+    /** This project on Redis with one setting, as in {@code linger: 1ms}. */
+    public static String ours(String setting) {
+        return OURS + ", " + setting;
+    }
+
+    /** Whether it is this project, with whatever store and settings. */
+    public static boolean isOurs(String name) {
+        return name.startsWith(OURS);
+    }
 
     /** Makes a contender; it connects now or at its first use. */
     public static Contender make(String name, Stores stores) throws Exception {
         int redis = stores.redisPort();
         return switch (name) {
             case OURS -> OnRedis.contender(redis, CoreSettings.DEFAULTS);
-            case OURS_SYNC -> OnRedis.contender(redis, Settings.syncRelease());
-            case OURS_LINGER -> OnRedis.contender(redis, Settings.linger());
-            case OURS_SHORT -> OnRedis.contender(redis, Settings.lease(SHORT_LEASE));
             case RSEMAPHORE -> RedissonContender.semaphore(redis);
             case EXPIRABLE -> RedissonContender.expirable(redis, LONG_LEASE_MILLIS);
             case EXPIRABLE_SHORT -> RedissonContender.expirable(redis, SHORT_LEASE.toMillis());
@@ -113,7 +115,15 @@ public final class Cast {
             case PUT -> new ConsulFloor(stores.consulPort());
             case LOCAL -> new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
             case JUC -> new JucContender();
-            default -> throw new IllegalArgumentException("No contender is called " + name);
+            default -> OnRedis.contender(redis, Settings.of(settingOf(name)));
         };
+    }
+
+    private static String settingOf(String name) {
+        String prefix = ours("");
+        if (!name.startsWith(prefix)) {
+            throw new IllegalArgumentException("No contender is called " + name);
+        }
+        return name.substring(prefix.length());
     }
 }

@@ -39,7 +39,7 @@ public class CoreBenchmark {
     @Setup
     public void join() {
         plain = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
-        lingering = new OurContender(new LocalPermitBackend(), Settings.linger(), () -> {});
+        lingering = new OurContender(new LocalPermitBackend(), Settings.of("linger: 1ms"), () -> {});
         throughStore = plain.gate("through-store", 10);
         withinCore = lingering.gate("within-core", 10);
         handedOver = plain.gate("handed-over", 1);

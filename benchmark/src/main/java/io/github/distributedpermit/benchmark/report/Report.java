@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** What a run has found. Confined to one thread. */
 public final class Report {
@@ -81,9 +82,10 @@ public final class Report {
     }
 
     /** Violations of those contenders, all runs. */
-    public long violations(List<String> contenders) {
-        return contenders.stream()
-                .mapToLong(name -> violations.getOrDefault(name, 0L))
+    public long violations(Predicate<String> contenders) {
+        return violations.entrySet().stream()
+                .filter(each -> contenders.test(each.getKey()))
+                .mapToLong(Map.Entry::getValue)
                 .sum();
     }
 }
