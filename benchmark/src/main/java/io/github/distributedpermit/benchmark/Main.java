@@ -3,6 +3,7 @@ package io.github.distributedpermit.benchmark;
 import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.fleet.Stores;
 import io.github.distributedpermit.benchmark.load.Quartiles;
+import io.github.distributedpermit.benchmark.report.Document;
 import io.github.distributedpermit.benchmark.report.JsonReport;
 import io.github.distributedpermit.benchmark.report.Mark;
 import io.github.distributedpermit.benchmark.report.Plot;
@@ -25,6 +26,7 @@ import io.github.distributedpermit.benchmark.scenario.Uncontended;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import java.io.PrintStream;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.LogManager;
@@ -73,16 +75,19 @@ public final class Main {
         Files.writeString(options.output().resolve("benchmark.json"), JsonReport.of(report));
         Files.writeString(options.output().resolve("benchmark.md"), TextReport.of(report));
         Files.writeString(options.output().resolve("benchmark.svg"), Plot.of(report));
+        if (options.record()) {
+            Document.update(Path.of("docs", "performance.md"), report, options.isWhole());
+        }
         System.exit(options.check() && !report.isReached() ? 1 : 0);
     }
 
     private static void run(Scenario scenario, Bench bench) throws Exception {
         Report report = bench.report();
-        report.progress(scenario.title());
+        report.begin(scenario.title());
         ForeignLoad load = ForeignLoad.begin();
         long start = System.nanoTime();
         scenario.run(bench);
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
-        report.setting("'" + scenario.title() + "'", seconds + " s, foreign load " + load.end());
+        report.end(seconds + " s, foreign load " + load.end());
     }
 }

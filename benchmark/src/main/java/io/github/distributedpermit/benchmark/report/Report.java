@@ -13,7 +13,8 @@ public final class Report {
 
     private final Map<String, String> setting = new LinkedHashMap<>();
     private final List<Row> rows = new ArrayList<>();
-    private final List<Figure> figures = new ArrayList<>();
+    private final Map<String, List<Figure>> figures = new LinkedHashMap<>();
+    private String scenario = "";
     private final Map<String, Long> violations = new LinkedHashMap<>();
     private final List<String> skipped = new ArrayList<>();
     private final Consumer<String> progress;
@@ -37,7 +38,8 @@ public final class Report {
 
     /** An absolute figure. */
     public void figure(String workload, String contender, String metric, Quartiles value) {
-        figures.add(new Figure(workload, contender, metric, value));
+        figures.computeIfAbsent(scenario, absent -> new ArrayList<>())
+                .add(new Figure(workload, contender, metric, value));
     }
 
     /** What the observer saw, by contender. */
@@ -51,9 +53,20 @@ public final class Report {
         progress.accept("  SKIPPED " + what + ": " + why);
     }
 
-    /** Tells what is going on. */
-    public void progress(String line) {
-        progress.accept(line);
+    /** What follows is of this scenario. */
+    public void begin(String title) {
+        scenario = title;
+        progress.accept(title);
+    }
+
+    /** The scenario has ended. */
+    public void end(String effort) {
+        setting("'" + scenario + "'", effort);
+    }
+
+    /** How long a scenario took, and what else the machine did meanwhile. */
+    String effortOf(String title) {
+        return setting.getOrDefault("'" + title + "'", "");
     }
 
     Map<String, String> setting() {
@@ -64,7 +77,13 @@ public final class Report {
         return rows;
     }
 
+    /** In the order in which they came. */
     List<Figure> figures() {
+        return figures.values().stream().flatMap(List::stream).toList();
+    }
+
+    /** The same, by scenario. */
+    Map<String, List<Figure>> figuresByScenario() {
         return figures;
     }
 

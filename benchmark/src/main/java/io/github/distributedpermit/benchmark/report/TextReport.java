@@ -10,6 +10,28 @@ public final class TextReport {
 
     /** The whole report. */
     public static String of(Report report) {
+        StringBuilder text = new StringBuilder(marks(report));
+        text.append("\n| workload | contender | figure | median | quartiles |\n|---|---|---|---|---|\n");
+        for (Figure figure : report.figures()) {
+            Quartiles value = figure.value();
+            text.append(String.format(
+                    Locale.ROOT,
+                    "| %s | %s | %s | %s | %s to %s |%n",
+                    figure.workload(),
+                    figure.contender(),
+                    figure.metric(),
+                    number(value.median()),
+                    number(value.lower()),
+                    number(value.upper())));
+        }
+        text.append("\nViolations of the limit, as the observer saw them: ")
+                .append(report.violations())
+                .append('\n');
+        return text.toString();
+    }
+
+    /** What it was measured on, and every mark. */
+    static String marks(Report report) {
         StringBuilder text = new StringBuilder();
         report.setting()
                 .forEach((name, value) -> text.append("- ")
@@ -32,22 +54,6 @@ public final class TextReport {
                     row.mark(),
                     row.isReached() ? "yes" : "**no**"));
         }
-        text.append("\n| workload | contender | figure | median | quartiles |\n|---|---|---|---|---|\n");
-        for (Figure figure : report.figures()) {
-            Quartiles value = figure.value();
-            text.append(String.format(
-                    Locale.ROOT,
-                    "| %s | %s | %s | %s | %s to %s |%n",
-                    figure.workload(),
-                    figure.contender(),
-                    figure.metric(),
-                    number(value.median()),
-                    number(value.lower()),
-                    number(value.upper())));
-        }
-        text.append("\nViolations of the limit, as the observer saw them: ")
-                .append(report.violations())
-                .append('\n');
         report.skipped()
                 .forEach(
                         line -> text.append("\n**Not measured:** ").append(line).append('\n'));
@@ -74,7 +80,7 @@ public final class TextReport {
         }
         double size = Math.abs(value);
         if (size >= 100 || value == 0) {
-            return String.format(Locale.ROOT, "%.0f", value);
+            return String.format(Locale.ROOT, "%,.0f", value);
         }
         if (size >= 10) {
             return String.format(Locale.ROOT, "%.1f", value);

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.benchmark.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.benchmark.load.Quartiles;
 import java.util.Map;
@@ -55,6 +56,24 @@ class ReportTest {
         assertThat(Plot.of(report))
                 .contains("distributed-permit")
                 .contains("RSemaphore")
-                .contains("9000/s");
+                .contains("9,000/s");
+    }
+
+    @Test
+    void pageTakesInWhatARunFoundAndKeepsTheRest() {
+        report.begin("pairs");
+        report.figure("one thread", "ours", "us", Quartiles.exactly(3));
+        report.figure("one thread", "peer", "us", Quartiles.exactly(4));
+        report.end("7 s");
+        report.row("metric", "load", "x", Quartiles.exactly(1), Mark.atMost(2));
+        String page =
+                "A\n<!-- table -->\nold\n<!-- end of table -->\nB\n<!-- pairs -->\nold\n<!-- end of pairs -->\nC\n";
+        assertThat(Document.of(page, report, true))
+                .startsWith("A\n")
+                .doesNotContain("old")
+                .contains("| metric | load | 1.00 |", "*pairs: 7 s*", "| one thread | us |", "| peer | 4.00 |")
+                .endsWith("<!-- end of pairs -->\nC\n");
+        assertThat(Document.of(page, report, false)).contains("-->\nold\n<!-- end of table", "| peer | 4.00 |");
+        assertThatThrownBy(() -> Document.of("no place", report, false)).hasMessageContaining("'pairs'");
     }
 }
