@@ -109,6 +109,11 @@ public final class Crew implements AutoCloseable {
         loaded.remove(gone);
     }
 
+    /** It counts again. */
+    public void remember(MemberProcess back) {
+        loaded.add(back);
+    }
+
     /** All stop calling; returns how many threads did not end. */
     public int halt() throws Exception {
         int left = 0;

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.fleet;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +12,8 @@ import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingCluster;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Version;
+import org.apache.zookeeper.client.FourLetterWordMain;
+import org.apache.zookeeper.common.X509Exception;
 
 /** An ensemble of real ZooKeeper servers, of one or of three, in this process. */
 public final class ZooKeeperStore implements Store {
@@ -44,6 +47,22 @@ public final class ZooKeeperStore implements Store {
         TestingCluster cluster = new TestingCluster(specs);
         cluster.start();
         return new ZooKeeperStore(cluster);
+    }
+
+    /** Starts three that serve reads while they are too few. */
+    public static ZooKeeperStore startReadOnly() throws Exception {
+        System.setProperty("readonlymode.enabled", "true");
+        return start(3);
+    }
+
+    /** Whether the server serves reads only. */
+    public boolean isReadOnly(InstanceSpec server) {
+        try {
+            return FourLetterWordMain.send4LetterWord("127.0.0.1", server.getPort(), "srvr", false, 1_000)
+                    .contains("Mode: read-only");
+        } catch (IOException | X509Exception.SSLContextException e) {
+            return false;
+        }
     }
 
     /** The servers themselves. */
@@ -110,9 +129,10 @@ public final class ZooKeeperStore implements Store {
     @Override
     public void close() {
         client.close();
+        System.clearProperty("readonlymode.enabled");
         try {
             servers.close();
-        } catch (java.io.IOException e) {
+        } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }

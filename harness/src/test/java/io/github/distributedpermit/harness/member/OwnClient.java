@@ -23,6 +23,7 @@ class OwnClient {
                 .sessionTimeoutMs(environment.getRequiredProperty("harness.zookeeper", Integer.class))
                 .connectionTimeoutMs(1_000)
                 .retryPolicy(new RetryForever(100))
+                .canBeReadOnly(environment.getProperty("harness.zookeeper-read-only", Boolean.class, false))
                 .build();
     }
 

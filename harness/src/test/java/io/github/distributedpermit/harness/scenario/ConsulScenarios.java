@@ -1,9 +1,6 @@
 package io.github.distributedpermit.harness.scenario;
 
-import io.github.distributedpermit.consulserver.ConsulProbe.Session;
-import io.github.distributedpermit.harness.check.Span;
 import io.github.distributedpermit.harness.fleet.ConsulStore;
-import io.github.distributedpermit.harness.history.Call;
 import io.github.distributedpermit.harness.member.Orders;
 import java.time.Duration;
 import java.util.List;
@@ -19,15 +16,25 @@ final class ConsulScenarios {
 
     private static final Duration SOON = Duration.ofSeconds(3);
 
-    /** How long after an operator's deed a holder may not have heard of it. */
-    private static final Duration HEARD = Duration.ofSeconds(1);
-
     private static final Orders MODERATE = new Orders(0, 3, 2, 10_000, 60_000, 5_000, 10, 0);
+
+    /** The same with calls that hold for up to three seconds. */
+    private static final Orders LONG_HOLDS = new Orders(0, 3, 2, 10_000, 3_000_000, 5_000, 10, 0);
+
+    private static final Setup IN_LINE =
+            new Setup(4, 1, Setup.HOUR, new Orders(0, 1, 1, 50_000, 70_000, 40_000, 0, 0), TWO_TTL, TWO_TTL, List.of());
 
     private ConsulScenarios() {}
 
     static List<Scenario<ConsulStore>> all() {
         return List.of(
+                row(
+                        "consul-none",
+                        "none: a hit is 1,000 grants",
+                        "never more than the limit",
+                        LONG,
+                        setup(SOON).withOrders(new Orders(0, 8, 8, 0, 0, 3_000, 10, 0)),
+                        (stage, store) -> stage.awaitGrants(1_000)),
                 row(
                         "consul-races",
                         "a hit is 100 calls cancelled or interrupted at any moment, while others wait and take",
@@ -41,28 +48,49 @@ final class ConsulScenarios {
                         "the permit is back when the session has ended, after about 2 x TTL (10 s)",
                         SLOW,
                         setup(TWO_TTL),
-                        ConsulScenarios::killHolder),
+                        ConsulFaults::killHolder),
+                row(
+                        "consul-kill-waiter",
+                        "`kill -9` of a process in line",
+                        "served at most until its session ends, the order of the others stays",
+                        SLOW,
+                        IN_LINE,
+                        ConsulFaults::killWaiter),
+                row(
+                        "consul-sigterm",
+                        "`SIGTERM` of a process that holds and waits",
+                        "it leaves within two seconds and everything goes back",
+                        LONG,
+                        setup(SOON),
+                        ProcessFaults::terminate),
+                row(
+                        "consul-sigstop",
+                        "`SIGSTOP` of a holder until after its session, then `SIGCONT`",
+                        "others are served after the session; the sleeper is told of its loss first",
+                        SLOW,
+                        setup(TWO_TTL).withOrders(LONG_HOLDS),
+                        ConsulFaults::stopHolder),
                 row(
                         "consul-session-destroyed",
                         "an operator destroys a session",
                         "the loss is told within one blocking query; named exception until then",
                         LONG,
                         setup(SOON),
-                        ConsulScenarios::destroySession),
+                        ConsulFaults::destroySession),
                 row(
                         "consul-tree-deleted",
                         "an operator deletes all keys",
                         "the loss is told within one blocking query; named exception until then",
                         LONG,
                         setup(SOON),
-                        ConsulScenarios::deleteTree),
+                        ConsulFaults::deleteTree),
                 row(
                         "consul-restart-empty",
                         "the agent is killed and comes back empty: its index goes backwards",
                         "index reset, no change missed; named exception until holders have heard",
                         SLOW,
                         setup(Duration.ofSeconds(8)),
-                        ConsulScenarios::restartEmpty));
+                        ConsulFaults::restartEmpty));
     }
 
     private static Setup setup(Duration recovery) {
@@ -72,58 +100,5 @@ final class ConsulScenarios {
     private static Scenario<ConsulStore> row(
             String name, String fault, String expected, int hits, Setup setup, Scenario.Blow<ConsulStore> blow) {
         return new Scenario<>(name, "Consul", fault, expected, hits, setup, ConsulStore::start, blow);
-    }
-
-    /** The next blow comes when the dead session has ended: till then a permit may go from one dead process to another. */
-    private static boolean killHolder(Stage stage, ConsulStore store) throws Exception {
-        List<String> before = sessions(store);
-        boolean hit = ProcessFaults.killHolder(stage, store);
-        stage.await("Consul to end the session", () -> !sessions(store).containsAll(before));
-        return hit;
-    }
-
-    private static List<String> sessions(ConsulStore store) {
-        return store.operator().sessions().stream().map(Session::id).toList();
-    }
-
-    private static boolean destroySession(Stage stage, ConsulStore store) throws Exception {
-        stage.aim(Call::isInside);
-        List<Session> sessions = store.operator().sessions();
-        if (sessions.isEmpty()) {
-            return false;
-        }
-        long from = System.nanoTime();
-        store.operator()
-                .destroySession(
-                        sessions.get(stage.random().nextInt(sessions.size())).id());
-        excuse(stage, from, HEARD);
-        return true;
-    }
-
-    private static boolean deleteTree(Stage stage, ConsulStore store) throws Exception {
-        stage.aim(Call::isInside);
-        long from = System.nanoTime();
-        store.operator().deleteTree(ConsulStore.ROOT);
-        boolean hit = stage.someone(Call::isInside);
-        excuse(stage, from, HEARD);
-        return hit;
-    }
-
-    private static boolean restartEmpty(Stage stage, ConsulStore store) throws Exception {
-        stage.aim(Call::isInside);
-        boolean[] hit = {false};
-        long from = System.nanoTime();
-        stage.outage(() -> {
-            store.server().kill();
-            hit[0] = stage.someone(Call::isInside);
-            stage.circumstances().reborn(System.nanoTime());
-            store.server().run();
-        });
-        excuse(stage, from, ConsulStore.TTL);
-        return hit[0];
-    }
-
-    private static void excuse(Stage stage, long from, Duration after) {
-        stage.circumstances().excuse(new Span(from, System.nanoTime() + after.toNanos()));
     }
 }

@@ -50,13 +50,17 @@ final class ProcessFaults {
 
     /** {@code SIGSTOP} of a process that holds, for longer than the lease, then {@code SIGCONT}. */
     static boolean stopHolder(Stage stage, Store store) throws Exception {
+        return stopHolder(stage, stage.setup().lease());
+    }
+
+    /** Likewise, for longer than what outlives it in the store. */
+    static boolean stopHolder(Stage stage, Duration life) throws Exception {
         Target target = stage.aim(Call::isInside);
         long from = System.nanoTime();
         target.member().stop();
         boolean hit = stage.isStill(target, Call::isInside);
         try {
-            Duration lease = stage.setup().lease();
-            Stage.during(stage.between(lease, lease.multipliedBy(3).dividedBy(2)));
+            Stage.during(stage.between(life, life.multipliedBy(3).dividedBy(2)));
         } finally {
             target.member().resume();
         }

@@ -79,4 +79,27 @@ final class ZooKeeperFaults {
         });
         return hit[0];
     }
+
+    /** Likewise, until the one that is left serves reads, and a second longer. */
+    static boolean serveReadsOnly(Stage stage, ZooKeeperStore store) throws Exception {
+        stage.aim(Call::isInside);
+        boolean[] hit = {false};
+        List<InstanceSpec> lost = store.servers().subList(0, 2);
+        InstanceSpec left = store.servers().get(2);
+        Duration time = stage.between(SOME_TIME.dividedBy(2), SOME_TIME.multipliedBy(2));
+        stage.outage(() -> {
+            for (InstanceSpec server : lost) {
+                store.stop(server);
+            }
+            stage.await("a server that serves reads only", () -> store.isReadOnly(left));
+            hit[0] = stage.someone(Call::isInside) || stage.someone(Call::isWaiting);
+            Stage.during(time);
+            for (InstanceSpec server : lost) {
+                store.start(server);
+            }
+            stage.await("a quorum", () -> !store.isReadOnly(left));
+            store.client().getChildren().forPath("/");
+        });
+        return hit[0];
+    }
 }

@@ -27,6 +27,14 @@ final class ZooKeeperScenarios {
     static List<Scenario<ZooKeeperStore>> all() {
         return List.of(
                 row(
+                        "zookeeper-none",
+                        "none: a hit is 5,000 grants",
+                        "never more than the limit",
+                        1,
+                        LONG,
+                        Setup.ordinary(Setup.HOUR, SOON).withOrders(new Orders(0, 8, 8, 0, 0, 3_000, 10, 0)),
+                        (stage, store) -> stage.awaitGrants(5_000)),
+                row(
                         "zookeeper-races",
                         "a hit is 500 calls cancelled or interrupted at any moment, while others wait and take",
                         "no permit is lost",
@@ -58,6 +66,14 @@ final class ZooKeeperScenarios {
                         LONG,
                         Setup.ordinary(Setup.SHORT, SOON),
                         ProcessFaults::terminate),
+                row(
+                        "zookeeper-sigstop",
+                        "`SIGSTOP` of a holder for longer than its session, then `SIGCONT`",
+                        "others are served after the session; the sleeper is told of its loss first",
+                        1,
+                        LONG,
+                        Setup.ordinary(Setup.SHORT, A_SESSION).withLongHolds(),
+                        (stage, store) -> ProcessFaults.stopHolder(stage, A_SESSION)),
                 row(
                         "zookeeper-session-killed",
                         "an operator ends a holder's session",
@@ -91,7 +107,20 @@ final class ZooKeeperScenarios {
                         3,
                         SLOW,
                         Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
-                        ZooKeeperFaults::loseQuorum));
+                        ZooKeeperFaults::loseQuorum),
+                new Scenario<>(
+                        "zookeeper-read-only",
+                        "ZooKeeper",
+                        "two of three servers are killed for a while, the third serves reads; clients accept that",
+                        "calls fail or wait, held or lost and never both",
+                        SLOW,
+                        Setup.ordinary(Setup.SHORT, RECONNECTED)
+                                .withLongHolds()
+                                .with(
+                                        "--harness.zookeeper=" + ZooKeeperStore.SESSION.toMillis(),
+                                        "--harness.zookeeper-read-only=true"),
+                        ZooKeeperStore::startReadOnly,
+                        ZooKeeperFaults::serveReadsOnly));
     }
 
     private static Scenario<ZooKeeperStore> row(
