@@ -4,20 +4,35 @@ import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** One Redis server. */
 public final class RedisStore implements Store {
 
     private final RedisServer server;
+    private final @Nullable Proxy network;
 
-    private RedisStore(RedisServer server) {
+    private RedisStore(RedisServer server, @Nullable Proxy network) {
         this.server = server;
+        this.network = network;
     }
 
     /** Starts it, with further settings as on the command line. */
     public static RedisStore start(String... settings) {
-        return new RedisStore(RedisServer.started(settings));
+        return new RedisStore(RedisServer.started(settings), null);
+    }
+
+    /** Starts it behind a network of ours. */
+    public static RedisStore startBehindProxy() {
+        RedisServer server = RedisServer.started();
+        return new RedisStore(server, Proxy.to(server.port()));
+    }
+
+    /** The network between members and server. */
+    public Proxy network() {
+        return Objects.requireNonNull(network, "Members connect directly");
     }
 
     /** The server itself. */
@@ -36,7 +51,7 @@ public final class RedisStore implements Store {
                 "--distributed-permit.backend=redis",
                 "--spring.cloud.consul.enabled=false",
                 "--spring.data.redis.host=127.0.0.1",
-                "--spring.data.redis.port=" + server.port());
+                "--spring.data.redis.port=" + (network == null ? server.port() : network.port()));
     }
 
     @Override
@@ -66,6 +81,9 @@ public final class RedisStore implements Store {
 
     @Override
     public void close() {
+        if (network != null) {
+            network.close();
+        }
         server.close();
     }
 }

@@ -116,6 +116,12 @@ final class RedisScenarios {
                         "grants are refused with an error, returns go through; the lease is an hour",
                         Setup.ordinary(Setup.HOUR, RECONNECTED).withLongHolds(),
                         RedisFaults::outOfMemory),
+                row(
+                        "redis-bad-answers",
+                        "`READONLY`, `MASTERDOWN`, `NOREPLICAS` or `BUSY` for 0.1 to 0.9 s",
+                        "calls are retried until their wait ends; held or lost, never both",
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
+                        new BadAnswers()::strike),
                 new Scenario<>(
                         "redis-eviction-warning",
                         "Redis",

@@ -11,6 +11,7 @@ public final class Scenarios {
     /** In the order of the table. */
     public static List<Scenario<?>> all() {
         List<Scenario<?>> all = new ArrayList<>(RedisScenarios.all());
+        all.addAll(RedisNetwork.all());
         all.addAll(RedisTopologies.all());
         all.addAll(ZooKeeperScenarios.all());
         all.addAll(ConsulScenarios.all());
