@@ -24,8 +24,10 @@ public final class ConsulCluster implements AutoCloseable {
             ports.add(ConsulServer.freePorts(host(i), 3));
         }
         for (int i = 1; i <= SIZE; i++) {
-            List<String> extra = new ArrayList<>(
-                    List.of("-server", "-bootstrap-expect=" + SIZE, "-data-dir=" + dataDirectory(ports.get(i - 1))));
+            List<String> extra = new ArrayList<>(List.of(
+                    "-server",
+                    "-bootstrap-expect=" + SIZE,
+                    "-data-dir=" + ConsulServer.dataDirectory(ports.get(i - 1))));
             for (int other = 1; other <= SIZE; other++) {
                 extra.add("-retry-join=" + host(other) + ":"
                         + ports.get(other - 1).get(2));
@@ -42,8 +44,14 @@ public final class ConsulCluster implements AutoCloseable {
         return "127.0.0." + number;
     }
 
-    private static String dataDirectory(List<Integer> ports) {
-        return "target/consul/data-" + ports.get(0) + "-" + System.nanoTime();
+    /** An agent that is no server, and asks whichever lives; the caller closes it. */
+    public ConsulServer startAgent() {
+        return ConsulServer.startAgentOf(servers);
+    }
+
+    /** All of them, alive or not. */
+    public List<ConsulServer> servers() {
+        return List.copyOf(servers);
     }
 
     /** One that does not lead. */

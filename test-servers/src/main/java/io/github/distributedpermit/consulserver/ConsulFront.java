@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 /** Stands before an agent, counts requests, and misbehaves on demand. */
 public final class ConsulFront implements AutoCloseable {
 
+    private static final String TOKEN = "X-Consul-Token";
+
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -103,7 +105,7 @@ public final class ConsulFront implements AutoCloseable {
                 return false;
             }
             if (dice < share / 2) {
-                send(exchange.getRequestMethod(), target(exchange), body);
+                send(exchange, body);
             }
             exchange.sendResponseHeaders(500, -1);
             exchange.close();
@@ -143,16 +145,18 @@ public final class ConsulFront implements AutoCloseable {
         return URI.create(agent + exchange.getRequestURI().toString());
     }
 
-    private HttpResponse<byte[]> send(String method, URI target, byte[] body) throws IOException, InterruptedException {
-        return client.send(
-                HttpRequest.newBuilder(target)
-                        .method(method, BodyPublishers.ofByteArray(body))
-                        .build(),
-                BodyHandlers.ofByteArray());
+    private HttpResponse<byte[]> send(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(target(exchange))
+                .method(exchange.getRequestMethod(), BodyPublishers.ofByteArray(body));
+        String token = exchange.getRequestHeaders().getFirst(TOKEN);
+        if (token != null) {
+            request.header(TOKEN, token);
+        }
+        return client.send(request.build(), BodyHandlers.ofByteArray());
     }
 
     private void forward(HttpExchange exchange, byte[] body) throws IOException, InterruptedException {
-        HttpResponse<byte[]> response = send(exchange.getRequestMethod(), target(exchange), body);
+        HttpResponse<byte[]> response = send(exchange, body);
         response.headers()
                 .firstValue("X-Consul-Index")
                 .ifPresent(index -> exchange.getResponseHeaders().set("X-Consul-Index", index));

@@ -130,25 +130,56 @@ public final class ConsulProbe {
     }
 
     String node() {
+        return configuration("NodeName");
+    }
+
+    /** The agent's version. */
+    public String version() {
+        return configuration("Version");
+    }
+
+    private String configuration(String field) {
         return JsonParser.parseString(get("agent/self").body())
                 .getAsJsonObject()
                 .getAsJsonObject("Config")
-                .get("NodeName")
+                .get(field)
                 .getAsString();
+    }
+
+    /** What tokens with it may do. */
+    public record Policy(String id, String name) {}
+
+    /** A new ACL policy; needs the right to make one. */
+    public Policy newPolicy(String rules) {
+        String name = "policy-" + UUID.randomUUID();
+        return new Policy(text(answer("acl/policy", document(name, rules)).body(), "ID"), name);
+    }
+
+    /** From now on tokens with the policy may do this, and nothing else. */
+    public void change(Policy policy, String rules) {
+        put("acl/policy/" + policy.id(), document(policy.name(), rules));
+    }
+
+    private static String document(String name, String rules) {
+        JsonObject policy = new JsonObject();
+        policy.addProperty("Name", name);
+        policy.addProperty("Rules", rules);
+        return policy.toString();
     }
 
     /** The secret of a new ACL token with a policy of its own; needs the right to make one. */
     public String newToken(String rules) {
-        String name = "policy-" + UUID.randomUUID();
-        JsonObject policy = new JsonObject();
-        policy.addProperty("Name", name);
-        policy.addProperty("Rules", rules);
-        put("acl/policy", policy.toString());
-        String body = "{\"Policies\": [{\"Name\": \"%s\"}]}".formatted(name);
-        return JsonParser.parseString(answer("acl/token", body).body())
-                .getAsJsonObject()
-                .get("SecretID")
-                .getAsString();
+        return newToken(newPolicy(rules));
+    }
+
+    /** The secret of a new ACL token. */
+    public String newToken(Policy policy) {
+        String body = "{\"Policies\": [{\"Name\": \"%s\"}]}".formatted(policy.name());
+        return text(answer("acl/token", body).body(), "SecretID");
+    }
+
+    private static String text(String json, String field) {
+        return JsonParser.parseString(json).getAsJsonObject().get(field).getAsString();
     }
 
     /** The status of a PUT. */

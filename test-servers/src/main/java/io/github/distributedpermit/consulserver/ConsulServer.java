@@ -27,6 +27,7 @@ public final class ConsulServer implements AutoCloseable {
     private final ConsulProbe probe;
     private final Path log;
     private final String rpc;
+    private final String gossip;
     private ConsulProbe access;
     private int tlsPort;
     private @Nullable Process process;
@@ -43,6 +44,7 @@ public final class ConsulServer implements AutoCloseable {
         probe = new ConsulProbe(address);
         access = probe;
         rpc = host + ":" + ports.get(1).replaceAll("[^0-9]", "");
+        gossip = host + ":" + ports.get(2).replaceAll("[^0-9]", "");
         try {
             Path directory = Files.createDirectories(Path.of("target", "consul"));
             log = directory.resolve(node + ".log");
@@ -84,6 +86,41 @@ public final class ConsulServer implements AutoCloseable {
         return server;
     }
 
+    /** A single server that has its data again when it is killed and run again. */
+    public static ConsulServer startOnDisk() {
+        List<Integer> free = freePorts("127.0.0.1", 3);
+        ConsulServer server = prepare(
+                "127.0.0.1",
+                free,
+                List.of(
+                        "-server",
+                        "-bootstrap-expect=1",
+                        "-data-dir=" + dataDirectory(free),
+                        "-hcl",
+                        "performance { raft_multiplier = 1 }"));
+        server.run();
+        return server;
+    }
+
+    /** An agent that is no server but asks these; it has its data again when it is killed and run again. */
+    static ConsulServer startAgentOf(List<ConsulServer> servers) {
+        List<Integer> free = freePorts("127.0.0.1", 3);
+        List<String> extra = new ArrayList<>(List.of("-data-dir=" + dataDirectory(free), "-retry-interval=1s"));
+        servers.forEach(server -> extra.add("-retry-join=" + server.gossip));
+        ConsulServer agent = prepare("127.0.0.1", free, extra);
+        agent.run();
+        return agent;
+    }
+
+    /** An agent that is no server but asks this one. */
+    public ConsulServer startAgent() {
+        return startAgentOf(List.of(this));
+    }
+
+    static String dataDirectory(List<Integer> ports) {
+        return "target/consul/data-" + ports.get(0) + "-" + System.nanoTime();
+    }
+
     /** The same, not running yet. */
     public static ConsulServer prepare(String... extra) {
         List<Integer> free = freePorts("127.0.0.1", 3);
@@ -121,13 +158,14 @@ public final class ConsulServer implements AutoCloseable {
         }
     }
 
-    /** Starts it, or starts it again, empty; waits until it takes writes. */
+    /** Starts it, or starts it again, empty if it keeps nothing on disk; waits until it takes writes. */
     public void run() {
         launch();
         awaitLeader();
     }
 
-    void launch() {
+    /** Starts it and waits for nothing. */
+    public void launch() {
         try {
             process = new ProcessBuilder(command)
                     .redirectErrorStream(true)
@@ -138,7 +176,8 @@ public final class ConsulServer implements AutoCloseable {
         }
     }
 
-    void awaitLeader() {
+    /** Waits until it takes writes. */
+    public void awaitLeader() {
         await().atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(50))
                 .ignoreExceptions()

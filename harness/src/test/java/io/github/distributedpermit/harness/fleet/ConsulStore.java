@@ -2,16 +2,12 @@ package io.github.distributedpermit.harness.fleet;
 
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
-/** One Consul agent that is its own server. */
-public final class ConsulStore implements Store {
+/** A Consul agent that members use, and the server that it is or has. */
+public class ConsulStore implements Store {
 
     /** The shortest that Consul allows. */
     public static final Duration TTL = Duration.ofSeconds(10);
@@ -19,56 +15,79 @@ public final class ConsulStore implements Store {
     /** Below this is everything of permits. */
     public static final String ROOT = "distributed-permit/";
 
-    private static final Pattern VERSION = Pattern.compile("\"Version\":\\s*\"([0-9.]+)");
+    private final ConsulServer agent;
+    private final ConsulProbe operator;
+    private final int port;
+    private final List<String> more;
 
-    private final ConsulServer server;
-
-    private ConsulStore(ConsulServer server) {
-        this.server = server;
+    ConsulStore(ConsulServer agent, ConsulProbe operator, int port, String... more) {
+        this.agent = agent;
+        this.operator = operator;
+        this.port = port;
+        this.more = List.of(more);
     }
 
-    /** Starts it. */
+    private ConsulStore(ConsulServer agent) {
+        this(agent, agent.probe(), agent.address().getPort());
+    }
+
+    /** An agent that is its own server, in memory. */
     public static ConsulStore start() {
         return new ConsulStore(ConsulServer.start());
     }
 
+    /** An agent that is its own server and keeps what it has. */
+    public static ConsulStore startOnDisk() {
+        return new ConsulStore(ConsulServer.startOnDisk());
+    }
+
+    /** An agent beside a server of its own. */
+    public static ConsulStore startAgent() {
+        ConsulServer server = ConsulServer.start();
+        ConsulServer agent = server.startAgent();
+        return new ConsulStore(agent, server.probe(), agent.address().getPort()) {
+            @Override
+            public void close() {
+                super.close();
+                server.close();
+            }
+        };
+    }
+
     /** The agent itself. */
     public ConsulServer server() {
-        return server;
+        return agent;
     }
 
     /** What an operator can do. */
     public ConsulProbe operator() {
-        return server.probe();
+        return operator;
     }
 
     @Override
     public List<String> settings() {
-        return List.of(
+        List<String> all = new ArrayList<>(List.of(
                 "--distributed-permit.backend=consul",
                 "--spring.cloud.consul.enabled=true",
                 "--spring.cloud.consul.host=127.0.0.1",
-                "--spring.cloud.consul.port=" + server.address().getPort(),
-                "--distributed-permit.consul.session-ttl=" + TTL.toMillis() + "ms");
+                "--spring.cloud.consul.port=" + port,
+                "--distributed-permit.consul.session-ttl=" + TTL.toMillis() + "ms"));
+        all.addAll(more);
+        return all;
     }
 
     @Override
     public String version() {
-        try (var answer = server.address().resolve("/v1/agent/self").toURL().openStream()) {
-            Matcher version = VERSION.matcher(new String(answer.readAllBytes(), StandardCharsets.UTF_8));
-            return version.find() ? "Consul " + version.group(1) : "Consul";
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return "Consul " + operator.version().replaceAll("[^0-9.].*", "");
     }
 
     @Override
     public List<String> residue() {
-        return operator().keys(ROOT).stream().map(ConsulProbe.Key::name).toList();
+        return operator.keys(ROOT).stream().map(ConsulProbe.Key::name).toList();
     }
 
     @Override
     public void close() {
-        server.close();
+        agent.close();
     }
 }

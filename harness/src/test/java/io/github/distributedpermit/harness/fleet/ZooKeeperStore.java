@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
@@ -14,6 +15,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Version;
 import org.apache.zookeeper.client.FourLetterWordMain;
 import org.apache.zookeeper.common.X509Exception;
+import org.jspecify.annotations.Nullable;
 
 /** An ensemble of real ZooKeeper servers, of one or of three, in this process. */
 public final class ZooKeeperStore implements Store {
@@ -28,15 +30,33 @@ public final class ZooKeeperStore implements Store {
 
     private final TestingCluster servers;
     private final CuratorFramework client;
+    private final @Nullable Proxy network;
 
-    private ZooKeeperStore(TestingCluster servers) {
+    private ZooKeeperStore(TestingCluster servers, @Nullable Proxy network) {
         this.servers = servers;
+        this.network = network;
         this.client = CuratorFrameworkFactory.newClient(servers.getConnectString(), new RetryForever(100));
         client.start();
     }
 
     /** Starts so many servers. */
     public static ZooKeeperStore start(int count) throws Exception {
+        return new ZooKeeperStore(servers(count), null);
+    }
+
+    /** Starts one behind a network of ours. */
+    public static ZooKeeperStore startBehindProxy() throws Exception {
+        TestingCluster cluster = servers(1);
+        int port = cluster.getInstances().iterator().next().getPort();
+        return new ZooKeeperStore(cluster, Proxy.to(port));
+    }
+
+    /** The network between members and server. */
+    public Proxy network() {
+        return Objects.requireNonNull(network, "Members connect directly");
+    }
+
+    private static TestingCluster servers(int count) throws Exception {
         System.setProperty("znode.container.checkIntervalMs", "10");
         System.setProperty("znode.container.maxPerMinute", "1000000");
         System.setProperty("zookeeper.admin.enableServer", "false");
@@ -46,7 +66,7 @@ public final class ZooKeeperStore implements Store {
         }
         TestingCluster cluster = new TestingCluster(specs);
         cluster.start();
-        return new ZooKeeperStore(cluster);
+        return cluster;
     }
 
     /** Starts three that serve reads while they are too few. */
@@ -87,10 +107,11 @@ public final class ZooKeeperStore implements Store {
 
     @Override
     public List<String> settings() {
+        String where = network == null ? servers.getConnectString() : "127.0.0.1:" + network.port();
         return List.of(
                 "--distributed-permit.backend=zookeeper",
                 "--spring.cloud.consul.enabled=false",
-                "--distributed-permit.zookeeper.connect-string=" + servers.getConnectString(),
+                "--distributed-permit.zookeeper.connect-string=" + where,
                 "--distributed-permit.zookeeper.session-timeout=" + SESSION.toMillis() + "ms");
     }
 
@@ -129,6 +150,9 @@ public final class ZooKeeperStore implements Store {
     @Override
     public void close() {
         client.close();
+        if (network != null) {
+            network.close();
+        }
         System.clearProperty("readonlymode.enabled");
         try {
             servers.close();

@@ -15,6 +15,8 @@ public final class Scenarios {
         all.addAll(RedisTopologies.all());
         all.addAll(ZooKeeperScenarios.all());
         all.addAll(ConsulScenarios.all());
+        all.addAll(ConsulTopologies.all());
+        all.addAll(ConsulAnswers.all());
         return all;
     }
 

@@ -120,7 +120,20 @@ final class ZooKeeperScenarios {
                                         "--harness.zookeeper=" + ZooKeeperStore.SESSION.toMillis(),
                                         "--harness.zookeeper-read-only=true"),
                         ZooKeeperStore::startReadOnly,
-                        ZooKeeperFaults::serveReadsOnly));
+                        ZooKeeperFaults::serveReadsOnly),
+                new Scenario<>(
+                        "zookeeper-black-hole",
+                        "ZooKeeper",
+                        "nothing arrives one way or both ways for 0.5 to 6 s (session 3 s); then late, or never",
+                        "held or lost, never both",
+                        LONG,
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
+                        ZooKeeperStore::startBehindProxy,
+                        (stage, store) -> NetworkFaults.blackHole(
+                                stage,
+                                store.network(),
+                                ZooKeeperStore.SESSION.dividedBy(6),
+                                ZooKeeperStore.SESSION.multipliedBy(2))));
     }
 
     private static Scenario<ZooKeeperStore> row(
