@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness;
 
+import io.github.distributedpermit.harness.fleet.Redis7;
 import io.github.distributedpermit.harness.mutant.Planted;
 import io.github.distributedpermit.harness.mutant.Trial;
 import io.github.distributedpermit.harness.report.Caught;
@@ -18,6 +19,7 @@ public final class Main {
 
     private static final Path FOLDER = Path.of("harness", "target", "harness");
     private static final int CAPACITY = 4_000_000;
+    private static final int REDIS_7 = 7;
 
     private Main() {}
 
@@ -38,6 +40,9 @@ public final class Main {
             boolean flat = new Soak(FOLDER.resolve("soak"), soak).run(options.seed());
             System.exit(flat ? 0 : 1);
         }
+        if (options.redis() == REDIS_7) {
+            Redis7.use();
+        }
         boolean held = options.mutants() ? allAreCaught(options) : allHold(options);
         System.exit(held ? 0 : 1);
     }
@@ -47,9 +52,10 @@ public final class Main {
                 ? Scenarios.all()
                 : options.names().stream().<Scenario<?>>map(Scenarios::named).toList();
         boolean held = true;
-        for (Scenario<?> scenario : scenarios) {
+        for (Scenario<?> plain : scenarios) {
+            Scenario<?> scenario = options.redis() == REDIS_7 ? plain.called(plain.name() + " --redis 7") : plain;
             int hits = options.hits() > 0 ? options.hits() : scenario.hits();
-            Path folder = FOLDER.resolve(scenario.name());
+            Path folder = FOLDER.resolve(Results.fileName(scenario.name()));
             Result result = new Run(folder, CAPACITY, List.of()).of(scenario, hits, options.seed());
             System.out.println(result.asText());
             held &= result.held();

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed of all chance
  * @param record whether the table is brought up to date
  * @param list whether only names are wanted
+ * @param redis 7 for Debian's Redis 7 in the place of the embedded one
  * @param soak how long to soak, {@code null} for not at all
  */
 record Options(
@@ -25,6 +26,7 @@ record Options(
         long seed,
         boolean record,
         boolean list,
+        int redis,
         @Nullable Duration soak) {
 
     static Options parse(String[] arguments) {
@@ -35,6 +37,7 @@ record Options(
         long seed = System.nanoTime() % 1_000_000;
         boolean record = false;
         boolean list = false;
+        int redis = 6;
         Duration soak = null;
         while (!words.isEmpty()) {
             String word = words.pop();
@@ -45,9 +48,10 @@ record Options(
                 case "--record" -> record = true;
                 case "--soak" -> soak = Duration.parse("PT" + words.pop());
                 case "--list" -> list = true;
+                case "--redis" -> redis = Integer.parseInt(words.pop());
                 default -> names.add(word);
             }
         }
-        return new Options(names, mutants, hits, seed, record, list, soak);
+        return new Options(names, mutants, hits, seed, record, list, redis, soak);
     }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The members of a run. Confined to the master's thread. */
 public final class Crew implements AutoCloseable {
@@ -41,6 +42,11 @@ public final class Crew implements AutoCloseable {
         }
     }
 
+    /** For all that the run leaves behind. */
+    public Path folder() {
+        return folder;
+    }
+
     /** The file of the history. */
     public Path history() {
         return folder.resolve("history");
@@ -53,15 +59,24 @@ public final class Crew implements AutoCloseable {
 
     /** Starts a member, which does nothing yet. */
     public MemberProcess start() throws Exception {
-        MemberProcess member = begin();
+        return start(Map.of());
+    }
+
+    /** Starts a member with another wall clock, which does nothing yet. */
+    public MemberProcess start(WrongClock clock) throws Exception {
+        return start(clock.environment());
+    }
+
+    private MemberProcess start(Map<String, String> environment) throws Exception {
+        MemberProcess member = begin(environment);
         member.awaitAnswer();
         return member;
     }
 
-    private MemberProcess begin() {
+    private MemberProcess begin(Map<String, String> environment) {
         int number = all.size();
         Path output = outputOf(number);
-        MemberProcess member = new MemberProcess(number, history(), capacity, output, patches, settings);
+        MemberProcess member = new MemberProcess(number, history(), capacity, output, patches, settings, environment);
         all.add(member);
         return member;
     }
@@ -83,7 +98,7 @@ public final class Crew implements AutoCloseable {
     public void start(int members) throws Exception {
         List<MemberProcess> begun = new ArrayList<>();
         for (int i = 0; i < members; i++) {
-            begun.add(begin());
+            begun.add(begin(Map.of()));
         }
         for (MemberProcess member : begun) {
             member.awaitAnswer();

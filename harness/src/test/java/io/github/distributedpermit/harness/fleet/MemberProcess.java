@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -28,8 +29,16 @@ public final class MemberProcess implements AutoCloseable {
      * Starts it; {@link #awaitAnswer} tells when it is ready.
      *
      * @param patches folders of classes and scripts that take the place of the library's own
+     * @param environment what its environment has besides ours
      */
-    MemberProcess(int number, Path log, int capacity, Path output, List<Path> patches, List<String> settings) {
+    MemberProcess(
+            int number,
+            Path log,
+            int capacity,
+            Path output,
+            List<Path> patches,
+            List<String> settings,
+            Map<String, String> environment) {
         this.number = number;
         StringBuilder classpath = new StringBuilder();
         patches.forEach(patch -> classpath.append(patch).append(File.pathSeparator));
@@ -50,9 +59,10 @@ public final class MemberProcess implements AutoCloseable {
                 Integer.toString(capacity)));
         line.addAll(settings);
         try {
-            process = new ProcessBuilder(line)
-                    .redirectError(ProcessBuilder.Redirect.appendTo(output.toFile()))
-                    .start();
+            ProcessBuilder builder =
+                    new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.appendTo(output.toFile()));
+            builder.environment().putAll(environment);
+            process = builder.start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

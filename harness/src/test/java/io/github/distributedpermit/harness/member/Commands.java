@@ -37,6 +37,7 @@ final class Commands {
                 case "override" -> override(words[1], Integer.parseInt(words[2]));
                 case "kill-session" -> OwnClient.killSession(client.getObject());
                 case "vitals" -> Vitals.now();
+                case "clock" -> "clock " + System.currentTimeMillis() + " " + System.nanoTime();
                 default -> throw new IllegalArgumentException("What is '" + line + "'?");
             };
         } catch (Exception e) {

@@ -38,9 +38,14 @@ public final class Results {
         replace("mutants", Table.ofMistakes(kept(MISTAKES, Caught.class)));
     }
 
+    /** A name, perhaps with options, as that of a file or folder. */
+    public static String fileName(String name) {
+        return name.replace("--", "").replace(' ', '-');
+    }
+
     private static void keep(Path folder, String name, Object what) throws IOException {
         Files.createDirectories(folder);
-        Files.writeString(folder.resolve(name + ".json"), JSON.writeValueAsString(what) + "\n");
+        Files.writeString(folder.resolve(fileName(name) + ".json"), JSON.writeValueAsString(what) + "\n");
     }
 
     private static <T> List<T> kept(Path folder, Class<T> type) throws IOException {

@@ -71,6 +71,13 @@ final class ConsulScenarios {
                         setup(TWO_TTL).withOrders(LONG_HOLDS),
                         ConsulFaults::stopHolder),
                 row(
+                        "consul-wall-clock",
+                        "a member's wall clock is a minute wrong, and jumps by up to a day, while it holds",
+                        "no effect, nothing is lost",
+                        LONG,
+                        setup(SOON).withOrders(LONG_HOLDS),
+                        new WallClock()::strike),
+                row(
                         "consul-session-destroyed",
                         "an operator destroys a session",
                         "the loss is told within one blocking query; named exception until then",

@@ -63,6 +63,12 @@ final class RedisScenarios {
                         Setup.ordinary(Setup.SHORT, A_LEASE).withLongHolds(),
                         ProcessFaults::stopHolder),
                 row(
+                        "redis-wall-clock",
+                        "a member's wall clock is a minute wrong, and jumps by up to a day, while it holds",
+                        "no effect, nothing is lost",
+                        Setup.ordinary(Setup.SHORT, A_RECHECK).withLongHolds(),
+                        new WallClock()::strike),
+                row(
                         "redis-restart-empty",
                         "`kill -9` of Redis, restarted empty",
                         "named exception: over the limit for at most a lease; losses are told, tokens do not restart",

@@ -25,6 +25,11 @@ public record Scenario<S extends Store>(
         Opening<S> opening,
         Blow<S> blow) {
 
+    /** The same under another name. */
+    public Scenario<S> called(String other) {
+        return new Scenario<>(other, backend, fault, expected, hits, setup, opening, blow);
+    }
+
     /** Starts a store. */
     @FunctionalInterface
     interface Opening<S> {

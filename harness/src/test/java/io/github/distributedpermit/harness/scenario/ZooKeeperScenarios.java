@@ -75,6 +75,14 @@ final class ZooKeeperScenarios {
                         Setup.ordinary(Setup.SHORT, A_SESSION).withLongHolds(),
                         (stage, store) -> ProcessFaults.stopHolder(stage, A_SESSION)),
                 row(
+                        "zookeeper-wall-clock",
+                        "a member's wall clock is a minute wrong, and jumps by up to a day, while it holds",
+                        "no effect, nothing is lost",
+                        1,
+                        LONG,
+                        Setup.ordinary(Setup.SHORT, SOON).withLongHolds(),
+                        new WallClock()::strike),
+                row(
                         "zookeeper-session-killed",
                         "an operator ends a holder's session",
                         "the loss is told when the holder has connected again; named exception until then",
