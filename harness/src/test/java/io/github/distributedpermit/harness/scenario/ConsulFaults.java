@@ -1,19 +1,25 @@
 package io.github.distributedpermit.harness.scenario;
 
+import io.github.distributedpermit.consulserver.ConsulProbe.Key;
 import io.github.distributedpermit.consulserver.ConsulProbe.Session;
 import io.github.distributedpermit.harness.check.Span;
 import io.github.distributedpermit.harness.fleet.ConsulStore;
 import io.github.distributedpermit.harness.fleet.Store;
 import io.github.distributedpermit.harness.history.Call;
+import io.github.distributedpermit.harness.history.Ending;
+import io.github.distributedpermit.harness.member.MemberMain;
 import io.github.distributedpermit.harness.scenario.Stage.Target;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** What can be done to one Consul agent, or by an operator. */
 final class ConsulFaults {
 
     /** How long after an operator's deed a holder may not have heard of it. */
     private static final Duration HEARD = Duration.ofSeconds(1);
+
+    private static final String FOREIGN = "not a semaphore";
 
     private ConsulFaults() {}
 
@@ -78,6 +84,47 @@ final class ConsulFaults {
         boolean hit = stage.someone(Call::isInside);
         excuse(stage, from, HEARD);
         return hit;
+    }
+
+    /** Somebody else's document is where the semaphore's is to be. */
+    static boolean damageLock(Stage stage, ConsulStore store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        int key = target.call().key();
+        String name = ConsulStore.ROOT + MemberMain.NAME + "-" + key + "/.lock";
+        int from = stage.log().size();
+        Duration time = stage.between(Duration.ofMillis(500), Duration.ofSeconds(2));
+        stage.outage(() -> {
+            Optional<Key> before = overwritten(store, name);
+            if (before.isPresent()) {
+                Stage.during(time);
+                String after = lock(store, name).map(Key::value).orElse("nothing");
+                stage.expect(after.equals(FOREIGN), "what is not ours was overwritten: " + after);
+                store.operator()
+                        .put(
+                                "kv/" + name + "?flags=" + before.get().flags(),
+                                before.get().value());
+            }
+        });
+        stage.awaitFlow();
+        return stage.log().calls(from).stream().anyMatch(call -> call.key() == key && call.ending() == Ending.FAILED);
+    }
+
+    /** What was there the moment before, if anything was. */
+    private static Optional<Key> overwritten(ConsulStore store, String name) {
+        Optional<Key> before = lock(store, name);
+        while (before.isPresent() && !overwritten(store, before.get())) {
+            before = lock(store, name);
+        }
+        return before;
+    }
+
+    private static boolean overwritten(ConsulStore store, Key key) {
+        String path = "kv/" + key.name() + "?cas=" + key.modified();
+        return store.operator().answer(path, FOREIGN).body().contains("true");
+    }
+
+    private static Optional<Key> lock(ConsulStore store, String name) {
+        return store.operator().keys(name).stream().findFirst();
     }
 
     static boolean restartEmpty(Stage stage, ConsulStore store) throws Exception {

@@ -92,6 +92,15 @@ final class ConsulScenarios {
                         setup(SOON),
                         ConsulFaults::deleteTree),
                 row(
+                        "consul-foreign-lock",
+                        "layout `lock-file`: somebody writes something else over `.lock` for 0.5 to 2 s, and puts it back",
+                        "errors, and what is not ours is not overwritten; held or lost, never both",
+                        LONG,
+                        setup(Duration.ofSeconds(8))
+                                .withOrders(LONG_HOLDS)
+                                .with("--distributed-permit.consul.layout=lock-file"),
+                        ConsulFaults::damageLock),
+                row(
                         "consul-restart-empty",
                         "the agent is killed and comes back empty: its index goes backwards",
                         "index reset, no change missed; named exception until holders have heard",

@@ -3,11 +3,13 @@ package io.github.distributedpermit.harness.scenario;
 import io.github.distributedpermit.harness.check.Span;
 import io.github.distributedpermit.harness.fleet.ClusterStore;
 import io.github.distributedpermit.harness.fleet.SentinelStore;
+import io.github.distributedpermit.harness.fleet.Signals;
 import io.github.distributedpermit.harness.history.Call;
 import io.github.distributedpermit.harness.member.MemberMain;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** The rows of several Redis servers. */
 final class RedisTopologies {
@@ -29,6 +31,15 @@ final class RedisTopologies {
                         SentinelStore::start,
                         RedisTopologies::failOver),
                 new Scenario<>(
+                        "redis-sentinel-thaw",
+                        "Redis",
+                        "`SIGSTOP` of the master until Sentinel has made its replica the master, then `SIGCONT`",
+                        "service is back in seconds; named exception: over the limit for at most a lease",
+                        SLOW,
+                        Setup.ordinary(Setup.SHORT, Duration.ofMillis(3_500)).withLongHolds(),
+                        SentinelStore::start,
+                        RedisTopologies::freeze),
+                new Scenario<>(
                         "redis-cluster-migration",
                         "Redis",
                         "the hash slot of a key in use moves to another master, part by part",
@@ -40,17 +51,27 @@ final class RedisTopologies {
     }
 
     private static boolean failOver(Stage stage, SentinelStore store) throws Exception {
+        return failOver(stage, store, RedisServer::stop, RedisServer::start);
+    }
+
+    private static boolean freeze(Stage stage, SentinelStore store) throws Exception {
+        return failOver(stage, store, old -> Signals.stop(old.pid()), old -> Signals.resume(old.pid()));
+    }
+
+    private static boolean failOver(
+            Stage stage, SentinelStore store, Consumer<RedisServer> strike, Consumer<RedisServer> revive)
+            throws Exception {
         stage.await("a replica", store::isWhole);
         stage.aim(Call::isInside);
         boolean[] hit = {false};
         RedisServer old = store.master();
         long from = System.nanoTime();
         stage.outage(() -> {
-            old.stop();
+            strike.accept(old);
             hit[0] = stage.someone(Call::isInside);
             stage.await("the fail-over", () -> store.hasLeft(old));
         });
-        old.start();
+        revive.accept(old);
         // until the Sentinel has made it a replica it takes claims, from whoever still takes it for the master
         stage.await("the old master to follow the new one", store::isWhole);
         stage.circumstances()
