@@ -23,7 +23,7 @@ public final class PermitAdvisor extends DefaultPointcutAdvisor {
      * @param permits asked for at the first limited call
      */
     public PermitAdvisor(PermitOperations operations, ObjectProvider<Permits> permits) {
-        super(new PermitPointcut(operations), new PermitInterceptor(operations, permits, System::nanoTime));
+        super(new PermitPointcut(operations), new PermitInterceptor(operations, permits));
         setOrder(ORDER);
     }
 }

@@ -5,16 +5,11 @@ import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
-import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.Objects;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -23,27 +18,25 @@ final class PermitInterceptor implements MethodInterceptor {
 
     private final PermitOperations operations;
     private final Supplier<Permits> permits;
-    private final LongSupplier ticker;
     private final NestedCalls nestedCalls = new NestedCalls();
 
-    PermitInterceptor(PermitOperations operations, ObjectProvider<Permits> permits, LongSupplier ticker) {
+    PermitInterceptor(PermitOperations operations, ObjectProvider<Permits> permits) {
         this.operations = operations;
         this.permits = SingletonSupplier.of(permits::getObject);
-        this.ticker = ticker;
     }
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Object target = Objects.requireNonNull(invocation.getThis(), "a limited method needs a target");
-        Method method = AopUtils.getMostSpecificMethod(invocation.getMethod(), target.getClass());
+        LimitedMethod limited = operations.of(invocation.getMethod(), target.getClass());
         @Nullable Object[] arguments = invocation.getArguments();
-        try (HeldPermits held = new HeldPermits(nestedCalls)) {
-            for (PermitOperation operation : operations.of(invocation.getMethod(), target.getClass())) {
-                PermitRequest request = operation.request(target, method, arguments);
-                nestedCalls.warnIfBlockedByItself(operation, request);
+        try (HeldPermits held = nestedCalls.begin()) {
+            for (PermitOperation operation : limited.operations()) {
+                PermitRequest request = operation.request(target, limited.method(), arguments);
+                nestedCalls.warnIfBlockedByItself(held, operation, request);
                 Fallback fallback = operation.fallback();
                 try {
-                    held.add(acquire(operation, request, method));
+                    held.add(acquire(operation, request, limited));
                 } catch (PermitRejectedException e) {
                     if (fallback == null) {
                         throw e;
@@ -56,26 +49,17 @@ final class PermitInterceptor implements MethodInterceptor {
         }
     }
 
-    private Permit acquire(PermitOperation operation, PermitRequest request, Method method)
+    private Permit acquire(PermitOperation operation, PermitRequest request, LimitedMethod limited)
             throws InterruptedException {
-        long start = ticker.getAsLong();
         try {
             return permits.get().named(operation.definition().name()).acquire(request);
         } catch (InterruptedException e) {
-            if (declaresInterruption(method)) {
+            if (limited.interruptible()) {
                 throw e;
             }
             Thread.currentThread().interrupt();
-            Duration waited = Duration.ofNanos(ticker.getAsLong() - start);
-            throw new PermitInterruptedException(
-                    "Interrupted after %d ms while waiting for a permit of '%s'"
-                            .formatted(waited.toMillis(), request.key()),
-                    e);
+            String how = e.getMessage() == null ? "Interrupted" : e.getMessage();
+            throw new PermitInterruptedException("%s; key '%s'".formatted(how, request.key()), e);
         }
-    }
-
-    private static boolean declaresInterruption(Method method) {
-        return Stream.of(method.getExceptionTypes())
-                .anyMatch(type -> type.isAssignableFrom(InterruptedException.class));
     }
 }

@@ -2,10 +2,10 @@ package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.PermitCatalog;
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
 public final class PermitOperations {
 
     private final PermitOperationFactory factory;
-    private final Map<MethodClassKey, List<PermitOperation>> byMethod = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, LimitedMethod> byMethod = new ConcurrentHashMap<>();
     private final Map<Class<?>, Set<Method>> limited = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
 
@@ -28,14 +28,16 @@ public final class PermitOperations {
                 new AnnotationText(beanFactory), beanFactory.getBeanProvider(PermitCatalog.class));
     }
 
-    /** The permits of a call, in the order to take them. */
-    List<PermitOperation> of(Method method, Class<?> beanType) {
+    /** What a call needs. */
+    LimitedMethod of(Method method, Class<?> beanType) {
         MethodClassKey key = new MethodClassKey(method, beanType);
-        List<PermitOperation> cached = byMethod.get(key);
+        LimitedMethod cached = byMethod.get(key);
         if (cached != null) {
             return cached;
         }
-        List<PermitOperation> made = factory.make(method, ClassUtils.getUserClass(beanType));
+        LimitedMethod made = new LimitedMethod(
+                AopUtils.getMostSpecificMethod(method, beanType),
+                factory.make(method, ClassUtils.getUserClass(beanType)));
         byMethod.put(key, made);
         return made;
     }
