@@ -24,10 +24,18 @@ final class CallEnds {
     Permit permit(NameUse use, PermitRequest request, Waiter waiter, Outcome outcome) {
         if (outcome instanceof Grant grant) {
             left(use, waiter);
-            observer.acquired(use.name(), waited(waiter));
+            if (observer != PermitObserver.NONE) {
+                observer.acquired(use.name(), waited(waiter));
+            }
             return grant;
         }
         throw failure(use, request, waiter, outcome);
+    }
+
+    /** The permit of a call that did not have to wait at all, for it lay idle here. */
+    Permit taken(NameUse use, Grant grant) {
+        observer.acquired(use.name(), Duration.ZERO);
+        return grant;
     }
 
     /** The call is no longer counted among the waiting. */

@@ -71,6 +71,11 @@ final class ClaimPlan {
         passedOn = true;
     }
 
+    /** Whether that is noted already since the last claim. */
+    boolean hasPassedOn() {
+        return passedOn;
+    }
+
     /** What a push or an old answer may not exceed: what is about to be given back must not come in again. */
     int cap(int granted) {
         return giveBack && giveBackCarrier == NONE ? granted : Integer.MAX_VALUE;

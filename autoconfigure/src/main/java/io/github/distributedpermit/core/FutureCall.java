@@ -31,6 +31,13 @@ final class FutureCall extends CompletableFuture<Permit> {
         return waiter;
     }
 
+    /** The call need not wait at all. */
+    void serve(Grant grant) {
+        use.waiters.addAndGet(waiter.queueing ? 1 : 0);
+        waiter.decide(grant);
+        decided(grant);
+    }
+
     /** From now on the call ends at its time-out, and when its future is cancelled. */
     void follow(KeyLine line) {
         if (deadline != Long.MAX_VALUE && waiter.outcome() == null) {

@@ -2,21 +2,25 @@ package io.github.distributedpermit.core;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /** A permit of a line. Links and {@code counted} are guarded by the lock of the line. */
 final class Grant implements Permit, Outcome {
 
+    private static final AtomicIntegerFieldUpdater<Grant> RELEASED =
+            AtomicIntegerFieldUpdater.newUpdater(Grant.class, "released");
+    private static final AtomicReferenceFieldUpdater<Grant, @Nullable LossListeners> LISTENERS =
+            AtomicReferenceFieldUpdater.newUpdater(Grant.class, LossListeners.class, "listeners");
+
     final NameUse use;
     final int weight;
     final long grantedAt;
     private final KeyLine line;
-    private final PermitToken token;
-    private final AtomicBoolean released = new AtomicBoolean();
+    private final long version;
+    private final long count;
 
     @Nullable
     Grant previous;
@@ -27,14 +31,15 @@ final class Grant implements Permit, Outcome {
     boolean counted;
 
     private volatile boolean lost;
-    private boolean told;
-    private @Nullable List<Runnable> listeners;
+    private volatile int released;
+    private volatile @Nullable LossListeners listeners;
 
-    Grant(KeyLine line, NameUse use, int weight, PermitToken token, long grantedAt) {
+    Grant(KeyLine line, NameUse use, int weight, long version, long count, long grantedAt) {
         this.line = line;
         this.use = use;
         this.weight = weight;
-        this.token = token;
+        this.version = version;
+        this.count = count;
         this.grantedAt = grantedAt;
     }
 
@@ -55,31 +60,29 @@ final class Grant implements Permit, Outcome {
 
     @Override
     public PermitToken token() {
-        return token;
+        return new PermitToken(version, count);
     }
 
     @Override
     public boolean isHeld() {
-        return !lost && !released.get() && line.isValid(this);
+        return !lost && released == 0 && line.isValid(this);
     }
 
     @Override
     public void onLoss(Runnable listener) {
-        synchronized (released) {
-            if (!told) {
-                if (listeners == null) {
-                    listeners = new ArrayList<>(1);
-                }
-                listeners.add(listener);
+        LossListeners known = listeners;
+        while (known != LossListeners.TOLD) {
+            if (LISTENERS.compareAndSet(this, known, new LossListeners(listener, known))) {
                 return;
             }
+            known = listeners;
         }
         line.host().callback(listener);
     }
 
     @Override
     public void release() {
-        if (released.compareAndSet(false, true)) {
+        if (RELEASED.compareAndSet(this, 0, 1)) {
             Future<Void> confirmation = line.release(this);
             line.host().released(this);
             if (confirmation != null) {
@@ -90,14 +93,9 @@ final class Grant implements Permit, Outcome {
 
     /** Tells the listeners, outside of the line's lock; nobody is told of a permit already released. */
     void tellLost() {
-        List<Runnable> due;
-        synchronized (released) {
-            told = true;
-            due = listeners;
-            listeners = null;
-        }
-        if (due != null && !released.get()) {
-            due.forEach(line.host()::callback);
+        LossListeners due = LISTENERS.getAndSet(this, LossListeners.TOLD);
+        if (due != null && released == 0) {
+            due.tell(line.host());
         }
     }
 
@@ -108,6 +106,6 @@ final class Grant implements Permit, Outcome {
 
     @Override
     public String toString() {
-        return "Permit[name=" + name() + ", token=" + token + ", held=" + isHeld() + "]";
+        return "Permit[name=" + name() + ", token=" + token() + ", held=" + isHeld() + "]";
     }
 }

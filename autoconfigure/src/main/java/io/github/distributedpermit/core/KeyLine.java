@@ -23,6 +23,7 @@ final class KeyLine {
     private final ReentrantLock lock = new ReentrantLock();
     private final LineState state;
     private final LineTimer timer;
+    private final Shortcut shortcut;
     private final List<CompletableFuture<Void>> returns = new ArrayList<>(0);
 
     /** Of the calls that may come; a line made by a notice of the store takes over the settings of the first. */
@@ -36,6 +37,7 @@ final class KeyLine {
         this.host = host;
         this.state = new LineState(this, policy, closing, host);
         this.timer = new LineTimer(host, this::timerFired);
+        this.shortcut = new Shortcut(this, state, timer);
     }
 
     String key() {
@@ -50,6 +52,20 @@ final class KeyLine {
     boolean fits(int other) {
         int own = limit;
         return own == ANY || own == other;
+    }
+
+    /** A permit that lies idle here for a call of this limit; {@code null} if the call has to {@link #enter}. */
+    @Nullable
+    Grant take(NameUse use, int weight, long now) {
+        if (weight > state.ledger.idle()) { // without the lock only a hint, which spares the lock where calls wait
+            return null;
+        }
+        lock.lock();
+        try {
+            return retired || limit != use.policy.limit() ? null : shortcut.take(use, weight, now);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** A call comes. {@code false} if it has to look again: the line is retired, or was just taken over by another limit. */
@@ -100,10 +116,14 @@ final class KeyLine {
      */
     @Nullable
     CompletableFuture<Void> release(Grant grant) {
-        Effects effects = new Effects(host);
         CompletableFuture<Void> confirmation = null;
+        Effects effects;
         lock.lock();
         try {
+            if (shortcut.giveBack(grant)) {
+                return null;
+            }
+            effects = new Effects(host);
             long now = state.begin(effects);
             if (state.release(grant, now, effects)) {
                 settle(now, effects);
@@ -148,6 +168,11 @@ final class KeyLine {
     /** Something about the key has changed. */
     void changed() {
         event((now, effects) -> state.changed());
+    }
+
+    /** Permits that lie idle here are to go back. */
+    void recall() {
+        event((now, effects) -> state.recall());
     }
 
     /** The member's session is gone, and with it all its records. */

@@ -1,6 +1,5 @@
 package io.github.distributedpermit.core;
 
-import io.github.distributedpermit.PermitToken;
 import io.github.distributedpermit.spi.Holding;
 import org.jspecify.annotations.Nullable;
 
@@ -89,9 +88,23 @@ final class Ledger {
     }
 
     /** The next grant under what was last taken in. */
-    Grant grant(KeyLine line, Waiter waiter, long now) {
-        PermitToken token = new PermitToken(appliedVersion, grantsOfVersion++);
-        return new Grant(line, waiter.use, waiter.weight, token, now);
+    Grant grant(KeyLine line, NameUse use, int weight, long now) {
+        return new Grant(line, use, weight, appliedVersion, grantsOfVersion++, now);
+    }
+
+    /** The grant is in use from now on. */
+    void hold(Grant grant) {
+        holders.add(grant);
+        grant.use.holders.addAndGet(grant.weight);
+    }
+
+    /** The grant is in use no more; {@code false} if it was lost before. */
+    boolean letGo(Grant grant) {
+        if (!holders.remove(grant)) {
+            return false;
+        }
+        grant.use.holders.addAndGet(-grant.weight);
+        return true;
     }
 
     /** Nothing is held any more. */

@@ -16,6 +16,9 @@ interface LineHost {
     /** When the member's session stops being trustworthy; {@code Long.MAX_VALUE} for a store with leases. */
     long aliveUntil();
 
+    /** Whether nobody else may want permits of the store. */
+    boolean isAlone();
+
     /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this returns. */
     void send(Claim claim, SentClaim sent);
 

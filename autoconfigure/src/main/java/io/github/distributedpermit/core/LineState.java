@@ -19,11 +19,11 @@ final class LineState {
     final WaiterQueue waiters = new WaiterQueue();
     final Ledger ledger;
     final ClaimPlan plan;
+    final Lingering lingering;
     private final KeyLine line;
     private final LineHost host;
     private Policy policy;
 
-    private long lingerUntil = NEVER;
     private long confirmedAt;
     private @Nullable Throwable lastFailure;
     private boolean closing;
@@ -36,6 +36,7 @@ final class LineState {
         this.host = host;
         this.ledger = new Ledger(policy);
         this.plan = new ClaimPlan(line, policy);
+        this.lingering = new Lingering(policy, host);
     }
 
     Policy policy() {
@@ -46,6 +47,7 @@ final class LineState {
         policy = settings;
         ledger.adopt(settings);
         plan.adopt(settings);
+        lingering.adopt(settings);
     }
 
     /** What every event begins with: time has passed. */
@@ -104,10 +106,9 @@ final class LineState {
 
     /** {@code false} if the permit was lost before. */
     boolean release(Grant grant, long now, Effects effects) {
-        if (!ledger.holders.remove(grant)) {
+        if (!ledger.letGo(grant)) {
             return false;
         }
-        grant.use.holders.addAndGet(-grant.weight);
         if (!waiters.isEmpty()) {
             boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice();
             if (ledger.isOver() || sliceIsOver) {
@@ -115,8 +116,8 @@ final class LineState {
                 plan.giveBack();
             }
             handOut(true, now, effects);
-        } else if (lingerUntil == NEVER && policy.linger() > 0 && !closing) {
-            lingerUntil = now + policy.linger();
+        } else if (!closing) {
+            lingering.begin(now);
         }
         return true;
     }
@@ -171,6 +172,11 @@ final class LineState {
         }
     }
 
+    /** Permits that lie idle go back. */
+    void recall() {
+        lingering.end();
+    }
+
     void changed() {
         if (!waiters.isEmpty() || ledger.granted() > 0) {
             plan.askAgain();
@@ -185,7 +191,7 @@ final class LineState {
 
     void close(Effects effects) {
         closing = true;
-        lingerUntil = NEVER;
+        lingering.end();
         waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
     }
 
@@ -243,10 +249,9 @@ final class LineState {
                 return;
             }
             waiters.remove(w);
-            Grant grant = ledger.grant(line, w, now);
+            Grant grant = ledger.grant(line, w.use, w.weight, now);
             if (w.decide(grant)) {
-                ledger.holders.add(grant);
-                w.use.holders.addAndGet(w.weight);
+                ledger.hold(grant);
                 effects.ended(w, grant);
                 if (passing) {
                     plan.passedOn();
@@ -258,20 +263,25 @@ final class LineState {
 
     private void returnIdle(long now) {
         if (ledger.idle() <= 0) {
-            lingerUntil = NEVER;
+            lingering.end();
             return;
         }
+        if (mayBeIdle() && lingering.lasts(now)) {
+            return;
+        }
+        lingering.end();
         boolean others = ledger.isContended() || ledger.isOver();
-        if (waiters.isEmpty() && now < lingerUntil && lingerUntil != NEVER && !others) {
-            return;
-        }
-        lingerUntil = NEVER;
         ledger.shrinkTo(ledger.inUse());
         if (others || !waiters.isEmpty()) {
             plan.giveBack();
         } else {
             plan.owe();
         }
+    }
+
+    /** Whether nobody here or elsewhere is known to want the permits that are not in use. */
+    boolean mayBeIdle() {
+        return waiters.isEmpty() && !closing && !ledger.isContended() && !ledger.isOver();
     }
 
     /** In use, waiting for and lingering; more than the limit only as far as the oldest waiter needs it. */
@@ -325,7 +335,7 @@ final class LineState {
             at = Math.min(at, ledger.validUntil());
         }
         if (ledger.idle() > 0) {
-            at = Math.min(at, lingerUntil);
+            at = Math.min(at, lingering.until());
         }
         if (plan.backoff.isFailing()) {
             long arrival = waiters.firstUntimedArrival();

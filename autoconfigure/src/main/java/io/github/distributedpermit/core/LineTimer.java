@@ -32,6 +32,11 @@ final class LineTimer {
         }
     }
 
+    /** Whether the line is looked at until then in any case. */
+    boolean firesBy(long time) {
+        return at <= time;
+    }
+
     void fired() {
         at = Long.MAX_VALUE;
         timer = null;

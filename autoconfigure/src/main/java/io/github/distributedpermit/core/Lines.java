@@ -62,16 +62,33 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
         return line;
     }
 
+    /** The line of the key, if it is in use. */
+    @Nullable
+    KeyLine find(String key) {
+        return lines.get(key);
+    }
+
     private KeyLine newLine(String key, Policy policy, boolean stray) {
         return new KeyLine(key, policy, stray, closing, this);
     }
 
+    /** Nobody is to see permits in use that merely lie here because nobody else may want them. */
     CompletionStage<KeyState> inspect(String key) {
+        recallIfAlone(key);
         return store.inspect(key);
     }
 
     CompletionStage<Void> override(String key, OptionalInt limit) {
-        return store.override(key, limit);
+        CompletionStage<Void> done = store.override(key, limit);
+        recallIfAlone(key);
+        return done;
+    }
+
+    private void recallIfAlone(String key) {
+        KeyLine line = lines.get(key);
+        if (line != null && isAlone()) {
+            line.recall();
+        }
     }
 
     @Override
@@ -118,6 +135,11 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     }
 
     @Override
+    public boolean isAlone() {
+        return !store.isShared();
+    }
+
+    @Override
     public void send(Claim claim, SentClaim sent) {
         CompletionStage<Holding> answer;
         try {
@@ -156,7 +178,9 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     @Override
     public void released(Grant grant) {
-        surroundings.observer().released(grant.name(), Duration.ofNanos(now() - grant.grantedAt));
+        if (surroundings.isObserved()) {
+            surroundings.observer().released(grant.name(), Duration.ofNanos(now() - grant.grantedAt));
+        }
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** The calls of one name. Thread-safe. */
 final class NamedCalls implements NamedPermits {
@@ -48,9 +49,14 @@ final class NamedCalls implements NamedPermits {
         check(asked);
         PermitRequest request = normal(asked);
         if (Thread.interrupted()) {
-            throw new InterruptedException();
+            throw new InterruptedException("Interrupted before waiting for permit '" + use.name() + "'");
         }
-        ParkedCall call = new ParkedCall(use, request, lines.now());
+        long now = lines.now();
+        Grant idle = idle(request, now);
+        if (idle != null) {
+            return ends.taken(use, idle);
+        }
+        ParkedCall call = new ParkedCall(use, request, now);
         KeyLine line = enter(request, call.waiter());
         Outcome outcome = call.await(line);
         return ends.permit(use, request, call.waiter(), outcome);
@@ -61,6 +67,11 @@ final class NamedCalls implements NamedPermits {
         check(asked);
         PermitRequest request = normal(asked);
         FutureCall call = new FutureCall(use, request, lines, ends);
+        Grant idle = idle(request, call.waiter().arrival);
+        if (idle != null) {
+            call.serve(idle);
+            return call;
+        }
         try {
             call.follow(enter(request, call.waiter()));
         } catch (PermitRejectedException e) {
@@ -73,6 +84,16 @@ final class NamedCalls implements NamedPermits {
     private static PermitRequest normal(PermitRequest request) {
         boolean patient = request.timeout() == null || !request.timeout().isZero();
         return patient ? request : request.withoutWaiting();
+    }
+
+    /** A permit that lies idle in this process. */
+    private @Nullable Grant idle(PermitRequest request, long now) {
+        KeyLine line = lines.find(request.key());
+        Grant idle = line == null ? null : line.take(use, request.permits(), now);
+        if (idle != null) {
+            lines.handedOver(use);
+        }
+        return idle;
     }
 
     private KeyLine enter(PermitRequest request, Waiter waiter) {

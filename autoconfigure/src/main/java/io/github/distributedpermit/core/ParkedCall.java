@@ -55,8 +55,9 @@ final class ParkedCall {
                     if (giveUp(line, Outcome.Abandoned.ABANDONED)) {
                         interrupted = false;
                         waiter.use.waiters.addAndGet(waiter.queueing ? -1 : 0);
-                        throw new InterruptedException(
-                                "Interrupted while waiting for permit '" + waiter.use.name() + "'");
+                        long waited = line.host().now() - waiter.arrival;
+                        throw new InterruptedException("Interrupted after waiting %d ms for permit '%s'"
+                                .formatted(waited / 1_000_000, waiter.use.name()));
                     }
                     continue;
                 }

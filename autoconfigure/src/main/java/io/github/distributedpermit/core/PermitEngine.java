@@ -60,7 +60,7 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
             Scheduler scheduler,
             Executor executor,
             DoubleSupplier jitter) {
-        PermitObserver safe = new SafeObserver(observer);
+        PermitObserver safe = SafeObserver.of(observer);
         departure = new Departure(settings.commandTimeout(), scheduler);
         Surroundings surroundings = new Surroundings(ticker, scheduler, executor, jitter, safe, departure::progress);
         lines = new Lines(backend, member, settings, surroundings);

@@ -14,8 +14,13 @@ final class SafeObserver implements PermitObserver {
 
     private final PermitObserver target;
 
-    SafeObserver(PermitObserver target) {
+    private SafeObserver(PermitObserver target) {
         this.target = target;
+    }
+
+    /** The observer as a safe one. */
+    static PermitObserver of(PermitObserver observer) {
+        return observer == NONE ? NONE : new SafeObserver(observer);
     }
 
     private static void safely(Runnable notice) {

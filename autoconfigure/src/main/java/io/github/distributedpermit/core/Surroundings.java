@@ -24,6 +24,11 @@ record Surroundings(
         PermitObserver observer,
         Runnable progress) {
 
+    /** Whether anybody hears what happens to calls. */
+    boolean isObserved() {
+        return observer != PermitObserver.NONE;
+    }
+
     /** Runs a user's callback; on the calling thread if the executor has been shut down. */
     void callback(Runnable task) {
         try {

@@ -50,6 +50,15 @@ public interface PermitStore extends AutoCloseable {
     }
 
     /**
+     * Whether anybody else may want permits of this store. While nobody may, permits that are not in use may stay with
+     * the member. When others may again, the store tells the member that each of its keys has
+     * {@linkplain HoldingListener#changed changed}, before it serves them.
+     */
+    default boolean isShared() {
+        return true;
+    }
+
+    /**
      * Ends the membership within a second. A store with sessions ends its session; a store with leases lets lapse what
      * the member has not returned, for the calls that hold it may still run. The store in memory drops it at once.
      */

@@ -25,6 +25,11 @@ class LincheckTest {
     }
 
     @Test
+    void noInterleavingLosesAPermitThatLiesIdle() {
+        interleavings(12).check(IdleLineUnderLincheck.class);
+    }
+
+    @Test
     void withoutTheCompareAndSetAnInterleavingLosesAPermit() {
         assertThatThrownBy(() -> interleavings(100).check(LineWithoutCompareAndSet.class))
                 .isInstanceOf(AssertionError.class)

@@ -29,8 +29,13 @@ public class LineUnderLincheck {
     private final NameUse use = new NameUse(
             new PermitDefinition("line", "line", LIMIT, 1, true, null, "the test"),
             new Policy(LIMIT, LEASE, LEASE / 5, LEASE / 30, 0, 0, 4, 10, Release.ASYNC));
-    private final KeyLine line = new KeyLine("line", use.policy, false, false, new OnlyMember());
+    private final KeyLine line = new KeyLine("line", use.policy, false, false, new OnlyMember(alone()));
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
+
+    /** Whether idle permits may stay. */
+    boolean alone() {
+        return false;
+    }
 
     Waiter waiter() {
         return new Waiter(use, 1, true, false, 0, outcome -> {});
@@ -41,7 +46,12 @@ public class LineUnderLincheck {
     public final void arrive(@Param(name = "call") int call) {
         if (calls.get(call) == null) {
             Waiter waiter = waiter();
-            line.enter(waiter);
+            Grant idle = line.take(use, 1, 0);
+            if (idle == null) {
+                line.enter(waiter);
+            } else {
+                waiter.decide(idle);
+            }
             if (!calls.compareAndSet(call, null, waiter)) {
                 end(waiter);
             }
@@ -86,9 +96,14 @@ public class LineUnderLincheck {
     /** The line's surroundings: time stands still, and the store has no other member. */
     private static final class OnlyMember implements LineHost {
 
+        private final boolean alone;
         private final AtomicLong sequence = new AtomicLong();
         private long seen;
         private int permits;
+
+        OnlyMember(boolean alone) {
+            this.alone = alone;
+        }
 
         private synchronized Holding answer(Claim claim) {
             if (claim.sequence() > seen) {
@@ -96,6 +111,11 @@ public class LineUnderLincheck {
                 permits = Math.min(claim.wanted(), LIMIT);
             }
             return new Holding(permits, LIMIT, seen, seen, false, false, Optional.empty());
+        }
+
+        @Override
+        public boolean isAlone() {
+            return alone;
         }
 
         @Override

@@ -3,6 +3,8 @@ package io.github.distributedpermit.backend.local;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.Step;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
@@ -81,6 +83,20 @@ final class LocalKeys {
     /** The keys that leave something to remember. */
     Set<String> keys() {
         return tables.keySet();
+    }
+
+    /** The keys that remember something of a member; another thread may just be changing that. */
+    List<String> ofMember(String member) {
+        List<String> found = new ArrayList<>();
+        for (String key : tables.keySet()) {
+            tables.computeIfPresent(key, (k, table) -> {
+                if (table.view(member, now()).isPresent()) {
+                    found.add(k);
+                }
+                return table;
+            });
+        }
+        return found;
     }
 
     /** For tests: the table as it is; only a caller that knows nobody else uses the key may read it. */

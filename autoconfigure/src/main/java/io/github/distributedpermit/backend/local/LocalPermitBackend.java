@@ -1,6 +1,5 @@
 package io.github.distributedpermit.backend.local;
 
-import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
@@ -50,7 +49,22 @@ public final class LocalPermitBackend implements PermitBackend {
         if (listeners.putIfAbsent(member.id(), listener) != null) {
             throw new IllegalStateException("Member " + member + " has joined already; a new start needs a new id");
         }
-        return new LocalPermitStore(member.id(), keys, () -> listeners.remove(member.id()));
+        listeners.forEach((id, other) -> {
+            if (!id.equals(member.id())) {
+                keys.ofMember(id).forEach(key -> safely(() -> other.changed(key)));
+            }
+        });
+        return new LocalPermitStore(member.id(), keys, this);
+    }
+
+    /** The member has left. */
+    void left(String member) {
+        listeners.remove(member);
+    }
+
+    /** Whether several members may want permits. */
+    boolean isShared() {
+        return listeners.size() > 1;
     }
 
     LocalKeys keys() {
@@ -62,17 +76,17 @@ public final class LocalPermitBackend implements PermitBackend {
         step.served().forEach((member, holding) -> {
             HoldingListener listener = listeners.get(member);
             if (listener != null) {
-                tell(listener, key, holding);
+                safely(() -> listener.granted(key, holding));
             }
         });
     }
 
-    private static void tell(HoldingListener listener, String key, Holding holding) {
+    private static void safely(Runnable notice) {
         try {
-            listener.granted(key, holding);
+            notice.run();
         } catch (RuntimeException e) {
-            // the claim that served it has nothing to do with the failure, and a re-check repairs a lost notice
-            LOG.log(System.Logger.Level.WARNING, "A member failed to hear of its grant", e);
+            // the operation that caused it has nothing to do with the failure, and a re-check repairs a lost notice
+            LOG.log(System.Logger.Level.WARNING, "A member failed to hear of its key", e);
         }
     }
 }

@@ -18,13 +18,13 @@ final class LocalPermitStore implements PermitStore {
 
     private final String member;
     private final LocalKeys keys;
-    private final Runnable left;
+    private final LocalPermitBackend backend;
     private volatile boolean closed;
 
-    LocalPermitStore(String member, LocalKeys keys, Runnable left) {
+    LocalPermitStore(String member, LocalKeys keys, LocalPermitBackend backend) {
         this.member = member;
         this.keys = keys;
-        this.left = left;
+        this.backend = backend;
     }
 
     @Override
@@ -61,9 +61,14 @@ final class LocalPermitStore implements PermitStore {
     }
 
     @Override
+    public boolean isShared() {
+        return backend.isShared();
+    }
+
+    @Override
     public void close() {
         closed = true;
-        left.run();
+        backend.left(member);
         keys.keys().forEach(this::leave);
     }
 
