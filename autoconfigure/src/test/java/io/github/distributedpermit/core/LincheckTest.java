@@ -26,7 +26,7 @@ class LincheckTest {
 
     @Test
     void noInterleavingLosesAPermitThatLiesIdle() {
-        interleavings(12).check(IdleLineUnderLincheck.class);
+        interleavings(8).check(IdleLineUnderLincheck.class);
     }
 
     @Test
