@@ -279,6 +279,11 @@ final class LineState {
         }
     }
 
+    /** A call of this name has come. */
+    void usedBy(NameUse use) {
+        lastUse = use;
+    }
+
     /** Whether nobody here or elsewhere is known to want the permits that are not in use. */
     boolean mayBeIdle() {
         return waiters.isEmpty() && !closing && !ledger.isContended() && !ledger.isOver();

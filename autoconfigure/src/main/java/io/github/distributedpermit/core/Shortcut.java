@@ -31,6 +31,7 @@ final class Shortcut {
         }
         Grant grant = ledger.grant(line, use, weight, now);
         ledger.hold(grant);
+        state.usedBy(use);
         if (ledger.idle() == 0) {
             state.lingering.end();
         }
