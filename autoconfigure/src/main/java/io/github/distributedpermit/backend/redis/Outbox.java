@@ -17,7 +17,7 @@ final class Outbox {
     private static final int WINDOW = 2;
 
     /** So that no command keeps Redis busy for long. */
-    private static final int MOST = 128;
+    private static final int MOST = 64;
 
     private final Deque<ClaimCall> waiting = new ArrayDeque<>();
     private final byte[] memberId;
@@ -92,11 +92,6 @@ final class Outbox {
     }
 
     private byte[][] arguments(List<ClaimCall> claims, Attachment to) {
-        byte[][] arguments = new byte[claims.size() + 1][];
-        arguments[0] = memberId;
-        for (int i = 0; i < claims.size(); i++) {
-            arguments[i + 1] = Wire.claim(claims.get(i).claim, settings.tombstone(), to.isCluster());
-        }
-        return arguments;
+        return new byte[][] {memberId, Wire.claims(claims, settings.tombstone(), to.isCluster())};
     }
 }

@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -31,11 +32,23 @@ final class Wire {
     private Wire() {}
 
     static byte[] claim(Claim claim, Duration tombstone, boolean cluster) {
+        return pack(claim, tombstone, cluster, buffer(CLAIM_LENGTH)).array();
+    }
+
+    /** One after the other. */
+    static byte[] claims(List<ClaimCall> calls, Duration tombstone, boolean cluster) {
+        ByteBuffer out = buffer(calls.size() * CLAIM_LENGTH);
+        for (int i = 0; i < calls.size(); i++) {
+            pack(calls.get(i).claim, tombstone, cluster, out);
+        }
+        return out.array();
+    }
+
+    private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, ByteBuffer out) {
         if (claim.sequence() > MAX_EXACT) {
             throw new IllegalArgumentException("A sequence in Redis is at most 2^53, not " + claim.sequence());
         }
-        return buffer(CLAIM_LENGTH)
-                .putInt(claim.limit())
+        return out.putInt(claim.limit())
                 .putInt(claim.held())
                 .putInt(claim.wanted())
                 .putInt(claim.unit())
@@ -43,8 +56,7 @@ final class Wire {
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
-                .putDouble(micros(tombstone))
-                .array();
+                .putDouble(micros(tombstone));
     }
 
     /** The answers to so many claims, if they are that. */

@@ -29,7 +29,7 @@ public final class ClaimProbe {
                 .evalsha(
                         Script.CLAIMS.sha1(),
                         ScriptOutputType.VALUE,
-                        key.names(),
+                        new byte[][] {key.state()},
                         RedisKey.bytes(member),
                         Wire.claim(claim, TOMBSTONE, false));
     }
