@@ -34,7 +34,8 @@ if r and sequence <= r.sequence then
   return view(member, r)
 end
 
-if not r then
+local newcomer = not r
+if newcomer then
   r = { permits = 0, wanted = 0, unit = 0, least = 0, limit = 0, sequence = 0, version = 0, expiry = 0, lease = 0, tomb = 0,
     waiting = false }
   op.records[member] = r
@@ -106,6 +107,14 @@ if op.used == 0 and op.line == 0 then
 elseif r.expiry > op.life then
   op.life = r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000))
   op.unborn = { STATE, LINE, LEASES, TOMBS }
+end
+
+-- Redis keeps a small hash as a list and reads through it. From some members on that costs more than a table does, and
+-- a field too long for the list makes it one.
+if newcomer and call('HLEN', STATE) == 32 then
+  local long = string.rep('-', 65)
+  put('HSET', STATE, long, '')
+  call('HDEL', STATE, long)
 end
 
 flush()

@@ -70,6 +70,20 @@ class RedisKeyLayoutTest extends RedisTest {
     }
 
     @Test
+    void crowdedKeyIsATableThatNeedNotBeReadThrough() {
+        RedisEye eye = eye(server);
+        eye.crowd("permits", key(), 30, Duration.ofMinutes(5));
+        assertThat(encoding(eye)).isIn("ziplist", "listpack");
+        eye.crowd("permits", key(), 32, Duration.ofMinutes(5));
+        assertThat(encoding(eye)).isEqualTo("hashtable");
+        assertThat(eye.state("permits", key())).hasSize(33);
+    }
+
+    private String encoding(RedisEye eye) {
+        return eye.commands().objectEncoding(RedisKey.of("permits", key()).toString());
+    }
+
+    @Test
     void idleKeysVanishByThemselves() {
         RedisSettings settings = new RedisSettings(key(), Duration.ofMillis(300), Duration.ofSeconds(5));
         TestMember a = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(1));
