@@ -162,14 +162,22 @@ final class ClaimPlan {
         return at;
     }
 
-    /** A claim follows another without waiting for its answer only if calls wait and the last one was a pure return. */
-    boolean maySend(WaiterQueue waiters, long now) {
+    /**
+     * A claim follows another without waiting for its answer only if calls wait and the last one was a pure return. Not
+     * where others wait for what it returns: the store would work on the claim before it tells them, and its place in line
+     * goes by age anyway.
+     */
+    boolean maySend(WaiterQueue waiters, boolean contended, long now) {
         if (now < backoff.until()) {
             return false;
         }
         int inFlight = sent.inFlight();
         return inFlight == 0
-                || (inFlight < policy.window() && !backoff.isFailing() && !waiters.isEmpty() && lastUnit == 0);
+                || (!contended
+                        && inFlight < policy.window()
+                        && !backoff.isFailing()
+                        && !waiters.isEmpty()
+                        && lastUnit == 0);
     }
 
     /** Makes the claim that is due. The member lowers its own count before the claim leaves. */

@@ -221,7 +221,8 @@ final class LineState {
         rejectTries(effects);
         returnIdle(now);
         int wanted = wanted();
-        if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now) && plan.maySend(waiters, now)) {
+        if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
+                && plan.maySend(waiters, ledger.isContended(), now)) {
             plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
         }
         forgetReturned(now);
