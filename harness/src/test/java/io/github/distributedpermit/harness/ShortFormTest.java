@@ -28,6 +28,14 @@ class ShortFormTest {
     }
 
     @Test
+    void claimsWhoseAnswersAreLostHaveNoDoubleEffect() throws Exception {
+        Result result = new Run(FOLDER.resolve("redis-lost-answers"), CAPACITY, List.of())
+                .of(Scenarios.named("redis-lost-answers"), 2, SEED);
+        assertThat(result.violations()).as(result.asText()).isEmpty();
+        assertThat(result.hits()).isEqualTo(2);
+    }
+
+    @Test
     void permitsTakenBeforeTheStoreHasGrantedThemAreFound() throws Exception {
         Result result = Trial.of(Planted.GROWN_BEFORE_ANSWER, 2, FOLDER, CAPACITY, SEED);
         assertThat(result.violations()).anyMatch(violation -> violation.contains("valid holders"));

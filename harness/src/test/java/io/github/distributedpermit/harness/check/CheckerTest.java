@@ -120,6 +120,23 @@ class CheckerTest {
     }
 
     @Test
+    void timeForWhichTheMachineCouldNotRunAProcessIsNotLate() {
+        Call late = waited(1, 5, 1_100, Ending.TIMED_OUT);
+        Call stall = new Call(1, 0, 0, CallKind.STALL, 0, 1_000 * MS, 0, 0, 0, 0, 1_050 * MS, Ending.NONE, 0, 0);
+        Call holder = held(0, 1, 2, 1_300, 1_300);
+        Findings findings = Checker.check(List.of(holder, late, stall), circumstances, RULES);
+        assertThat(findings.violations()).isEmpty();
+        assertThat(findings.lateNanos()).isEqualTo(50 * MS);
+
+        circumstances.paused(1, new Span(1_000 * MS, 1_050 * MS)); // that was us
+        Call another = waited(2, 5, 1_100, Ending.TIMED_OUT);
+        assertThat(violations(holder, another, stall))
+                .singleElement()
+                .asString()
+                .contains("95 ms too late");
+    }
+
+    @Test
     void callThatNeverEndsIsFound() {
         assertThat(violations(held(0, 1, 2, 10, 0))).singleElement().asString().contains("never ended");
     }

@@ -15,8 +15,9 @@ public final class Findings {
     int mostHolders;
     long overGrantNanos;
     long recoveryNanos;
-    long lateNanos;
+    final List<Long> lateNanos = new ArrayList<>();
     long overtakenNanos;
+    double stalledShare;
 
     void violation(String text) {
         if (violations.size() < MOST) {
@@ -60,9 +61,24 @@ public final class Findings {
         return recoveryNanos;
     }
 
-    /** How late the latest wait ended. */
+    /** How late the latest wait ended, of those whose time-out came; times when processes could not run do not count. */
     public long lateNanos() {
-        return lateNanos;
+        return late(1);
+    }
+
+    /** Likewise the latest but one in a thousand. */
+    public long usuallyLateNanos() {
+        return late(0.999);
+    }
+
+    private long late(double share) {
+        List<Long> sorted = lateNanos.stream().sorted().toList();
+        return sorted.isEmpty() ? 0 : sorted.get((int) Math.ceil(share * sorted.size()) - 1);
+    }
+
+    /** For how much of the history the machine could not run some process that wanted to. */
+    public double stalledShare() {
+        return stalledShare;
     }
 
     /** By how much a call was overtaken at most. */

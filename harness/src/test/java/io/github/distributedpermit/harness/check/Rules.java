@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *     time, permits are always on their way, and all of them are never seen in use
  * @param order how much later a call may have asked than one it overtakes, {@code null} if calls of one process may
  *     overtake others by hand-over
- * @param late how late a wait may end at most
+ * @param late how late a wait may end at most, not counting when processes could not run
  */
 public record Rules(
         int limit,

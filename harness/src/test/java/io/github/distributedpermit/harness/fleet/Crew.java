@@ -1,6 +1,7 @@
 package io.github.distributedpermit.harness.fleet;
 
 import io.github.distributedpermit.harness.history.EventLog;
+import io.github.distributedpermit.harness.history.Metronome;
 import io.github.distributedpermit.harness.member.Orders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,6 +17,7 @@ public final class Crew implements AutoCloseable {
     private final Path folder;
     private final int capacity;
     private final EventLog log;
+    private final List<Metronome> metronomes;
     private final List<Path> patches;
     private final List<String> settings;
     private final Orders orders;
@@ -37,6 +39,7 @@ public final class Crew implements AutoCloseable {
         this.orders = orders;
         try {
             this.log = EventLog.open(history(), capacity);
+            this.metronomes = Metronome.startOnEachProcessor(log);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -154,5 +157,6 @@ public final class Crew implements AutoCloseable {
     @Override
     public void close() {
         all.forEach(MemberProcess::close);
+        metronomes.forEach(Metronome::close);
     }
 }

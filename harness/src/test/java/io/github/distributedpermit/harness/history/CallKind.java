@@ -7,5 +7,7 @@ public enum CallKind {
     /** It waits, and is cancelled or interrupted at any moment. */
     RACE,
     /** It does not wait. */
-    TRY
+    TRY,
+    /** No call at all, but a time, from asked to ended, for which the process could not run. */
+    STALL
 }

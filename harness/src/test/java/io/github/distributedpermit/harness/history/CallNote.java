@@ -35,6 +35,13 @@ public final class CallNote {
         log.number(at + ASKED, System.nanoTime());
     }
 
+    void stalled(int member, long from, long to) {
+        log.integer(at + MEMBER, member);
+        log.integer(at + KIND, CallKind.STALL.ordinal());
+        log.number(at + ASKED, from);
+        log.number(at + ENDED, to);
+    }
+
     /** It has a permit. */
     public void entered(long version, long count) {
         log.number(at + VERSION, version);

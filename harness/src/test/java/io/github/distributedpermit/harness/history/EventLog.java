@@ -69,6 +69,14 @@ public final class EventLog {
         return note;
     }
 
+    /** Notes that the process should have run from the one instant on, and ran at the other. */
+    public void stalled(int member, long from, long to) {
+        int slot = (int) INT.getAndAdd(buffer, NEXT, 1);
+        if (slot < capacity) {
+            new CallNote(this, RECORDS + slot * RECORD).stalled(member, from, to);
+        }
+    }
+
     private static int seat(int member, int thread) {
         return SEATS + (member * THREADS + thread) * Integer.BYTES;
     }

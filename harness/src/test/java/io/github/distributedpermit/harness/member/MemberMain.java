@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
+import io.github.distributedpermit.harness.history.Metronome;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -54,6 +55,7 @@ public class MemberMain {
         PermitEngine engine = context.getBean(PermitEngine.class);
         Commands commands = new Commands(number, log, engine, context.getBeanProvider(CuratorFramework.class));
         warmUp(engine.named(NAME));
+        Metronome.startIn(number, log);
         answer("ready");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {

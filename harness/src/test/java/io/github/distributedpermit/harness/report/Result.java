@@ -25,7 +25,10 @@ import java.util.List;
  * @param overGrant the longest time with more than the limit, where that is a named exception
  * @param recovery the longest time for which a permit was free and a live call waited
  * @param bound how long that may be
- * @param late how late the latest wait ended
+ * @param usuallyLate how late waits ended at their time-out, but for one in a thousand; times when processes could not
+ *     run do not count
+ * @param late how late the latest wait ended, likewise
+ * @param stalled for how many of a hundred parts of the run the machine could not run some process that wanted to
  * @param overtaken by how much a call was overtaken by one of another process, where that is checked
  * @param seconds how long the run took
  * @param violations what must not be
@@ -47,7 +50,9 @@ public record Result(
         double overGrant,
         double recovery,
         double bound,
+        double usuallyLate,
         double late,
+        double stalled,
         double overtaken,
         long seconds,
         List<String> violations) {
@@ -85,7 +90,9 @@ public record Result(
                 millis(findings.overGrantNanos()),
                 millis(findings.recoveryNanos()),
                 scenario.setup().recovery().toMillis(),
+                millis(findings.usuallyLateNanos()),
                 millis(findings.lateNanos()),
+                Math.round(findings.stalledShare() * 1_000) / 10.0,
                 millis(findings.overtakenNanos()),
                 seconds,
                 List.copyOf(violations));
@@ -110,7 +117,7 @@ public record Result(
     /** For people, one line and one more per violation. */
     public String asText() {
         StringBuilder text = new StringBuilder(
-                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms, recovery %.1f of %.0f ms, late %.1f ms, overtaken %.1f ms, %d s, seed %d"
+                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms, recovery %.1f of %.0f ms, late %.1f, at most %.1f ms (machine stalled %.1f %%), overtaken %.1f ms, %d s, seed %d"
                         .formatted(
                                 scenario,
                                 held() ? "held" : "FAIL",
@@ -123,7 +130,9 @@ public record Result(
                                 overGrant,
                                 recovery,
                                 bound,
+                                usuallyLate,
                                 late,
+                                stalled,
                                 overtaken,
                                 seconds,
                                 seed));

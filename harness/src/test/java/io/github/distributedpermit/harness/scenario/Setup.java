@@ -31,7 +31,7 @@ public record Setup(
     static final Duration TOMBSTONE = Duration.ofSeconds(2);
     static final Duration SHORT = Duration.ofSeconds(2);
     static final Duration HOUR = Duration.ofHours(1);
-    private static final Duration LATE = Duration.ofSeconds(1);
+    private static final Duration LATE = Duration.ofMillis(50);
 
     /** Three processes with six threads each, at four keys with a limit of three; more callers than permits. */
     static Setup ordinary(Duration lease, Duration recovery) {
