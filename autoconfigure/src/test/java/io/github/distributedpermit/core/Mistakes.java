@@ -162,7 +162,7 @@ final class Mistakes {
     static final class UpToTheWindow {
         @OnMethodExit
         static void exit(
-                @Argument(1) long now,
+                @Argument(2) long now,
                 @FieldValue("sent") SentClaims sent,
                 @FieldValue("backoff") Backoff backoff,
                 @FieldValue("policy") Policy policy,

@@ -5,6 +5,7 @@ import io.lettuce.core.ScriptOutputType;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Claims that are one command. What it answers goes to each of them. */
@@ -26,17 +27,11 @@ final class Batch extends ScriptCall<byte[], byte[]> {
         claims.forEach(claim -> claim.leavesWith(this));
     }
 
-    /** The script derives the other names of a key; a cluster has to know them all, in case the slot is on the move. */
     @Override
-    byte[][] names(Attachment to) {
-        if (to.isCluster()) {
-            return super.names(to);
-        }
-        byte[][] states = new byte[claims.size()][];
-        for (int i = 0; i < states.length; i++) {
-            states[i] = claims.get(i).key.state();
-        }
-        return states;
+    byte[][] names() {
+        return claims.size() == 1
+                ? super.names()
+                : claims.stream().flatMap(claim -> Stream.of(claim.key.names())).toArray(byte[][]::new);
     }
 
     /** One that Redis refuses must not fail the others. What has been done already changes nothing when done again. */

@@ -10,41 +10,40 @@ import java.util.List;
  *
  * @param user as the user gave it
  * @param encoded as it stands in the names
- * @param state the name of the state; decides the slot, and the other names follow from it
+ * @param names in the order the scripts know
  */
-record RedisKey(String user, String encoded, byte[] state) {
+record RedisKey(String user, String encoded, byte[][] names) {
 
-    private static final String STATE = "state";
-    private static final List<String> PARTS = List.of(STATE, "line", "leases", "tombs", "override");
+    private static final List<String> PARTS = List.of("state", "line", "leases", "tombs", "override");
 
     static RedisKey of(String prefix, String user) {
         String encoded = KeyEncoding.encode(user);
-        return new RedisKey(user, encoded, bytes(prefix + ":{" + encoded + "}:" + STATE));
+        String stem = prefix + ":{" + encoded + "}:";
+        byte[][] names = PARTS.stream().map(part -> bytes(stem + part)).toArray(byte[][]::new);
+        return new RedisKey(user, encoded, names);
     }
 
     static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** All names, in the order the scripts know. */
-    byte[][] names() {
-        String name = toString();
-        String stem = name.substring(0, name.length() - STATE.length());
-        return PARTS.stream().map(part -> bytes(stem + part)).toArray(byte[][]::new);
+    /** The state's name; decides the slot. */
+    byte[] state() {
+        return names[0];
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof RedisKey that && Arrays.equals(state, that.state);
+        return other instanceof RedisKey that && Arrays.equals(state(), that.state());
     }
 
     @Override
     public int hashCode() {
-        return Arrays.hashCode(state);
+        return Arrays.hashCode(state());
     }
 
     @Override
     public String toString() {
-        return new String(state, StandardCharsets.UTF_8);
+        return new String(state(), StandardCharsets.UTF_8);
     }
 }

@@ -65,7 +65,7 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
     }
 
     /** What the script is called with as KEYS. */
-    byte[][] names(Attachment to) {
+    byte[][] names() {
         return key.names();
     }
 
@@ -75,11 +75,10 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
     }
 
     private void issue(Attachment to) {
-        byte[][] names = names(to);
         byte[][] values = arguments.apply(to);
         RedisFuture<R> sent = whole
-                ? to.commands().eval(script.source(), output, names, values)
-                : to.commands().evalsha(script.sha1(), output, names, values);
+                ? to.commands().eval(script.source(), output, names(), values)
+                : to.commands().evalsha(script.sha1(), output, names(), values);
         command = sent;
         if (isCancelled()) {
             sent.cancel(false);

@@ -3,8 +3,7 @@
 -- nobody is in line, nothing has lapsed, and what is asked for is there. It comes to the same in half of the time, since
 -- it makes no function and hardly a table.
 --
--- KEYS: for each claim the state that common.lua names, from whose name the others follow; in a cluster all five, so that
--- one that has moved to another node is noticed. ARGV: the member, then the packed claims, one after the other.
+-- KEYS: for each claim the five that common.lua names. ARGV: the member, then the packed claims, one after the other.
 -- Returns the packed views of the member's records in the same way.
 
 local HEADER, RECORD, CLAIM, CLAIM_LENGTH = '<BI4I4i4dddd', '<I4I4I4I4I4dddddB', '<I4I4I4I4Bdddd', 49
@@ -13,17 +12,10 @@ local member, claims = ARGV[1], ARGV[2]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 
--- The names of a key, in the order that common.lua knows.
-local function names(state)
-  local stem = string.sub(state, 1, -6)
-  return { state, stem .. 'line', stem .. 'leases', stem .. 'tombs', stem .. 'override' }
-end
-
-local count = #claims / CLAIM_LENGTH
-local names_each = #KEYS / count
 local first, views
-for i = 1, count do
-  local state, at = KEYS[(i - 1) * names_each + 1], (i - 1) * CLAIM_LENGTH + 1
+for i = 1, #KEYS / 5 do
+  local at, from = 5 * i - 4, CLAIM_LENGTH * (i - 1) + 1
+  local state = KEYS[at]
   local found = call('HMGET', state, '*', member)
   local view
   repeat -- once; a break leaves it to the other function
@@ -35,7 +27,7 @@ for i = 1, count do
       break
     end
     local permits, _, _, _, _, last, _, expiry, leased, entombed = unpack(RECORD, found[2])
-    local own, held, wanted, unit, flags, sequence, _, lease, tombstone = unpack(CLAIM, claims, at)
+    local own, held, wanted, unit, flags, sequence, _, lease, tombstone = unpack(CLAIM, claims, from)
     if sequence <= last or expiry <= now then
       break
     end
@@ -75,12 +67,11 @@ for i = 1, count do
       break
     end
     if permits > 0 and leased < now + lease * 0.4 then -- before its bound has passed, and others have to look at it
-      local leases = string.sub(state, 1, -6) .. 'leases'
-      if pcall('ZADD', leases, expiry, member) ~= 0 then
+      if pcall('ZADD', KEYS[at + 2], expiry, member) ~= 0 then
         break
       end
       if first_lease == leased then
-        first_lease = tonumber(call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2])
+        first_lease = tonumber(call('ZRANGE', KEYS[at + 2], 0, 0, 'WITHSCORES')[2])
       end
       leased = expiry
     end
@@ -92,18 +83,16 @@ for i = 1, count do
       '*', pack(HEADER, 1, used, 0, override, version, first_lease, first_tomb, life),
       member, pack(RECORD, permits, wanted, unit, base + unit, own, sequence, version, expiry, leased, entombed, 0))
     if added == 0 then
-      if lives_longer then
-        local parts = names(state)
-        for k = 1, 4 do
-          call('PEXPIREAT', parts[k], math.ceil(life / 1000) + 1)
-        end
+      for k = at, lives_longer and at + 3 or 0 do
+        call('PEXPIREAT', KEYS[k], math.ceil(life / 1000) + 1)
       end
       view = pack('<I4I4dddB', permits, limit, sequence, version, -1, used > limit and 2 or 0)
     end
   until true
 
   view = view
-    or thoroughly(names(state), { member, string.sub(claims, at, at + CLAIM_LENGTH - 1) }, time, found)
+    or thoroughly({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4] },
+      { member, string.sub(claims, from, from + CLAIM_LENGTH - 1) }, time, found)
   if view.err then
     return view -- the claims before it are done, and repeating them changes nothing
   end

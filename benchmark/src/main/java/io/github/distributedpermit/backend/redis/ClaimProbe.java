@@ -29,7 +29,7 @@ public final class ClaimProbe {
                 .evalsha(
                         Script.CLAIMS.sha1(),
                         ScriptOutputType.VALUE,
-                        new byte[][] {key.state()},
+                        key.names(),
                         RedisKey.bytes(member),
                         Wire.claim(claim, TOMBSTONE, false));
     }
