@@ -65,8 +65,8 @@ final class RedisScenarios {
                 row(
                         "redis-wall-clock",
                         "a member's wall clock is a minute wrong, and jumps by up to a day, while it holds",
-                        "no effect, nothing is lost",
-                        Setup.ordinary(Setup.SHORT, A_RECHECK).withLongHolds(),
+                        "no effect, nothing is lost; the lease is ten seconds",
+                        Setup.ordinary(Duration.ofSeconds(10), A_RECHECK).withLongHolds(),
                         new WallClock()::strike),
                 row(
                         "redis-restart-empty",
