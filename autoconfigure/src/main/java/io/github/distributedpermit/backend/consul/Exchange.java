@@ -52,6 +52,7 @@ final class Exchange {
 
     /** @param next goes on if it was done */
     void transact(Session session, List<Op> ops, Consumer<Done> next) {
+        long fence = session.fence();
         host.api().transact(ops).whenComplete((outcome, failure) -> {
             if (failure != null) {
                 failed(session, failure);
@@ -68,7 +69,7 @@ final class Exchange {
                 if (outcome instanceof Done done) {
                     next.accept(done);
                 } else if (outcome instanceof Refused refused) {
-                    refused(session, refused);
+                    refused(session, refused, fence);
                 }
             } catch (RuntimeException e) {
                 party.fail(e);
@@ -84,7 +85,7 @@ final class Exchange {
         party.fail(failure);
     }
 
-    private void refused(Session session, Refused refused) {
+    private void refused(Session session, Refused refused, long fence) {
         lane.board(null);
         boolean byFence = refused.operation() == 0 && refused.names(session.fenceKey());
         if (refused.isDenied()) {
@@ -94,14 +95,14 @@ final class Exchange {
             party.fail(Session.lost());
         } else if (refused.isInvalidSession() || refused.isConflict()) {
             LOG.log(System.Logger.Level.TRACE, () -> "Repeated: " + refused.reason());
-            conflict(byFence, session);
+            conflict(byFence, session, fence);
         } else {
             party.fail(Membership.refused(refused));
         }
     }
 
     /** Reads again; from the third time on after a pause, for a lost transaction costs Consul as much as another. */
-    private void conflict(boolean byFence, Session session) {
+    private void conflict(boolean byFence, Session session, long fence) {
         conflicts++;
         if (host.loop().now() > deadline) {
             party.fail(PermitStoreException.passing(
@@ -109,7 +110,10 @@ final class Exchange {
                             .formatted(conflicts, lane.names().encoded()),
                     null));
         } else if (byFence) {
-            // another key's transaction was in doubt; the fence is, or will be, another
+            if (session.fence() == fence) {
+                // not written anew since: one that was given up as unanswered has arrived late, and nobody knows of it
+                host.membership().inDoubt(session);
+            }
             party.begin();
         } else if (conflicts <= PATIENT_CONFLICTS) {
             party.proceed(session);

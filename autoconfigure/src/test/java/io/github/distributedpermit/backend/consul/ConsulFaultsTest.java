@@ -54,6 +54,28 @@ class ConsulFaultsTest {
         }
     }
 
+    /** As when a connection that nobody waits for any more delivers what it held back. */
+    @Test
+    void fenceThatArrivesLateDoesNotKeepTheMemberFromItsKeys() {
+        ConsulProbe probe = SharedConsul.get().probe();
+        try (Bench bench = new Bench(SharedConsul.get().address(), probe)) {
+            TestMember a = bench.member();
+            a.queue("late-fence", 1, 1);
+            String session = bench.sessions(a).get(0).id();
+            ConsulProbe.Key fence = probe.keys(bench.prefix()).stream()
+                    .filter(key -> key.name().endsWith(session + "/.member"))
+                    .findFirst()
+                    .orElseThrow();
+
+            assertThat(probe.put("kv/" + fence.name() + "?acquire=" + session, fence.value() + " "))
+                    .isEqualTo(200);
+
+            assertThat(a.keep("late-fence", 1, 0).permits()).isZero();
+            assertThat(bench.member().attempt("late-fence", 1, 1).permits()).isEqualTo(1);
+            assertThat(a.losses()).isZero();
+        }
+    }
+
     @Test
     void agentRestartedEmptyIsALossAndServiceGoesOn() {
         try (ConsulServer server = ConsulServer.start();
