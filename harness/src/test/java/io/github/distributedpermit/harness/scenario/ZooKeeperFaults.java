@@ -14,7 +14,24 @@ final class ZooKeeperFaults {
 
     private static final Duration SOME_TIME = Duration.ofSeconds(1);
 
+    /** When a dead session has ended for certain: a server looks once in a tick. */
+    private static final Duration ENDED = ZooKeeperStore.SESSION.plus(SOME_TIME);
+
     private ZooKeeperFaults() {}
+
+    /** The next blow comes when the dead session has ended: till then a permit may go from one dead process to another. */
+    static boolean killHolder(Stage stage, ZooKeeperStore store) throws Exception {
+        boolean hit = ProcessFaults.killHolder(stage, store);
+        Stage.during(ENDED);
+        return hit;
+    }
+
+    /** Likewise. */
+    static boolean killWaiter(Stage stage, ZooKeeperStore store) throws Exception {
+        boolean hit = ProcessFaults.killWaiter(stage, store);
+        Stage.during(ENDED);
+        return hit;
+    }
 
     /** An operator ends the session of a process that holds: a named exception, until it has heard of it. */
     static boolean killSession(Stage stage, ZooKeeperStore store) throws Exception {

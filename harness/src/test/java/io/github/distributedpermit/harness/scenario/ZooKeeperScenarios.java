@@ -49,7 +49,7 @@ final class ZooKeeperScenarios {
                         1,
                         LONG,
                         Setup.ordinary(Setup.SHORT, A_SESSION),
-                        ProcessFaults::killHolder),
+                        ZooKeeperFaults::killHolder),
                 row(
                         "zookeeper-kill-waiter",
                         "`kill -9` of a process in line",
@@ -57,7 +57,7 @@ final class ZooKeeperScenarios {
                         1,
                         LONG,
                         IN_LINE,
-                        ProcessFaults::killWaiter),
+                        ZooKeeperFaults::killWaiter),
                 row(
                         "zookeeper-sigterm",
                         "`SIGTERM` of a process that holds and waits",
