@@ -2,6 +2,7 @@ package io.github.distributedpermit.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.core.Bench.Asked;
 import io.github.distributedpermit.core.Bench.Party;
 import io.github.distributedpermit.spi.Claim;
@@ -51,6 +52,37 @@ class HandOverTest {
         holder.release();
         bench.time.run(1_000_001);
         assertThat(waiter.holds()).isTrue();
+    }
+
+    @Test
+    void aClaimDoesNotOvertakeAReturnThatOthersWaitFor() {
+        Permit first = bench.member("first", 1).hold();
+        Party a = bench.member("a", 1);
+        Asked call = a.acquire();
+        bench.runMillis(2);
+        Asked other = bench.member("b", 1).acquire();
+        bench.runMillis(2);
+        first.release();
+        bench.runMillis(2);
+        long claims = a.claims();
+        call.release();
+        Asked next = a.acquire();
+        assertThat(a.claims()).isEqualTo(claims + 1);
+        bench.time.run(1_000_001);
+        assertThat(other.holds()).isTrue();
+        assertThat(a.claims()).isEqualTo(claims + 2);
+        other.release();
+        bench.runMillis(2);
+        assertThat(next.holds()).isTrue();
+    }
+
+    @Test
+    void aClaimOvertakesAReturnThatNobodyWaitsFor() {
+        Party a = bench.member("a", 1);
+        Permit permit = a.hold();
+        permit.release();
+        a.acquire();
+        assertThat(a.claims()).isEqualTo(3);
     }
 
     @Test
