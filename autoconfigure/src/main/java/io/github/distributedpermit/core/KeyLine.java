@@ -99,9 +99,9 @@ final class KeyLine {
     Outcome atTimeout(Waiter waiter) {
         lock.lock();
         try {
-            Throwable failure = state.failure(host.now());
+            Throwable failure = state.contact.failure(host.now());
             if (failure == null && !waiter.queueing) {
-                failure = state.unanswered();
+                failure = state.contact.unanswered();
             }
             return failure != null ? new Failed(failure) : Refused.TIMED_OUT;
         } finally {
@@ -142,7 +142,7 @@ final class KeyLine {
     /** The store has answered a claim. */
     void answered(long sequence, Holding holding) {
         event((now, effects) -> {
-            state.landed(sequence, now, effects);
+            state.contact.landed(sequence, now, effects);
             takeIn(holding, now, effects);
         });
     }
@@ -162,7 +162,7 @@ final class KeyLine {
 
     /** A claim has failed. */
     void failed(long sequence, Throwable cause) {
-        event((now, effects) -> state.claimFailed(sequence, cause, now, effects));
+        event((now, effects) -> state.contact.failed(sequence, cause, now, effects));
     }
 
     /** Something about the key has changed. */

@@ -1,10 +1,8 @@
 package io.github.distributedpermit.core;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
-import io.github.distributedpermit.core.Outcome.Failed;
 import io.github.distributedpermit.core.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.PermitStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,13 +17,12 @@ final class LineState {
     final WaiterQueue waiters = new WaiterQueue();
     final Ledger ledger;
     final ClaimPlan plan;
+    final Contact contact;
     final Lingering lingering;
     private final KeyLine line;
     private final LineHost host;
     private Policy policy;
 
-    private long confirmedAt;
-    private @Nullable Throwable lastFailure;
     private boolean closing;
     private @Nullable NameUse lastUse;
 
@@ -36,6 +33,7 @@ final class LineState {
         this.host = host;
         this.ledger = new Ledger(policy);
         this.plan = new ClaimPlan(line, policy);
+        this.contact = new Contact(policy, host, waiters, ledger, plan);
         this.lingering = new Lingering(policy, host);
     }
 
@@ -47,6 +45,7 @@ final class LineState {
         policy = settings;
         ledger.adopt(settings);
         plan.adopt(settings);
+        contact.adopt(settings);
         lingering.adopt(settings);
     }
 
@@ -57,29 +56,8 @@ final class LineState {
             ledger.loseAll(effects);
             plan.askAgain();
         }
-        SentClaim late = plan.sent.oldestInFlight();
-        while (late != null && late.at + policy.commandTimeout() <= now) {
-            effects.run(late::cancel);
-            claimFailed(late.sequence, unanswered(), now, effects);
-            late = plan.sent.oldestInFlight();
-        }
-        if (usesLeases()) {
-            // a store with sessions forgets nothing while the session lives
-            plan.sent.forgetUntil(now - policy.lease());
-        }
-        failHopeless(now, effects);
+        contact.lookAtTheClock(now, usesLeases(), effects);
         return now;
-    }
-
-    /** A call without a time-out of its own waits for a store that is away no longer than a lease. */
-    private void failHopeless(long now, Effects effects) {
-        if (!plan.backoff.isFailing() || lastFailure == null || waiters.isEmpty()) {
-            return;
-        }
-        long hopeless = now - policy.lease();
-        if (confirmedAt <= hopeless && waiters.firstUntimedArrival() <= hopeless) {
-            waiters.end(waiter -> !waiter.timed && waiter.arrival <= hopeless, new Failed(lastFailure), effects);
-        }
     }
 
     void enter(Waiter waiter, long now, Effects effects) {
@@ -122,18 +100,6 @@ final class LineState {
         return true;
     }
 
-    /** An answer has come, to whichever claim. */
-    void landed(long sequence, long now, Effects effects) {
-        if (now >= host.aliveUntil()) {
-            // it may not be relied on, and the next one neither: as good as a store that is away
-            claimFailed(sequence, unconfirmedSession(), now, effects);
-            return;
-        }
-        plan.sent.landed(sequence);
-        plan.backoff.answered();
-        confirmedAt = now;
-    }
-
     /** An answer or a push. */
     void takeIn(Holding holding, long now, Effects effects) {
         boolean beyond = ledger.isBeyond(holding);
@@ -152,23 +118,6 @@ final class LineState {
         use.heardLimit(holding.limit());
         if (holding.over() && holding.limit() == policy.limit() && use.isNewToHigherLimits()) {
             effects.run(() -> use.warnOfHigherLimit(line.key()));
-        }
-    }
-
-    void claimFailed(long sequence, Throwable cause, long now, Effects effects) {
-        if (!plan.sent.landed(sequence)) {
-            return;
-        }
-        if (sequence <= ledger.appliedSequence()) {
-            plan.sent.confirmed(ledger.appliedSequence());
-            return;
-        }
-        lastFailure = cause;
-        plan.failed(now, host.jitter());
-        if (cause instanceof PermitStoreException failure && failure.isPermanent()) {
-            waiters.end(waiter -> true, new Failed(cause), effects);
-        } else if (waiters.hasTries()) {
-            waiters.end(waiter -> !waiter.queueing && waiter.firstClaim == sequence, new Failed(cause), effects);
         }
     }
 
@@ -193,25 +142,6 @@ final class LineState {
         closing = true;
         lingering.end();
         waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
-    }
-
-    /** Why nothing is heard of the store; {@code null} if it answers. */
-    @Nullable
-    Throwable failure(long now) {
-        if (plan.backoff.isFailing()) {
-            return lastFailure;
-        }
-        SentClaim oldest = plan.sent.oldestInFlight();
-        return oldest != null && oldest.at + policy.commandTimeout() <= now ? unanswered() : null;
-    }
-
-    PermitStoreException unanswered() {
-        return PermitStoreException.passing(
-                "no answer within the command time-out of " + policy.commandTimeout() / 1_000_000 + " ms", null);
-    }
-
-    private static PermitStoreException unconfirmedSession() {
-        return PermitStoreException.passing("the session of this member has not been confirmed in time", null);
     }
 
     /** What every event ends with. */
@@ -343,12 +273,7 @@ final class LineState {
         if (ledger.idle() > 0) {
             at = Math.min(at, lingering.until());
         }
-        if (plan.backoff.isFailing()) {
-            long arrival = waiters.firstUntimedArrival();
-            if (arrival != NEVER) {
-                at = Math.min(at, Math.max(arrival, confirmedAt) + policy.lease());
-            }
-        }
+        at = Math.min(at, contact.hopelessAt());
         return at != NEVER || ledger.granted() > 0 ? at : now + policy.commandTimeout();
     }
 
