@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZKUtil;
@@ -53,7 +54,7 @@ final class Observer implements AutoCloseable {
 
     KeySnapshot look(String key) {
         try {
-            zk.sync(path(key));
+            catchUp();
             KeyDocument document = KeyDocument.decode(zk.getData(path(key), false, null));
             Set<String> alive = Names.members(zk.getChildren(path(key), false)).keySet();
             List<Row> rows = document.records().stream()
@@ -68,6 +69,14 @@ final class Observer implements AutoCloseable {
         }
     }
 
+    /**
+     * Sees whatever has been answered to anybody. A {@code sync} is not enough: at the leader it waits for nothing, and a
+     * follower may have answered a write which the leader is only about to apply. A write that changes nothing comes after it.
+     */
+    private void catchUp() throws KeeperException, InterruptedException {
+        zk.multi(List.of(Op.check("/", -1)));
+    }
+
     private static Row row(PermitRecord r) {
         return new Row(r.member(), r.permits(), r.wanted(), r.limit(), r.inLine());
     }
@@ -80,7 +89,7 @@ final class Observer implements AutoCloseable {
     /** All nodes from the root of the keys downwards. */
     List<String> tree() {
         try {
-            zk.sync(root);
+            catchUp();
             return new ArrayList<>(ZKUtil.listSubTreeBFS(zk, root));
         } catch (KeeperException.NoNodeException e) {
             return List.of();

@@ -5,19 +5,25 @@ import io.github.distributedpermit.contract.StoreFixture;
 import java.io.IOException;
 import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 
 /** Three servers; members and observer are connected to different ones. */
 class ZooKeeperEnsembleContractTest extends PermitBackendContract {
 
-    private static final TestingCluster ENSEMBLE = Servers.ensemble();
+    private static TestingCluster ensemble;
+
+    @BeforeAll
+    static void startServers() {
+        ensemble = Servers.ensemble();
+    }
 
     @AfterAll
     static void stopServers() throws IOException {
-        ENSEMBLE.close();
+        ensemble.close();
     }
 
     @Override
     protected StoreFixture open() {
-        return new ZooKeeperFixture(ENSEMBLE.getConnectString());
+        return new ZooKeeperFixture(ensemble.getConnectString());
     }
 }

@@ -5,18 +5,24 @@ import io.github.distributedpermit.contract.StoreFixture;
 import java.io.IOException;
 import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 
 class ZooKeeperEnsembleFaultContractTest extends PermitBackendFaultContract {
 
-    private static final TestingCluster ENSEMBLE = Servers.ensemble();
+    private static TestingCluster ensemble;
+
+    @BeforeAll
+    static void start() {
+        ensemble = Servers.ensemble();
+    }
 
     @AfterAll
     static void stopServers() throws IOException {
-        ENSEMBLE.close();
+        ensemble.close();
     }
 
     @Override
     protected StoreFixture openPlain() {
-        return new ZooKeeperFixture(ENSEMBLE.getConnectString());
+        return new ZooKeeperFixture(ensemble.getConnectString());
     }
 }

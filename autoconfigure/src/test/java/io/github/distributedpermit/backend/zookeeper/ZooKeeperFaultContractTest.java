@@ -5,18 +5,24 @@ import io.github.distributedpermit.contract.StoreFixture;
 import java.io.IOException;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 
 class ZooKeeperFaultContractTest extends PermitBackendFaultContract {
 
-    private static final TestingServer SERVER = Servers.single();
+    private static TestingServer server;
+
+    @BeforeAll
+    static void start() {
+        server = Servers.single();
+    }
 
     @AfterAll
     static void stopServer() throws IOException {
-        SERVER.close();
+        server.close();
     }
 
     @Override
     protected StoreFixture openPlain() {
-        return new ZooKeeperFixture(SERVER.getConnectString());
+        return new ZooKeeperFixture(server.getConnectString());
     }
 }

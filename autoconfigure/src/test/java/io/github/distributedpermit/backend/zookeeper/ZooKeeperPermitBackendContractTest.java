@@ -5,18 +5,24 @@ import io.github.distributedpermit.contract.StoreFixture;
 import java.io.IOException;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 
 class ZooKeeperPermitBackendContractTest extends PermitBackendContract {
 
-    private static final TestingServer SERVER = Servers.single();
+    private static TestingServer server;
+
+    @BeforeAll
+    static void start() {
+        server = Servers.single();
+    }
 
     @AfterAll
     static void stopServer() throws IOException {
-        SERVER.close();
+        server.close();
     }
 
     @Override
     protected StoreFixture open() {
-        return new ZooKeeperFixture(SERVER.getConnectString());
+        return new ZooKeeperFixture(server.getConnectString());
     }
 }
