@@ -61,7 +61,7 @@ final class LineState {
     }
 
     void enter(Waiter waiter, long now, Effects effects) {
-        lastUse = waiter.use;
+        usedBy(waiter.use);
         if (closing) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
         } else if (waiters.size() >= policy.maxWaiters()) {

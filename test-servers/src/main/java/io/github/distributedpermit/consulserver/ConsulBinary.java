@@ -1,16 +1,11 @@
 package io.github.distributedpermit.consulserver;
 
+import io.github.distributedpermit.packages.DebianPackages;
+import io.github.distributedpermit.packages.Kept;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
@@ -24,6 +19,7 @@ public final class ConsulBinary {
     /** Names a program to use. */
     public static final String PROPERTY = "consul.binary";
 
+    private static final String PROGRAM = "consul";
     private static final String IMAGE = "hashicorp/consul:1.20";
     private static final String REMEDY = "No Consul for the tests: put 'consul' on the PATH, or name it with -D"
             + PROPERTY + "=/path/to/consul, or start Docker. Debian needs none of it but a reachable mirror.";
@@ -49,57 +45,24 @@ public final class ConsulBinary {
             return Optional.of(Path.of(given));
         }
         Optional<Path> installed = Stream.of(System.getenv("PATH").split(java.io.File.pathSeparator))
-                .map(directory -> Path.of(directory, "consul"))
+                .map(directory -> Path.of(directory, PROGRAM))
                 .filter(Files::isExecutable)
                 .findFirst();
         return installed.or(ConsulBinary::kept);
     }
 
     private static Optional<Path> kept() {
-        Path directory = Path.of(System.getProperty("user.home"), ".cache", "distributed-permit", "consul");
-        Path program = directory.resolve("consul");
-        try {
-            Files.createDirectories(directory);
-            try (FileChannel channel = FileChannel.open(
-                            directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                    FileLock lock = channel.lock()) {
-                if (lock.isValid() && !Files.isExecutable(program)) {
-                    fetch(directory);
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Path program = Kept.folder(PROGRAM, folder -> Files.isExecutable(folder.resolve(PROGRAM)), ConsulBinary::fetch)
+                .resolve(PROGRAM);
         return Files.isExecutable(program) ? Optional.of(program) : Optional.empty();
     }
 
-    private static void fetch(Path directory) throws IOException {
-        Path log = directory.resolve("fetch.log");
-        Path script = Files.createTempFile(directory, "fetch", ".sh");
-        for (String way : List.of("debian-consul.sh", "docker-consul.sh")) {
-            try (InputStream source = ConsulBinary.class.getResourceAsStream("/consul/" + way)) {
-                Files.write(script, source == null ? new byte[0] : source.readAllBytes());
-            }
-            if (runs(log, "sh", script.toString(), directory.toString(), IMAGE)) {
-                break;
-            }
+    /** Later releases of Debian have no such package, but it runs on them as it is. */
+    private static void fetch(Path folder) throws IOException {
+        if (DebianPackages.fetch(folder, "bullseye", PROGRAM)) {
+            Files.move(folder.resolve("root/usr/bin").resolve(PROGRAM), folder.resolve(PROGRAM));
+        } else {
+            Kept.runs(folder, "docker-consul.sh", IMAGE);
         }
-        Files.delete(script);
-    }
-
-    private static boolean runs(Path log, String... command) throws IOException {
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                .start();
-        try {
-            if (process.waitFor(3, TimeUnit.MINUTES)) {
-                return process.exitValue() == 0;
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        process.destroyForcibly();
-        return false;
     }
 }

@@ -30,8 +30,11 @@ public final class Cast {
     /** The same with {@code linger: 1ms}. */
     public static final String OURS_LINGER = ours("linger: 1ms");
 
+    /** The lease of those whose name says it is short. */
+    public static final Duration SHORT_LEASE = Duration.ofSeconds(3);
+
     /** The same with the short lease. */
-    public static final String OURS_SHORT = ours("lease: 3s");
+    public static final String OURS_SHORT = ours("lease: " + SHORT_LEASE.toSeconds() + "s");
 
     /** Redisson's {@code RSemaphore}. */
     public static final String RSEMAPHORE = "RSemaphore";
@@ -77,9 +80,6 @@ public final class Cast {
 
     /** The JDK's semaphore. */
     public static final String JUC = "j.u.c.Semaphore";
-
-    /** The lease of those whose name says it is short. */
-    public static final Duration SHORT_LEASE = Duration.ofSeconds(3);
 
     private static final long LONG_LEASE_MILLIS = 15_000;
 

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.fleet;
 
+import io.github.distributedpermit.packages.DebianPackages;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
