@@ -35,7 +35,7 @@ public final class Checker {
         Map<Integer, List<Call>> keys = calls.stream().collect(Collectors.groupingBy(Call::key));
         keys.forEach((key, some) -> {
             LimitCheck.check(key, some, circumstances, rules, findings);
-            RecoveryCheck.check(key, some, circumstances, rules, findings);
+            RecoveryCheck.check(key, some, stalls, circumstances, rules, findings);
             OrderCheck.check(key, some, circumstances, rules, findings);
             tokens(key, some, circumstances, findings);
         });

@@ -122,7 +122,7 @@ class CheckerTest {
     @Test
     void timeForWhichTheMachineCouldNotRunAProcessIsNotLate() {
         Call late = waited(1, 5, 1_100, Ending.TIMED_OUT);
-        Call stall = new Call(1, 0, 0, CallKind.STALL, 0, 1_000 * MS, 0, 0, 0, 0, 1_050 * MS, Ending.NONE, 0, 0);
+        Call stall = stall(1_000, 1_050);
         Call holder = held(0, 1, 2, 1_300, 1_300);
         Findings findings = Checker.check(List.of(holder, late, stall), circumstances, RULES);
         assertThat(findings.violations()).isEmpty();
@@ -134,6 +134,25 @@ class CheckerTest {
                 .singleElement()
                 .asString()
                 .contains("95 ms too late");
+    }
+
+    @Test
+    void timeForWhichTheMachineStoodStillIsNoRecovery() {
+        Call first = held(0, 1, 2, 10, 10);
+        Call second = held(1, 1, 300, 310, 310);
+        assertThat(violations(first, second)).singleElement().asString().contains("for 290 ms");
+        assertThat(violations(first, second, stall(20, 119)))
+                .as("an ordinary stall")
+                .singleElement()
+                .asString()
+                .contains("for 290 ms");
+        Findings findings = Checker.check(List.of(first, second, stall(20, 220)), circumstances, RULES);
+        assertThat(findings.violations()).isEmpty();
+        assertThat(findings.recoveryNanos()).isEqualTo(90 * MS);
+    }
+
+    private static Call stall(long from, long to) {
+        return new Call(1, 0, 0, CallKind.STALL, 0, from * MS, 0, 0, 0, 0, to * MS, Ending.NONE, 0, 0);
     }
 
     @Test

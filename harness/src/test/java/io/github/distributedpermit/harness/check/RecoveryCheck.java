@@ -8,15 +8,22 @@ import java.util.concurrent.TimeUnit;
 /**
  * A free permit and a live waiter are not there at the same time for longer than the store needs to find out. A permit is
  * free once its holder is about to return it, has died, or last knew it held before it was told of the loss. A waiter is
- * alive while its process is neither dead nor stopped. Outages of the store are taken away.
+ * alive while its process is neither dead nor stopped. Outages of the store are taken away, and so are times in which the
+ * machine stood still: the store is one of the processes that it did not run.
  */
 final class RecoveryCheck {
 
     private static final long END = Long.MAX_VALUE;
 
+    /** Shorter stalls are ordinary life, for which the bound has room. */
+    private static final long STANDSTILL = TimeUnit.MILLISECONDS.toNanos(100);
+
     private RecoveryCheck() {}
 
-    static void check(int key, List<Call> calls, Circumstances circumstances, Rules rules, Findings findings) {
+    static void check(
+            int key, List<Call> calls, List<Span> stalls, Circumstances circumstances, Rules rules, Findings findings) {
+        List<Span> standstills =
+                stalls.stream().filter(stall -> stall.length() >= STANDSTILL).toList();
         Timeline<Boolean> changes = new Timeline<>();
         long end = calls.stream().mapToLong(RecoveryCheck::lastSeen).max().orElse(0);
         for (Call call : calls) {
@@ -44,12 +51,12 @@ final class RecoveryCheck {
             boolean after = occupied < rules.least() && waiting > 0;
             boolean granted = moment.what() && moment.begins() && rules.eachGrantCounts();
             if (before && after && granted) {
-                gap(key, new Span(since, moment.at()), circumstances, rules, findings);
+                gap(key, new Span(since, moment.at()), standstills, circumstances, rules, findings);
                 since = moment.at();
             } else if (!before && after) {
                 since = moment.at();
             } else if (before && !after) {
-                gap(key, new Span(since, moment.at()), circumstances, rules, findings);
+                gap(key, new Span(since, moment.at()), standstills, circumstances, rules, findings);
             }
         }
     }
@@ -71,12 +78,18 @@ final class RecoveryCheck {
         return Math.min(until, circumstances.death(call.member()));
     }
 
-    private static void gap(int key, Span gap, Circumstances circumstances, Rules rules, Findings findings) {
+    private static void gap(
+            int key, Span gap, List<Span> standstills, Circumstances circumstances, Rules rules, Findings findings) {
         for (Span piece : gap.without(circumstances.outages())) {
-            findings.recoveryNanos = Math.max(findings.recoveryNanos, piece.length());
-            if (piece.length() > rules.recovery().toNanos()) {
+            if (piece.length() <= findings.recoveryNanos) {
+                continue;
+            }
+            long length =
+                    piece.without(standstills).stream().mapToLong(Span::length).sum();
+            findings.recoveryNanos = Math.max(findings.recoveryNanos, length);
+            if (length > rules.recovery().toNanos()) {
                 findings.violation("key %d: for %d ms from %d on a permit was free and a call waited"
-                        .formatted(key, piece.length() / 1_000_000, piece.from()));
+                        .formatted(key, length / 1_000_000, piece.from()));
             }
         }
     }

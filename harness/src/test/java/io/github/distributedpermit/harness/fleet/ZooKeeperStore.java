@@ -60,6 +60,8 @@ public final class ZooKeeperStore implements Store {
         System.setProperty("znode.container.checkIntervalMs", "10");
         System.setProperty("znode.container.maxPerMinute", "1000000");
         System.setProperty("zookeeper.admin.enableServer", "false");
+        // a disk that others use lets a write wait for seconds; what a killed server wrote is kept by the machine
+        System.setProperty("zookeeper.forceSync", "no");
         List<InstanceSpec> specs = new ArrayList<>();
         for (int server = 1; server <= count; server++) {
             specs.add(new InstanceSpec(null, ANY, ANY, ANY, true, server, TICK_MILLIS, CONNECTIONS));

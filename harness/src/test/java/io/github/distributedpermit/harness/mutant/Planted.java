@@ -15,7 +15,7 @@ public enum Planted {
             "redis-stop-short",
             6,
             Patch.script("claim", "r.expiry = now + lease", "r.expiry = now + lease / 2")
-                    .and(Patch.script("claims", "    expiry = now + lease\n", "    expiry = now + lease / 2\n"))),
+                    .and(Patch.script("claims", "expiry = now + lasts\n", "expiry = now + lasts / 2\n"))),
     DEAD_HEAD_IS_SERVED(
             "who heads the line and is dead is granted all the same",
             "redis-kill-waiter",
