@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClaimPlan {
 
-    private static final long NONE = -1;
+    /** No claim. */
+    static final long NONE = -1;
 
     final SentClaims sent = new SentClaims();
     final Backoff backoff = new Backoff();
@@ -116,6 +117,11 @@ final class ClaimPlan {
     /** Whether the store may still count permits that nobody here uses. */
     boolean owes() {
         return owed || giveBack;
+    }
+
+    /** The claim on its way that tells the store of what it may still count; {@link #NONE} if that is yet to be sent. */
+    long owedCarrier() {
+        return owedCarrier;
     }
 
     /** The store has, or is about to have, something recorded for this member. */

@@ -3,8 +3,6 @@ package io.github.distributedpermit.core;
 import io.github.distributedpermit.core.Outcome.Failed;
 import io.github.distributedpermit.core.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -24,7 +22,7 @@ final class KeyLine {
     private final LineState state;
     private final LineTimer timer;
     private final Shortcut shortcut;
-    private final List<CompletableFuture<Void>> returns = new ArrayList<>(0);
+    private final Confirmations confirmations = new Confirmations();
 
     /** Of the calls that may come; a line made by a notice of the store takes over the settings of the first. */
     private volatile int limit;
@@ -128,8 +126,7 @@ final class KeyLine {
             if (state.release(grant, now, effects)) {
                 settle(now, effects);
                 if (state.policy().release() == Release.SYNC && state.plan.owes() && !retired) {
-                    confirmation = new CompletableFuture<>();
-                    returns.add(confirmation);
+                    confirmation = confirmations.await(state.plan);
                 }
             }
         } finally {
@@ -249,11 +246,7 @@ final class KeyLine {
             return;
         }
         state.settle(now, effects);
-        if (!state.plan.owes() && !returns.isEmpty()) {
-            List<CompletableFuture<Void>> done = List.copyOf(returns);
-            returns.clear();
-            effects.run(() -> done.forEach(future -> future.complete(null)));
-        }
+        confirmations.settle(state.plan, state.ledger.appliedSequence(), effects);
         boolean leaving = state.isClosing() && state.ledger.inUse() == 0;
         if (leaving && state.isUnused(now)) {
             retire();

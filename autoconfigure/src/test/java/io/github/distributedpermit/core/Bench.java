@@ -78,6 +78,21 @@ final class Bench {
                 d.maxKeys());
     }
 
+    /** With calls that end when the store knows it, and a patience beyond that of any test. */
+    static CoreSettings synchronous() {
+        CoreSettings d = CoreSettings.DEFAULTS;
+        return new CoreSettings(
+                Duration.ofHours(1),
+                Duration.ofMinutes(10),
+                d.recheck(),
+                d.window(),
+                null,
+                d.linger(),
+                Release.SYNC,
+                d.maxWaiters(),
+                d.maxKeys());
+    }
+
     static CoreSettings bounded(int maxWaiters, int maxKeys) {
         CoreSettings d = CoreSettings.DEFAULTS;
         return new CoreSettings(
