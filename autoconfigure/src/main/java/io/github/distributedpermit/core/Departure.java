@@ -5,11 +5,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The end of this process's membership: everything goes back before it leaves. Thread-safe. */
 final class Departure {
 
     private static final long PATIENCE_MILLIS = 1_000;
+
+    /** So many lines are looked at whenever one of them has ended; more of them now and then. */
+    private static final int FEW = 64;
+
+    private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final Duration commandTimeout;
     private final Scheduler scheduler;
@@ -18,6 +24,7 @@ final class Departure {
     private final CompletableFuture<Void> idleReturned = new CompletableFuture<>();
 
     private volatile Runnable look = () -> {};
+    private final AtomicBoolean lookingSoon = new AtomicBoolean();
     private boolean begun;
     private boolean lastChance;
 
@@ -34,7 +41,7 @@ final class Departure {
             begun = true;
         }
         lines.close();
-        look = () -> look(lines);
+        look = () -> lookAgain(lines);
         look(lines);
         return returned;
     }
@@ -42,6 +49,18 @@ final class Departure {
     /** A line has nothing left, or its last running call has ended. */
     void progress() {
         look.run();
+    }
+
+    private void lookAgain(Lines lines) {
+        if (lines.size() <= FEW) {
+            look(lines);
+        } else if (lookingSoon.compareAndSet(false, true)) {
+            Runnable soon = () -> {
+                lookingSoon.set(false);
+                look(lines);
+            };
+            scheduler.schedule(soon, MOMENT);
+        }
     }
 
     private void look(Lines lines) {
