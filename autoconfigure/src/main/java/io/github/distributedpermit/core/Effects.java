@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 /** What an event has to do once the lock of its line is free. Confined to the thread of the event. */
 final class Effects {
 
+    private static final System.Logger LOG = System.getLogger(Effects.class.getName());
+
     private final LineHost host;
     private @Nullable Waiter ended;
     private @Nullable Outcome outcome;
@@ -59,19 +61,49 @@ final class Effects {
         sent = record;
     }
 
-    /** The claim leaves first: its round trip is what callers wait for. */
+    /**
+     * The claim leaves first: its round trip is what callers wait for. Whatever one of them throws, the others happen: a
+     * waiter that has its permit and is not woken would keep it for ever.
+     */
     void runAll() {
         if (claim != null && sent != null) {
-            host.send(claim, sent);
+            try {
+                host.send(claim, sent);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
         }
         if (ended != null && outcome != null) {
-            ended.wake(outcome);
+            try {
+                ended.wake(outcome);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
         }
         if (passedTo != null) {
-            host.handedOver(passedTo);
+            try {
+                host.handedOver(passedTo);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
         }
         if (more != null) {
-            more.forEach(Runnable::run);
+            more.forEach(Effects::runGuarded);
         }
+    }
+
+    private static void runGuarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            failed(e);
+        }
+    }
+
+    private static void failed(Throwable e) {
+        LOG.log(
+                System.Logger.Level.ERROR,
+                "Something that follows from an event of a permit failed; the rest goes on",
+                e);
     }
 }

@@ -29,11 +29,11 @@ record Surroundings(
         return observer != PermitObserver.NONE;
     }
 
-    /** Runs a user's callback; on the calling thread if the executor has been shut down. */
+    /** Runs a user's callback; on the calling thread if the executor has been shut down or gets no thread. */
     void callback(Runnable task) {
         try {
             executor.execute(task);
-        } catch (RejectedExecutionException e) {
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
             task.run();
         }
     }
