@@ -74,21 +74,21 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     /** Nobody is to see permits in use that merely lie here because nobody else may want them. */
     CompletionStage<KeyState> inspect(String key) {
-        recallIfAlone(key);
+        KeyLine line = lines.get(key);
+        if (line != null && isAlone()) {
+            line.recall();
+        }
         return store.inspect(key);
     }
 
     CompletionStage<Void> override(String key, OptionalInt limit) {
         CompletionStage<Void> done = store.override(key, limit);
-        recallIfAlone(key);
-        return done;
-    }
-
-    private void recallIfAlone(String key) {
         KeyLine line = lines.get(key);
         if (line != null && isAlone()) {
             line.recall();
+            line.changed(); // nobody else's claim would ever tell it
         }
+        return done;
     }
 
     @Override
@@ -144,7 +144,7 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
         CompletionStage<Holding> answer;
         try {
             answer = store.claim(claim);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             sent.accept(null, e);
             return;
         }

@@ -81,6 +81,18 @@ class AloneTest {
     }
 
     @Test
+    void pauseIsHeardOfWhileAPermitIsInUse() throws Exception {
+        PermitEngine engine = member("a", Release.ASYNC);
+        use(engine);
+        try (Permit permit = engine.acquire(KEY)) {
+            assertThat(permit.isHeld()).isTrue();
+            engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        }
+
+        assertThat(engine.tryAcquire(KEY)).isEmpty();
+    }
+
+    @Test
     void idlePermitGoesBackAfterASecondAndItsKeyIsForgotten() throws Exception {
         PermitEngine engine = member("a", Release.ASYNC);
         use(engine);
