@@ -52,15 +52,21 @@ local function view(member, r)
   return struct.pack('<I4I4dddB', r.permits, most, r.sequence, r.version, recheck, flags)
 end
 
--- Writes down what has changed.
+-- Writes down what has changed. A line may be served at once that is longer than the values a call can take.
 local function flush()
-  local fields = { struct.pack(HEADER_PACKING, 1, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life) }
+  local fields = { '*', struct.pack(HEADER_PACKING, 1, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life) }
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member
     fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
       r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0)
+    if #fields > 1000 then
+      put('HSET', STATE, unpack(fields))
+      fields = {}
+    end
   end
-  put('HSET', STATE, '*', unpack(fields))
+  if #fields > 0 then
+    put('HSET', STATE, unpack(fields))
+  end
   if op.leaving then
     call('ZREM', LINE, op.leaving)
   end

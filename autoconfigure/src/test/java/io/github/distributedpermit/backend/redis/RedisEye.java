@@ -56,6 +56,11 @@ final class RedisEye implements AutoCloseable {
         }
     }
 
+    /** From now on every notice to any member is heard. */
+    void hearsAllMembers(String prefix) {
+        client.connectPubSub().sync().psubscribe(prefix + ":member:*");
+    }
+
     void acl(String... words) {
         CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC);
         for (String word : words) {

@@ -182,6 +182,23 @@ class RedisScriptTest extends RedisTest {
         assertThat(eye.commands().zcard("permits:{" + key() + "}:leases")).isEqualTo(1);
     }
 
+    @Test
+    void lineIsServedAtOnceHoweverLong() {
+        RedisEye eye = eye(server);
+        int members = 5_000;
+        TestMember a = member(factory(server));
+        TestMember.answer(a.store().override(key(), OptionalInt.of(0)));
+        eye.crowd("permits", key(), members, Duration.ofMinutes(5));
+        assertThat(Packed.Header.of(header(eye)).line()).isEqualTo(members);
+
+        eye.hearsAllMembers("permits");
+        TestMember.answer(a.store().override(key(), OptionalInt.empty()));
+
+        assertThat(Packed.Header.of(header(eye)).used()).isEqualTo(members);
+        assertThat(Packed.Header.of(header(eye)).line()).isZero();
+        assertThat(a.attempt(key(), members, 1).permits()).isZero();
+    }
+
     private byte[] header(RedisEye eye) {
         byte[] packed = eye.state("permits", key()).get(Packed.HEADER);
         assertThat(packed).isNotNull();
