@@ -13,32 +13,42 @@ final class RedisKeys {
 
     private final String prefix;
     private final ConcurrentMap<String, RedisKey> inUse = new ConcurrentHashMap<>();
-    private final ConcurrentMap<String, RedisKey> byUser = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Known> byUser = new ConcurrentHashMap<>();
 
     RedisKeys(String prefix) {
         this.prefix = prefix;
     }
 
-    /** The key of a claim; it stays known until a claim wants nothing of it any more. */
+    /**
+     * The key of a claim; it stays known until a claim wants nothing of it any more. Claims of a key may come here in another
+     * order than they were made: one that wants nothing says nothing about a later one.
+     */
     RedisKey of(Claim claim) {
-        RedisKey known = byUser.get(claim.key());
         if (claim.wanted() == 0) {
-            byUser.computeIfPresent(claim.key(), (user, key) -> {
-                inUse.remove(key.encoded());
+            Known known = byUser.get(claim.key());
+            byUser.computeIfPresent(claim.key(), (user, used) -> {
+                if (used.until > claim.sequence()) {
+                    return used;
+                }
+                inUse.remove(used.key.encoded());
                 return null;
             });
-            return known == null ? of(claim.key()) : known;
+            return known == null ? of(claim.key()) : known.key;
         }
-        if (known != null) {
-            return known;
-        }
-        return claim.queue() ? byUser.computeIfAbsent(claim.key(), this::use) : of(claim.key());
+        Known known = byUser.compute(claim.key(), (user, used) -> {
+            Known now = used != null || !claim.queue() ? used : use(user);
+            if (now != null) {
+                now.until = Math.max(now.until, claim.sequence());
+            }
+            return now;
+        });
+        return known == null ? of(claim.key()) : known.key;
     }
 
-    private RedisKey use(String user) {
+    private Known use(String user) {
         RedisKey key = of(user);
         inUse.put(key.encoded(), key);
-        return key;
+        return new Known(key);
     }
 
     RedisKey of(String user) {
@@ -57,5 +67,17 @@ final class RedisKeys {
     /** Where a member hears its notices. */
     static byte[] channel(String prefix, String memberId) {
         return RedisKey.bytes(prefix + ":member:" + memberId);
+    }
+
+    private static final class Known {
+
+        final RedisKey key;
+
+        /** The last claim that uses it; guarded by its place in the map. */
+        long until;
+
+        Known(RedisKey key) {
+            this.key = key;
+        }
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
@@ -142,6 +143,19 @@ class RedisKeyLayoutTest extends RedisTest {
         assertThat(b.keep(key(), 1).contended()).isFalse();
         assertThat(b.keep(key(), 1).version()).isGreaterThan(before);
         assertThat(TestMember.answer(a.store().inspect(key())).members()).hasSize(1);
+    }
+
+    @Test
+    void keyIsRememberedThoughAnOlderClaimThatWantsNothingComesLater() {
+        RedisKeys keys = new RedisKeys("permits");
+        TestMember a = member(factory(server));
+        keys.of(a.next("key", 1, 1, 1, true));
+        Claim nothing = a.next("key", 1, 0, 0, false);
+        keys.of(a.next("key", 1, 1, 1, true));
+        keys.of(nothing);
+        assertThat(keys.userKey("key")).contains("key");
+        keys.of(a.next("key", 1, 0, 0, false));
+        assertThat(keys.size()).isZero();
     }
 
     @Test
