@@ -77,8 +77,8 @@ final class Link implements AutoCloseable {
                     pause = FIRST_PAUSE;
                     anteroom.open();
                     pause(watch);
-                } catch (RuntimeException | ExecutionException | TimeoutException e) {
-                    failed(e);
+                } catch (RuntimeException | Error | ExecutionException | TimeoutException e) {
+                    failed(e); // also without memory or threads: nobody else would ever connect again
                     anteroom.open();
                     pause(pause);
                     pause = pause.multipliedBy(2);
@@ -115,7 +115,7 @@ final class Link implements AutoCloseable {
         }
     }
 
-    private void failed(Exception e) {
+    private void failed(Throwable e) {
         PermitStoreException reason = Failures.of(e, null);
         if (failure == null && !isClosed()) {
             LOG.log(WARNING, "Permits in Redis: {0}. Trying again until it works", reason.getMessage());

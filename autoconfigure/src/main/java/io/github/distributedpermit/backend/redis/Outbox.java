@@ -48,16 +48,22 @@ final class Outbox {
         }
     }
 
-    /** Uses one place in the window, or leaves it if nobody waits. */
+    /**
+     * Uses one place in the window, or leaves it if nobody waits. Where no command can be sent at all, one batch after the
+     * other ends at once, and a loop does not care how many they are.
+     */
     private void sendNext(Attachment to) {
-        List<ClaimCall> due = next();
-        if (!due.isEmpty()) {
+        for (List<ClaimCall> due = next(); !due.isEmpty(); due = next()) {
             Batch batch = batch(due);
-            batch.whenComplete((views, failure) -> {
-                sendNext(to);
-                batch.tell(views, failure);
-            });
             batch.send(to);
+            if (!batch.isDone()) {
+                batch.whenComplete((views, failure) -> {
+                    sendNext(to);
+                    batch.tell(views, failure);
+                });
+                return;
+            }
+            batch.whenComplete(batch::tell);
         }
     }
 

@@ -59,7 +59,7 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
             } else {
                 refuse("Redis has answered nothing for a while");
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             completeExceptionally(Failures.of(e, key));
         }
     }

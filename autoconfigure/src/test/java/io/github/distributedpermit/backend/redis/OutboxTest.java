@@ -18,6 +18,7 @@ class OutboxTest extends RedisTest {
 
     private static final int KEYS = 300;
     private static final long PAUSE_MILLIS = 500;
+    private static final long PATIENCE_MILLIS = 20_000;
 
     private final RedisServer server = open(RedisServer.started());
     private final TestMember a = member(factory(server));
@@ -72,6 +73,21 @@ class OutboxTest extends RedisTest {
         assertThat(claims.get(299).get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
         assertThat(eye.state("permits", "key-200")).isEmpty();
         assertThat(eye.state("permits", "key-201")).hasSize(2);
+    }
+
+    @Test
+    void howeverManyWaitWhenRedisGoesAwayAllAreTold() throws Exception {
+        a.queue("first", 1, 1);
+        eye.commands().clientPause(PATIENCE_MILLIS);
+        List<CompletableFuture<Holding>> claims = IntStream.range(0, 300_000)
+                .mapToObj(i -> a.store().claim(a.next("first", 1, 1, 1, true)).toCompletableFuture())
+                .toList();
+
+        server.stop();
+
+        CompletableFuture<Void> all = CompletableFuture.allOf(claims.toArray(CompletableFuture[]::new));
+        assertThatThrownBy(() -> all.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(PermitStoreException.class);
+        assertThat(claims).allMatch(CompletableFuture::isCompletedExceptionally);
     }
 
     private List<CompletableFuture<Holding>> claimsWhileRedisIsBusy() {
