@@ -39,8 +39,9 @@ public @interface DistributedPermit {
      * What is limited. Calls with equal keys share one limit. Literal text with {@code ${...}} placeholders, resolved
      * once at start, and {@code #{...}} SpEL expressions, evaluated for each call with the parameters by name
      * ({@code #id}), {@code #p0} and {@code #a0}, {@code #root.target} and {@code #root.method}. Expressions see values,
-     * their properties and methods, but no types or beans; a null or blank outcome is an
-     * {@link IllegalArgumentException}. Default: {@code Type.method(parameter types)} of the place that carries the
+     * their properties and methods, but no types or beans; a null in the key, an object without a text of its own, or a
+     * blank outcome is an {@link IllegalArgumentException}. Text goes outside of the expressions
+     * ({@code tenant-#{#id}}). Default: {@code Type.method(parameter types)} of the place that carries the
      * annotation, with the type's package; {@code Type} alone if that is a type.
      */
     String key() default "";

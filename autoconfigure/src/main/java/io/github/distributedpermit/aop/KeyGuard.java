@@ -10,8 +10,10 @@ import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpDec;
 import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
@@ -36,7 +38,38 @@ final class KeyGuard {
         known.add("#root");
     }
 
-    void check(SpelNode node) {
+    void check(SpelNode expression) {
+        checkNames(expression);
+        checkSums(expression, true);
+    }
+
+    /** The operands of a sum are looked at in each call, which can be done where all are evaluated in each call. */
+    private void checkSums(SpelNode node, boolean outermost) {
+        if (!outermost && mayHideOperands(node)) {
+            throw new InvalidPermitException(
+                    "%s: the sum '%s' within an expression of key '%s' of @DistributedPermit could hide a null"
+                            .formatted(origin, node.toStringAST(), text),
+                    "Write text outside of #{ and }, such as \"tenant-#{#id}\" for #{'tenant-' + #id}, or"
+                            + " \"#{#vip ? 'vip' : 'std'}-#{#id}\" for #{#vip ? 'vip-' + #id : 'std-' + #id}");
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            checkSums(node.getChild(i), outermost && node instanceof OpPlus);
+        }
+    }
+
+    /** Text and null make "null"; a number and null make an error. */
+    private static boolean mayHideOperands(SpelNode node) {
+        return node instanceof OpPlus
+                && node.getChildCount() == 2
+                && !isNumber(node.getChild(0))
+                && !isNumber(node.getChild(1));
+    }
+
+    private static boolean isNumber(SpelNode node) {
+        return node instanceof Literal literal && literal.getLiteralValue().getValue() instanceof Number;
+    }
+
+    private void checkNames(SpelNode node) {
         if (isForbidden(node)) {
             throw new InvalidPermitException(
                     "%s: '%s' in key '%s' of @DistributedPermit is not allowed"
@@ -52,7 +85,7 @@ final class KeyGuard {
                             .formatted(String.join(", ", known)));
         }
         for (int i = 0; i < node.getChildCount(); i++) {
-            check(node.getChild(i));
+            checkNames(node.getChild(i));
         }
     }
 

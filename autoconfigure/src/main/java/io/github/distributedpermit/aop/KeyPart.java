@@ -2,7 +2,6 @@ package io.github.distributedpermit.aop;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.LiteralExpression;
@@ -11,13 +10,13 @@ import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.util.ObjectUtils;
 
 /**
  * One piece of a key.
  *
  * @param expression gives the piece
- * @param operands what {@code +} puts together in it; SpEL would turn a null among them into the text "null"
+ * @param operands what {@code +} puts together in it, each checked by itself; SpEL would turn a null among them into the
+ *     text "null", and an object into its identity
  */
 record KeyPart(Expression expression, List<Expression> operands) {
 
@@ -43,14 +42,15 @@ record KeyPart(Expression expression, List<Expression> operands) {
         }
     }
 
-    /** What the piece is in this call, {@code null} if that or an operand of it is null. */
-    @Nullable
-    Object value(EvaluationContext context) {
+    /**
+     * What the piece is in this call.
+     *
+     * @throws KeyText.Missing if that or an operand of it has no text of its own
+     */
+    String text(EvaluationContext context) {
         for (Expression operand : operands) {
-            if (operand.getValue(context) == null) {
-                return null;
-            }
+            KeyText.of(operand, context);
         }
-        return ObjectUtils.unwrapOptional(expression.getValue(context));
+        return KeyText.of(expression, context);
     }
 }

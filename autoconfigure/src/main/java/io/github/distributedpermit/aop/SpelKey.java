@@ -35,35 +35,12 @@ final class SpelKey implements KeyTemplate {
     }
 
     private String textOf(KeyPart part, EvaluationContext context) {
-        Object value;
         try {
-            value = part.value(context);
+            return part.text(context);
+        } catch (KeyText.Missing e) {
+            throw refusal(String.valueOf(e.getMessage()), null);
         } catch (EvaluationException e) {
             throw refusal("cannot be made: " + e.getMessage(), e);
-        }
-        String expression = part.expression().getExpressionString();
-        if (value == null) {
-            // never a key that all calls with a null would share
-            throw refusal("has a null in '" + expression + "'", null);
-        }
-        if (!hasText(value)) {
-            throw refusal(
-                    "has a %s in '%s', which is no text; name a property of it"
-                            .formatted(value.getClass().getTypeName(), expression),
-                    null);
-        }
-        return value instanceof Enum<?> constant ? constant.name() : value.toString();
-    }
-
-    /** The identity that {@code Object.toString} prints would make a key of its own for every object. */
-    private static boolean hasText(Object value) {
-        if (value instanceof String || value instanceof Number) {
-            return true;
-        }
-        try {
-            return value.getClass().getMethod("toString").getDeclaringClass() != Object.class;
-        } catch (NoSuchMethodException e) {
-            throw new IllegalStateException("Every object has toString", e);
         }
     }
 

@@ -66,6 +66,8 @@ class KeyExpressionsTest {
                 "tenant-#{#id}",
                 "#{'tenant-' + #id}",
                 "#{'tenant-' + #id + '-export'}",
+                "#{#id + '-export'}",
+                "#{#root.method.name + (':' + #id)}",
                 "#{#order?.tenant}"
             })
     void nullIsNeverPartOfAKey(String text) {
@@ -76,11 +78,60 @@ class KeyExpressionsTest {
                 .withMessageContaining("null");
     }
 
-    @Test
-    void emptyOptionalIsNoKey() {
+    @ParameterizedTest
+    @ValueSource(strings = {"t-#{#order.count}", "#{'t-' + #order.count}"})
+    void emptyOptionalIsNoKey(String text) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> key("t-#{#order.count}", 1, new Order("acme", Optional.empty())))
+                .isThrownBy(() -> key(text, 1, new Order("acme", Optional.empty())))
                 .withMessageContaining("null");
+    }
+
+    @Test
+    void operandsWithATextOfTheirOwnAreTaken() {
+        UUID uuid = new UUID(1, 2);
+        assertThat(key("#{'t-' + #id}", uuid, null)).isEqualTo("t-" + uuid);
+        assertThat(key("#{'t-' + #id}", TimeUnit.DAYS, null)).isEqualTo("t-DAYS");
+        assertThat(key("#{#id + '-t'}", 'c', null)).isEqualTo("c-t");
+        assertThat(key("#{'a' + ('b' + #id)}", "c", null)).isEqualTo("abc");
+    }
+
+    @Test
+    void numbersAreAdded() {
+        assertThat(key("#{#id + 1}", 7, null)).isEqualTo("8");
+        assertThat(key("#{#id + #order.tenant.length()}", 7, new Order("acme", Optional.empty())))
+                .isEqualTo("11");
+        assertThat(key("#{'t-' + (#id + 1)}", 7, null)).isEqualTo("t-8");
+        assertThat(key("#{'t-' + #id + 1}", 7, null)).isEqualTo("t-71");
+        assertThat(key("#{+#id}", 7, null)).isEqualTo("7");
+        assertThat(key("#{(#id + 1) % 4}", 6, null)).isEqualTo("3");
+        assertThat(key("#{{'a', 'b'}[1 + #id]}", 0, null)).isEqualTo("b");
+        assertThatIllegalArgumentException().isThrownBy(() -> key("#{(#id + 1).toString()}", null, null));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#{#order == null ? 'vip-' + #id : 'std-' + #id}",
+                "#{('tenant-' + #id).trim()}",
+                "#{'tenant-'.concat('x' + #id)}",
+                "#{'a' + ('b' + #id).trim()}",
+                "#{#order?.tenant ?: 'none-' + #id}",
+                "#{{#id}.![#this + '-x']}"
+            })
+    void sumThatCouldHideANullIsRefusedAtStart(String text) {
+        assertThatExceptionOfType(InvalidPermitException.class)
+                .isThrownBy(() -> parse(text))
+                .withMessageContaining("Service.call")
+                .withMessageContaining(text)
+                .withMessageContaining("could hide a null")
+                .withMessageContaining("tenant-#{#id}");
+    }
+
+    @Test
+    void whatSuchASumIsWrittenAsInsteadWorks() {
+        String text = "#{#order == null ? 'vip' : 'std'}-#{#id}";
+        assertThat(key(text, 7, null)).isEqualTo("vip-7");
+        assertThatIllegalArgumentException().isThrownBy(() -> key(text, null, null));
     }
 
     @ParameterizedTest
@@ -99,6 +150,25 @@ class KeyExpressionsTest {
                 .isThrownBy(() -> key("#{#id}", new Object(), null))
                 .withMessageContaining("name a property");
         assertThatIllegalArgumentException().isThrownBy(() -> key("#{#id}", new int[] {1}, null));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "tenant-#{#id}",
+                "#{'tenant-' + #id}",
+                "#{#id + '-export'}",
+                "#{'a' + 'b' + #id + 'c'}",
+                "#{'a' + ('b' + #id)}"
+            })
+    void identityIsNoPartOfAKey(String text) {
+        for (Object nameless : List.of(new Object(), Optional.of(new Object()), new int[] {1})) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> key(text, nameless, null))
+                    .withMessageContaining("Service.call")
+                    .withMessageContaining(text)
+                    .withMessageContaining("name a property");
+        }
     }
 
     @Test
