@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -73,14 +74,15 @@ public final class DistributedPermitAutoConfiguration {
                 threads.callbacks());
     }
 
+    // the engine of a parent outlives this context
     @Bean
-    @ConditionalOnSingleCandidate(PermitEngine.class)
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     LineClosing distributedPermitLineClosing(PermitEngine engine) {
         return new LineClosing(engine);
     }
 
     @Bean
-    @ConditionalOnSingleCandidate(PermitEngine.class)
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     StoreMembership distributedPermitStoreMembership(
             PermitEngine engine, DistributedPermitProperties properties, PermitThreads threads) {
         Optional<StoreProbe> probe = properties.failFast()
