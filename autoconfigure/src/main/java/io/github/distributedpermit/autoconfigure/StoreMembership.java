@@ -4,14 +4,13 @@ import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.health.StoreProbe;
 import java.util.Optional;
 import java.util.concurrent.Executor;
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Asks the store at start, if the application is to fail fast, and is the last step of the shutdown: after the web server
  * has drained and before the connection to the store goes down, it waits for running calls (at most
  * {@code spring.lifecycle.timeout-per-shutdown-phase}) and leaves the store.
  */
-final class StoreMembership implements SmartLifecycle {
+final class StoreMembership extends OneLife {
 
     /** Above connection factories, at 0; below web servers and executors, near the highest. */
     static final int PHASE = 1024;
@@ -19,7 +18,6 @@ final class StoreMembership implements SmartLifecycle {
     private final PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
-    private volatile boolean running;
 
     StoreMembership(PermitEngine engine, Optional<StoreProbe> probe, Executor executor) {
         this.engine = engine;
@@ -28,18 +26,16 @@ final class StoreMembership implements SmartLifecycle {
     }
 
     @Override
-    public void start() {
+    void begin() {
         probe.flatMap(StoreProbe::problem).ifPresent(problem -> {
             throw new UnusableBackendException(
                     "The store of permits cannot be used: " + problem,
                     "Start it or correct its settings, or set distributed-permit.fail-fast=false to start without it");
         });
-        running = true;
     }
 
     @Override
-    public void stop() {
-        running = false;
+    void end() {
         engine.close();
     }
 
@@ -55,17 +51,6 @@ final class StoreMembership implements SmartLifecycle {
                             }
                         },
                         executor);
-    }
-
-    @Override
-    public boolean isRunning() {
-        return running;
-    }
-
-    /** The engine cannot be started again after a pause. */
-    @Override
-    public boolean isPauseable() {
-        return false;
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.github.distributedpermit.autoconfigure;
 
 import static io.github.distributedpermit.autoconfigure.Starts.plain;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
@@ -21,6 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContextException;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -109,6 +113,24 @@ class ShutdownTest {
             context.getSourceApplicationContext().pause();
             context.getSourceApplicationContext().restart();
             assertThat(context.getBean(Permits.class).tryAcquire("export")).hasValueSatisfying(Permit::release);
+        });
+    }
+
+    @Test
+    void stoppedContextIsNotStartedAgainAndSaysWhatToDo() {
+        runner.run(context -> {
+            ConfigurableApplicationContext application = context.getSourceApplicationContext();
+            application.stop();
+            assertThatExceptionOfType(ApplicationContextException.class)
+                    .isThrownBy(application::start)
+                    .havingRootCause()
+                    .withMessageContaining("left the store")
+                    .withMessageContaining("new context")
+                    .withMessageContaining("pause()");
+            assertThat(context.getBean(StoreMembership.class).isRunning()).isFalse();
+            assertThatIllegalStateException()
+                    .isThrownBy(context.getBean(LineClosing.class)::start)
+                    .withMessageContaining("new context");
         });
     }
 
