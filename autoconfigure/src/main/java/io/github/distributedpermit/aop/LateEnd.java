@@ -58,6 +58,31 @@ final class LateEnd {
         return Optional.empty();
     }
 
+    /** Whether the type that a method declares is wide enough for values that end later. */
+    static boolean isLeftOpen(Method method, Class<?> type) {
+        return isLeftOpen(ResolvableType.forMethodReturnType(method, type));
+    }
+
+    private static boolean isLeftOpen(ResolvableType returned) {
+        Class<?> type = returned.toClass();
+        if (isWebAnswer(type)) {
+            ResolvableType[] bodies = returned.getGenerics();
+            return bodies.length == 0 || Stream.of(bodies).anyMatch(LateEnd::isLeftOpen);
+        }
+        return TYPES.stream().anyMatch(type::isAssignableFrom);
+    }
+
+    /** Whether values of this class end later. */
+    static boolean endsLater(Class<?> type) {
+        return TYPES.stream().anyMatch(late -> late.isAssignableFrom(type))
+                || hasName(type, TYPE_NAMES)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+    }
+
+    static boolean isWebAnswer(Class<?> type) {
+        return hasName(type, Set.of(WEB_ANSWER));
+    }
+
     private static boolean isAsynchronous(AnnotatedElement element) {
         MergedAnnotations annotations = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
         return ANNOTATION_NAMES.stream().anyMatch(annotations::isPresent);
@@ -65,13 +90,8 @@ final class LateEnd {
 
     private static boolean endsLater(ResolvableType returned) {
         Class<?> type = returned.toClass();
-        if (TYPES.stream().anyMatch(late -> late.isAssignableFrom(type))
-                || hasName(type, TYPE_NAMES)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null) {
-            return true;
-        }
-        return hasName(type, Set.of(WEB_ANSWER))
-                && Stream.of(returned.getGenerics()).anyMatch(LateEnd::endsLater);
+        return endsLater(type)
+                || isWebAnswer(type) && Stream.of(returned.getGenerics()).anyMatch(LateEnd::endsLater);
     }
 
     private static boolean hasName(Class<?> type, Set<String> names) {

@@ -9,11 +9,12 @@ import java.util.List;
  * @param method as the bean's class has it
  * @param operations its permits, in the order to take them
  * @param interruptible whether it declares that it may be interrupted
+ * @param leftOpen whether it may return what ends later than itself, without declaring it
  */
-record LimitedMethod(Method method, List<PermitOperation> operations, boolean interruptible) {
+record LimitedMethod(Method method, List<PermitOperation> operations, boolean interruptible, boolean leftOpen) {
 
-    LimitedMethod(Method method, List<PermitOperation> operations) {
-        this(method, operations, declaresInterruption(method));
+    LimitedMethod(Method method, Class<?> type, List<PermitOperation> operations) {
+        this(method, operations, declaresInterruption(method), LateEnd.isLeftOpen(method, type));
     }
 
     private static boolean declaresInterruption(Method method) {

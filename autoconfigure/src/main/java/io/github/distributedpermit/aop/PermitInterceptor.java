@@ -19,6 +19,7 @@ final class PermitInterceptor implements MethodInterceptor {
     private final PermitOperations operations;
     private final Supplier<Permits> permits;
     private final NestedCalls nestedCalls = new NestedCalls();
+    private final LateValues lateValues = new LateValues();
 
     PermitInterceptor(PermitOperations operations, ObjectProvider<Permits> permits) {
         this.operations = operations;
@@ -45,7 +46,11 @@ final class PermitInterceptor implements MethodInterceptor {
                     return fallback.answer(target, arguments, e);
                 }
             }
-            return invocation.proceed();
+            Object returned = invocation.proceed();
+            if (limited.leftOpen()) {
+                lateValues.warnIfLate(limited, returned);
+            }
+            return returned;
         }
     }
 

@@ -35,9 +35,9 @@ public final class PermitOperations {
         if (cached != null) {
             return cached;
         }
-        LimitedMethod made = new LimitedMethod(
-                AopUtils.getMostSpecificMethod(method, beanType),
-                factory.make(method, ClassUtils.getUserClass(beanType)));
+        Class<?> type = ClassUtils.getUserClass(beanType);
+        LimitedMethod made =
+                new LimitedMethod(AopUtils.getMostSpecificMethod(method, beanType), type, factory.make(method, type));
         byMethod.put(key, made);
         return made;
     }

@@ -52,6 +52,18 @@ class LateEndTest {
     }
 
     @Test
+    void onlyWideTypesLeaveOpenWhatIsReturned() {
+        for (String method : List.of("nothing", "number", "list", "optional")) {
+            assertThat(LateEnd.isLeftOpen(find(Done.class, method), Done.class))
+                    .as(method)
+                    .isFalse();
+        }
+        assertThat(LateEnd.isLeftOpen(find(Done.class, "object"), Done.class)).isTrue();
+        assertThat(LateEnd.isLeftOpen(find(Generic.class, "call"), Generic.class))
+                .isTrue();
+    }
+
+    @Test
     void typeParameterIsResolved() {
         assertThat(LateEnd.of(find(Concrete.class, "call"), Concrete.class)).isPresent();
     }
