@@ -68,6 +68,8 @@ final class Flight {
                 outcome.failed(attempt, failure);
             } else if (member.session().confirmed(attempt.link(), sentAt)) {
                 knowledge.read(snapshot);
+                own.adopt(snapshot.children());
+                own.watch(attempt.link().zk());
                 propose(attempt, draft(attempt, snapshot));
             } else {
                 outcome.failed(attempt, sessionEnded());
@@ -109,7 +111,7 @@ final class Flight {
         if (closed || !link.equals(member.session().link())) {
             return new Sent(null, CompletableFuture.failedFuture(new KeeperException.SessionMovedException()));
         }
-        String name = own.adopt(draft.before().children());
+        String name = own.name();
         String joining = name == null && draft.after().mentions(member.member()) ? own.join(link.zk()) : null;
         return new Sent(
                 name == null ? joining : name,

@@ -198,6 +198,7 @@ final class KeyChannel implements Flight.Outcome {
 
     /** There is a session: sends what waits, else drops what an earlier session may have left. */
     void settle(Link link) {
+        own.watch(link.zk());
         repeatUnsettled();
         pump();
         lock.lock();

@@ -92,9 +92,16 @@ final class Nodes {
         return results.get(results.size() - 1) instanceof SetDataResult written ? written.getStat() : new Stat();
     }
 
-    void watch(ZooKeeper zk, String path, Watcher watcher) {
-        // if it fails, so does what follows on the same connection
-        zk.addWatch(path, watcher, AddWatchMode.PERSISTENT, (rc, p, c) -> {}, null);
+    /** Also a node that is yet to be made. Fails if nobody has confirmed it: then the client does not restore it either. */
+    CompletableFuture<Void> watch(ZooKeeper zk, String path, Watcher watcher) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        zk.addWatch(
+                path,
+                watcher,
+                AddWatchMode.PERSISTENT,
+                (rc, p, c) -> end(result, rc == Code.NONODE.intValue() ? 0 : rc, path),
+                null);
+        return result;
     }
 
     void unwatch(ZooKeeper zk, String path, Watcher watcher) {

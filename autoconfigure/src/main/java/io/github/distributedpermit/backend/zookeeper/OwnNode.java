@@ -18,6 +18,9 @@ final class OwnNode implements Watcher {
 
     private @Nullable String name;
     private @Nullable String tried;
+    /** A server has been asked to watch {@link #tried}, and that has not failed. */
+    private boolean watched;
+
     private boolean leaving;
 
     OwnNode(KeyChannel channel, String path, MemberContext member) {
@@ -32,14 +35,13 @@ final class OwnNode implements Watcher {
     }
 
     /** Finds the node again if the answer to its making was lost, and notices if it is gone. */
-    synchronized @Nullable String adopt(List<String> children) {
+    synchronized void adopt(List<String> children) {
         if (name == null && tried != null && children.contains(tried)) {
             name = tried;
         }
         if (name != null && !children.contains(name)) {
             forget();
         }
-        return name;
     }
 
     /** The name of a node that is about to be made. It is watched before it is there, lest a word be missed. */
@@ -48,9 +50,32 @@ final class OwnNode implements Watcher {
         if (next == null) {
             next = member.nextNode();
             tried = next;
-            member.nodes().watch(zk, path(next), this);
         }
+        watch(zk);
         return next;
+    }
+
+    /**
+     * Has the node watched that was made or may have been, unless it is. The client restores a watch after a broken
+     * connection only if the server had confirmed it before; the node may be there although that answer was lost.
+     */
+    synchronized void watch(ZooKeeper zk) {
+        String node = tried;
+        if (node == null || watched) {
+            return;
+        }
+        watched = true;
+        member.nodes().watch(zk, path(node), this).whenComplete((done, failure) -> {
+            if (failure == null) {
+                look(zk); // if the node is known to be there, word may have come before the watch
+            } else {
+                unwatched(node);
+            }
+        });
+    }
+
+    private synchronized void unwatched(String node) {
+        watched = watched && !node.equals(tried);
     }
 
     synchronized void joined(String made) {
@@ -62,6 +87,7 @@ final class OwnNode implements Watcher {
     synchronized void forget() {
         name = null;
         tried = null;
+        watched = false;
         leaving = false;
     }
 
@@ -88,7 +114,7 @@ final class OwnNode implements Watcher {
             return;
         }
         if (event.getType() == Event.EventType.NodeDataChanged) {
-            look(link);
+            look(link.zk());
         } else if (event.getType() == Event.EventType.NodeDeleted) {
             deleted();
         }
@@ -98,13 +124,19 @@ final class OwnNode implements Watcher {
         return name != null && !leaving && changed.equals(path(name));
     }
 
+    /** What happened meanwhile was not told. */
+    void reconnected(ZooKeeper zk) {
+        watch(zk);
+        look(zk);
+    }
+
     /** Reads what was left here, perhaps for the second time. */
-    void look(Link link) {
+    void look(ZooKeeper zk) {
         String known = name();
         if (known == null) {
             return;
         }
-        member.nodes().data(link.zk(), path(known)).whenComplete((data, failure) -> {
+        member.nodes().data(zk, path(known)).whenComplete((data, failure) -> {
             if (failure == null) {
                 GrantNote.decode(data).ifPresent(channel::served);
             } else if (Faults.isMissing(failure) && isOwn(path(known))) {

@@ -123,7 +123,7 @@ final class ZooKeeperPermitStore implements PermitStore, MemberSession.Events {
 
     @Override
     public void reconnected(Link link) {
-        channels.values().forEach(channel -> channel.own().look(link));
+        channels.values().forEach(channel -> channel.own().reconnected(link.zk()));
     }
 
     @Override
