@@ -2,7 +2,7 @@ package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import java.util.Optional;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,7 +34,7 @@ final class KeyChannel implements Flight.Outcome {
     /** An earlier session may have left a record, which nobody will claim back. */
     private boolean departing;
 
-    private @Nullable Holding last;
+    private final LastHeard last = new LastHeard();
     private long lastUsed;
 
     KeyChannel(String key, MemberContext member) {
@@ -99,16 +99,19 @@ final class KeyChannel implements Flight.Outcome {
     public void answered(Attempt attempt, Draft draft, Snapshot at) {
         Holding holding = at.absolute(draft.step().answer().orElseThrow());
         long now = member.now();
+        List<String> remains;
         lock.lock();
         try {
             knowledge.learn(at, attempt, draft, now);
-            heard(holding);
+            last.heard(holding);
             unsettled = null;
             busy = false;
             lastUsed = now;
+            remains = remains(attempt.link());
         } finally {
             lock.unlock();
         }
+        own.remains().delete(attempt.link().zk(), remains);
         if (attempt.request().answers().isEmpty() && holding.permits() > 0) {
             member.listener().granted(key, holding);
         }
@@ -136,22 +139,12 @@ final class KeyChannel implements Flight.Outcome {
         pump();
     }
 
-    private void heard(Holding holding) {
-        Holding before = last;
-        boolean older = before != null
-                && (before.sequence() > holding.sequence()
-                        || (before.sequence() == holding.sequence() && before.version() > holding.version()));
-        if (!older) {
-            last = holding;
-        }
-    }
-
     /** Somebody has served the member. */
     void served(Holding holding) {
         lock.lock();
         try {
             knowledge.distrust();
-            heard(holding);
+            last.heard(holding);
         } finally {
             lock.unlock();
         }
@@ -164,18 +157,14 @@ final class KeyChannel implements Flight.Outcome {
         lock.lock();
         try {
             knowledge.forget();
-            Holding h = last;
-            if (h == null) {
-                return;
-            }
-            long version = h.version() + 1;
-            gone = new Holding(0, h.limit(), h.sequence(), version, h.contended(), h.over(), Optional.empty());
-            last = gone;
+            gone = last.gone();
         } finally {
             lock.unlock();
         }
-        member.listener().granted(key, gone);
-        member.listener().changed(key);
+        if (gone != null) {
+            member.listener().granted(key, gone);
+            member.listener().changed(key);
+        }
     }
 
     /** What was bound to the session is lost. */
@@ -185,9 +174,8 @@ final class KeyChannel implements Flight.Outcome {
         try {
             dropped = pending.drop();
             unsettled = null;
-            departing = departing || own.name() != null;
+            departing = own.giveUp() || departing;
             knowledge.forget();
-            own.forget();
         } finally {
             lock.unlock();
         }
@@ -201,25 +189,44 @@ final class KeyChannel implements Flight.Outcome {
         own.watch(link.zk());
         repeatUnsettled();
         pump();
+        boolean departs;
+        List<String> remains;
         lock.lock();
         try {
-            if (busy || retired || !departing) {
-                return;
-            }
-            busy = true;
+            departs = departing && !busy && !retired;
+            busy = busy || departs;
+            remains = remains(link);
         } finally {
             lock.unlock();
         }
-        new Departure(member, path, link).begin().whenComplete((done, failure) -> {
-            lock.lock();
-            try {
-                busy = false;
-                departing = failure != null && departing;
-            } finally {
-                lock.unlock();
-            }
-            pump();
-        });
+        own.remains().delete(link.zk(), remains);
+        if (departs) {
+            depart(link);
+        }
+    }
+
+    /** Meanwhile no claim is sent. The nodes go after the record: see {@link Remains}. */
+    private void depart(Link link) {
+        Remains remains = own.remains();
+        new Departure(member, path, link)
+                .begin()
+                .thenCompose(done -> remains.delete(link.zk(), remains.of(link.zk())))
+                .whenComplete((done, failure) -> {
+                    lock.lock();
+                    try {
+                        busy = false;
+                        departing = failure != null && departing;
+                    } finally {
+                        lock.unlock();
+                    }
+                    pump();
+                });
+    }
+
+    /** The nodes that can be deleted with what is known now. */
+    private List<String> remains(Link link) {
+        boolean replaced = own.name() != null || knowledge.isFreeOf(member.member());
+        return busy || departing || !replaced ? List.of() : own.remains().of(link.zk());
     }
 
     /** The core has not said anything since; perhaps it never will. */
@@ -244,7 +251,8 @@ final class KeyChannel implements Flight.Outcome {
     boolean beginLeaving(long now, long idle) {
         lock.lock();
         try {
-            boolean inUse = busy || retired || !pending.isEmpty() || unsettled != null || departing;
+            boolean clean = unsettled == null && !departing && own.remains().isEmpty();
+            boolean inUse = busy || retired || !pending.isEmpty() || !clean;
             boolean free = own.name() == null || knowledge.isFreeOf(member.member());
             busy = busy || (!inUse && free && now - lastUsed >= idle);
             return !inUse && busy;
@@ -253,11 +261,7 @@ final class KeyChannel implements Flight.Outcome {
         }
     }
 
-    /**
-     * The member's node is gone, or could not be deleted.
-     *
-     * @return whether the channel is of no use any more
-     */
+    /** The member's node is gone, or could not be deleted. Returns whether the channel is of no use any more. */
     boolean left(boolean gone) {
         boolean useless;
         lock.lock();
@@ -276,9 +280,8 @@ final class KeyChannel implements Flight.Outcome {
         return useless;
     }
 
-    /** Nothing more is sent; what waits fails. Returns the path of the member's node here, if it may have one. */
-    @Nullable
-    String close(Throwable reason) {
+    /** Nothing more is sent; what waits fails. Returns the paths of the nodes that the member may have here. */
+    List<String> close(Throwable reason) {
         Request dropped;
         lock.lock();
         try {
@@ -291,6 +294,6 @@ final class KeyChannel implements Flight.Outcome {
         if (dropped != null) {
             dropped.fail(reason);
         }
-        return own.leave();
+        return own.leaveForGood();
     }
 }

@@ -114,6 +114,12 @@ final class Nodes {
         return result;
     }
 
+    CompletableFuture<Void> deleteIfThere(ZooKeeper zk, String path) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        zk.delete(path, -1, (rc, p, c) -> end(result, rc == Code.NONODE.intValue() ? 0 : rc, path), null);
+        return result;
+    }
+
     /** Deletes it once the server can be reached again, if that is still in the life of the client. */
     void deleteSomeTime(String path) throws Exception {
         client.delete().guaranteed().inBackground().forPath(path);

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
@@ -22,11 +23,14 @@ final class OwnNode implements Watcher {
     private boolean watched;
 
     private boolean leaving;
+    /** Nodes of a session that was given up and may yet have survived: they do not end with it. */
+    private final Remains remains;
 
     OwnNode(KeyChannel channel, String path, MemberContext member) {
         this.channel = channel;
         this.path = path;
         this.member = member;
+        this.remains = new Remains(member.nodes(), this);
     }
 
     /** {@code null} if the member has not joined the key in this session. */
@@ -51,6 +55,7 @@ final class OwnNode implements Watcher {
             next = member.nextNode();
             tried = next;
         }
+        remains.belongTo(zk);
         watch(zk);
         return next;
     }
@@ -78,12 +83,33 @@ final class OwnNode implements Watcher {
         watched = watched && !node.equals(tried);
     }
 
+    /** Unless the session was given up meanwhile: the node is not to be used again then, but deleted. */
     synchronized void joined(String made) {
-        name = made;
-        leaving = false;
+        if (made.equals(tried)) {
+            name = made;
+            leaving = false;
+        }
     }
 
-    /** It is gone, or belonged to an earlier session. */
+    /**
+     * The session was given up. No claim that is sent from now on rests on the node.
+     *
+     * @return whether there may be one
+     */
+    synchronized boolean giveUp() {
+        String node = tried;
+        if (node != null) {
+            remains.add(path(node));
+        }
+        forget();
+        return node != null;
+    }
+
+    Remains remains() {
+        return remains;
+    }
+
+    /** It is gone. */
     synchronized void forget() {
         name = null;
         tried = null;
@@ -95,6 +121,16 @@ final class OwnNode implements Watcher {
     synchronized @Nullable String leave() {
         leaving = true;
         return tried == null ? null : path(tried);
+    }
+
+    /** The paths of all nodes to delete, which may not exist. */
+    synchronized List<String> leaveForGood() {
+        List<String> all = new ArrayList<>(remains.all());
+        String current = leave();
+        if (current != null) {
+            all.add(current);
+        }
+        return all;
     }
 
     synchronized void stay() {

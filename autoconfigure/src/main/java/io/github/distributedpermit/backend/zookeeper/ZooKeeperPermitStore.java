@@ -159,10 +159,10 @@ final class ZooKeeperPermitStore implements PermitStore, MemberSession.Events {
         Link link = session.link();
         List<CompletableFuture<Void>> farewells = new ArrayList<>();
         for (KeyChannel channel : channels.values()) {
-            String node = channel.close(left());
-            if (node != null) {
-                farewells.add(link == null ? CompletableFuture.failedFuture(left()) : farewell(link, channel, node));
-                farewells.get(farewells.size() - 1).exceptionally(e -> deleteSomeTime(node));
+            List<String> own = channel.close(left());
+            if (!own.isEmpty()) {
+                farewells.add(link == null ? CompletableFuture.failedFuture(left()) : farewell(link, channel, own));
+                farewells.get(farewells.size() - 1).exceptionally(e -> deleteSomeTime(own));
             }
         }
         await(CompletableFuture.allOf(farewells.toArray(CompletableFuture<?>[]::new)));
@@ -171,23 +171,24 @@ final class ZooKeeperPermitStore implements PermitStore, MemberSession.Events {
         channels.clear();
     }
 
-    private CompletableFuture<Void> farewell(Link link, KeyChannel channel, String node) {
+    private CompletableFuture<Void> farewell(Link link, KeyChannel channel, List<String> own) {
         return new Departure(context, channel.path(), link)
                 .begin()
-                .thenCompose(done -> {
-                    channel.own().unwatch(link.zk(), node);
-                    return nodes.delete(link.zk(), node);
-                })
-                .exceptionallyCompose(e -> Faults.isMissing(e)
-                        ? CompletableFuture.completedFuture(null)
-                        : CompletableFuture.failedFuture(e));
+                .thenCompose(done -> CompletableFuture.allOf(own.stream()
+                        .map(node -> {
+                            channel.own().unwatch(link.zk(), node);
+                            return nodes.deleteIfThere(link.zk(), node);
+                        })
+                        .toArray(CompletableFuture<?>[]::new)));
     }
 
-    private Void deleteSomeTime(String node) {
-        try {
-            nodes.deleteSomeTime(node);
-        } catch (Exception e) {
-            LOG.log(System.Logger.Level.DEBUG, "The node vanishes with its session", e);
+    private Void deleteSomeTime(List<String> own) {
+        for (String node : own) {
+            try {
+                nodes.deleteSomeTime(node);
+            } catch (Exception e) {
+                LOG.log(System.Logger.Level.DEBUG, "The node vanishes with its session", e);
+            }
         }
         return null;
     }

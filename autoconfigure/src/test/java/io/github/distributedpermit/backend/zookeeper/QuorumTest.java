@@ -86,6 +86,31 @@ class QuorumTest {
         waiting.orTimeout(120, TimeUnit.SECONDS).join().release();
     }
 
+    /** A process gives up after a half of its session, and the ensemble only after a whole one, in which it has a leader. */
+    @Test
+    void sessionThatWasGivenUpAndSurvivedLeavesNoNode() throws Exception {
+        TestProcess process = process(false);
+        Permit permit = process.permits(KEY, 1).acquire(KEY);
+        AtomicInteger losses = new AtomicInteger();
+        permit.onLoss(losses::incrementAndGet);
+
+        List<InstanceSpec> lost = loseQuorum();
+        patiently().until(() -> losses.get() == 1);
+        for (InstanceSpec server : lost) {
+            ensemble.restartServer(server);
+        }
+        patiently()
+                .until(() -> process.permits(KEY, 1)
+                        .tryAcquire(KEY)
+                        .map(TestProcess::released)
+                        .orElse(false));
+
+        try (Observer observer = new Observer(ensemble.getConnectString(), ROOT)) {
+            patiently()
+                    .untilAsserted(() -> assertThat(observer.memberNodes(KEY)).isEmpty());
+        }
+    }
+
     /** A server without quorum serves clients that allow it, with what it last knew. */
     @Test
     @Tag("slow")
