@@ -184,6 +184,36 @@ class ZooKeeperContextTest {
                 });
     }
 
+    /** The client cannot make what it is confined to. */
+    @Test
+    void pathInTheConnectStringThatDoesNotExistIsSeenByHealthAndCalls() throws Exception {
+        try (CuratorFramework operator = client()) {
+            operator.start();
+            zookeeper()
+                    .withPropertyValues(
+                            "distributed-permit.zookeeper.connect-string=" + SERVER.getConnectString() + "/absent")
+                    .withBean(Service.class)
+                    .run(context -> {
+                        PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+                        Service service = context.getBean(Service.class);
+                        Health health = indicator.health();
+                        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                        assertThat(health.getDetails().get("error")).asString().contains("/absent' does not exist");
+                        assertThatExceptionOfType(PermitBackendException.class)
+                                .isThrownBy(service::export)
+                                .withStackTraceContaining("/absent' does not exist");
+
+                        operator.usingNamespace(null).create().forPath("/absent");
+
+                        assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+                        await().atMost(Duration.ofSeconds(20))
+                                .ignoreException(PermitBackendException.class)
+                                .untilAsserted(
+                                        () -> assertThat(service.export()).isEqualTo("done"));
+                    });
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             connect-string     | ' '

@@ -57,6 +57,14 @@ final class Faults {
                 cause);
     }
 
+    static PermitStoreException nowhere(String connectString, Throwable cause) {
+        return PermitStoreException.permanent(
+                "The path at the end of the connect string '%s' does not exist in ZooKeeper; create it there, or give a "
+                                .formatted(connectString)
+                        + "namespace instead, which is made by itself",
+                cause);
+    }
+
     static PermitStoreException foreign(String path, Throwable cause) {
         return PermitStoreException.permanent(
                 "Node '%s' holds something else than permits, which is left alone: %s"

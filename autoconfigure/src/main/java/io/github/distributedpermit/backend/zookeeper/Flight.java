@@ -140,7 +140,7 @@ final class Flight {
         knowledge.distrust();
         Attempt next = attempt.next();
         if (!draft.before().exists() && Faults.isMissing(failure)) {
-            member.nodes().createRoot().whenComplete((done, e) -> {
+            member.nodes().createRoot(attempt.link().zk()).whenComplete((done, e) -> {
                 if (e == null) {
                     read(next);
                 } else {

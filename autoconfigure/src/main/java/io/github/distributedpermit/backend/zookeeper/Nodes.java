@@ -55,9 +55,16 @@ final class Nodes {
      */
     CompletableFuture<Void> checkRoot(ZooKeeper zk) {
         CompletableFuture<Void> result = new CompletableFuture<>();
-        zk.getData(
-                root, false, (rc, p, c, data, stat) -> end(result, rc == Code.NONODE.intValue() ? 0 : rc, root), null);
-        return result;
+        zk.getData(root, false, (rc, p, c, data, stat) -> end(result, rc, root), null);
+        return result.exceptionallyCompose(e -> Faults.isMissing(e) ? checkTop(zk) : CompletableFuture.failedFuture(e));
+    }
+
+    /** A client that is confined to a path of the tree cannot make that path itself. */
+    private CompletableFuture<Void> checkTop(ZooKeeper zk) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        zk.exists("/", false, (rc, p, c, stat) -> end(result, rc, "/"), null);
+        return result.exceptionallyCompose(e -> CompletableFuture.failedFuture(
+                Faults.isMissing(e) ? Faults.nowhere(client.getZookeeperClient().getCurrentConnectionString(), e) : e));
     }
 
     CompletableFuture<byte[]> data(ZooKeeper zk, String path) {
@@ -140,7 +147,12 @@ final class Nodes {
     }
 
     /** Makes the node above all keys, and those above it. */
-    CompletableFuture<Void> createRoot() {
+    CompletableFuture<Void> createRoot(ZooKeeper zk) {
+        // without its top, Curator would try for ever
+        return checkTop(zk).thenCompose(there -> createRoot());
+    }
+
+    private CompletableFuture<Void> createRoot() {
         CompletableFuture<Void> result = new CompletableFuture<>();
         try {
             client.create()

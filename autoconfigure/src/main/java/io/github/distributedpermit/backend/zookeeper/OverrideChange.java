@@ -50,7 +50,7 @@ final class OverrideChange {
                     if (failure == null) {
                         done.complete(null);
                     } else if (!snapshot.exists() && Faults.isMissing(failure)) {
-                        member.nodes().createRoot().whenComplete((made, e) -> {
+                        member.nodes().createRoot(link.zk()).whenComplete((made, e) -> {
                             if (e == null) {
                                 attempt(link, number + 1);
                             } else {
