@@ -6,8 +6,10 @@ import io.github.distributedpermit.backend.consul.ConsulSettings;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -40,14 +42,26 @@ class ConsulBackendConfiguration {
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
         new SettingsReader(properties); // checks the prefix
-        return new ConsulPermitBackend(new ConsulSettings(
-                address(where),
-                token(consul, environment),
-                ConsulTls.context(where),
-                properties.keyPrefix(),
-                consul.layout(),
-                checked(consul).sessionTtl(),
-                properties.commandTimeout()));
+        return new ConsulPermitBackend(
+                settings(address(where), token(consul, environment), ConsulTls.context(where), properties, consul));
+    }
+
+    private static ConsulSettings settings(
+            URI address,
+            Optional<String> token,
+            Optional<SSLContext> tls,
+            DistributedPermitProperties properties,
+            ConsulPermitProperties consul) {
+        Duration ttl = checked(consul).sessionTtl();
+        try {
+            return new ConsulSettings(
+                    address, token, tls, properties.keyPrefix(), consul.layout(), ttl, properties.commandTimeout());
+        } catch (IllegalArgumentException e) {
+            throw new UnusableBackendException(
+                    String.valueOf(e.getMessage()),
+                    "Correct spring.cloud.consul.host, .port, .scheme and .path, or distributed-permit.consul.token"
+                            + " and what stands in for it");
+        }
     }
 
     /** What is declared when all beans are there; a limit that comes later fails at its first call. */
@@ -88,7 +102,8 @@ class ConsulBackendConfiguration {
             return new URI(scheme, null, where.getHost(), where.getPort(), absolute, null, null);
         } catch (URISyntaxException e) {
             throw new UnusableBackendException(
-                    "Consul's address makes no sense: " + e.getMessage(),
+                    // its message quotes all of it, and people write passwords into addresses
+                    "Consul's address makes no sense: " + e.getReason(),
                     "Correct spring.cloud.consul.host, .port, .scheme and .path");
         }
     }

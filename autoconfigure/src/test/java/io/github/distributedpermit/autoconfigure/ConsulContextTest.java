@@ -15,8 +15,12 @@ import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.util.Objects;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -94,6 +98,28 @@ class ConsulContextTest {
         assertThat(analysis.getDescription())
                 .contains("distributed-permit.consul.session-ttl")
                 .contains("10 seconds");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"scheme,ftp", "host,canary-token:x@consul", "host,canary-token consul", "host,''"})
+    void addressThatMakesNoSenseStopsTheStartAndIsNotShown(String name, String value) {
+        FailureAnalysis analysis =
+                analysis(on(SharedConsul.get()).withPropertyValues("spring.cloud.consul." + name + "=" + value));
+        assertThat(analysis.getDescription() + analysis.getAction())
+                .contains("spring.cloud.consul.host")
+                .doesNotContain(CANARY);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"distributed-permit.consul.token", "spring.cloud.consul.discovery.acl-token", "CONSUL_TOKEN"})
+    void tokenThatNoHeaderCarriesStopsTheStartWithoutBeingShown(String name) {
+        FailureAnalysis analysis =
+                analysis(on(SharedConsul.get()).withPropertyValues(name + "=" + CANARY + "\n" + CANARY));
+        assertThat(analysis.getDescription() + analysis.getAction())
+                .contains("distributed-permit.consul.token")
+                .doesNotContain(CANARY);
+        assertThat(Objects.requireNonNull(analysis.getCause()).toString()).doesNotContain(CANARY);
     }
 
     @Test

@@ -69,7 +69,10 @@ class SecretsTest {
                 List<String> refused = with(where, "spring.cloud.consul.discovery.acl-token=" + wrong);
                 refused(wrong, refused);
                 doesNotStart(wrong, refused);
+                doesNotStart(wrong, with(where, "distributed-permit.consul.token=" + wrong + "\n" + wrong));
             });
+            // as in a file that ends with its line
+            whileLetIn(right, with(where, "distributed-permit.consul.token=" + right + "\n"), () -> {});
         }
         checkLog(output, right, wrong);
     }

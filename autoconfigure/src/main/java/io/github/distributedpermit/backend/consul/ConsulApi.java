@@ -84,6 +84,9 @@ final class ConsulApi {
         String body =
                 JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
         return http.put("txn", body).handle((reply, failure) -> {
+            if (failure != null && cause(failure) instanceof PermitStoreException unsent) {
+                throw unsent;
+            }
             if (failure != null) {
                 throw new InDoubtException("Consul did not answer a transaction: " + reason(failure), failure);
             }

@@ -1,8 +1,10 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -57,21 +59,28 @@ final class ConsulHttp {
 
     /** Sends at once, whatever waits: what keeps the session alive goes first. */
     CompletableFuture<Reply> putNow(String path, String body) {
-        return send(request(path, settings.requestTimeout())
-                .PUT(BodyPublishers.ofString(body))
-                .build());
+        return send("PUT", path, BodyPublishers.ofString(body), settings.requestTimeout());
     }
 
     /** Sends at once, and gives the answer that much time. */
     CompletableFuture<Reply> get(String path, Duration timeout) {
-        return send(request(path, timeout).GET().build());
+        return send("GET", path, BodyPublishers.noBody(), timeout);
     }
 
-    private HttpRequest.Builder request(String path, Duration timeout) {
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(URI.create(base + path)).timeout(timeout);
-        settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
-        return request;
+    private CompletableFuture<Reply> send(String method, String path, BodyPublisher body, Duration timeout) {
+        try {
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + path))
+                    .method(method, body)
+                    .timeout(timeout);
+            settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
+            return send(request.build());
+        } catch (RuntimeException e) {
+            // nothing was sent; and what it says may quote the token
+            return CompletableFuture.failedFuture(PermitStoreException.permanent(
+                    "No request can be sent to Consul (" + e.getClass().getSimpleName()
+                            + "); check the address and the ACL token",
+                    null));
+        }
     }
 
     private CompletableFuture<Reply> send(HttpRequest request) {

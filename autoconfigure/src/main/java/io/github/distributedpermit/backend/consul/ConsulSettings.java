@@ -9,7 +9,7 @@ import javax.net.ssl.SSLContext;
  * Where Consul is and how to use it.
  *
  * @param address scheme, host, port and perhaps a path in front of {@code /v1}
- * @param token the ACL token
+ * @param token the ACL token; white space around it, such as the end of the line in a file, is no part of it
  * @param tls for {@code https}; the platform's default if absent
  * @param prefix of all keys
  * @param layout how permits lie in Consul
@@ -31,8 +31,21 @@ public record ConsulSettings(
     /** Consul takes no longer session. */
     public static final Duration LONGEST_TTL = Duration.ofDays(1);
 
-    /** Checks the values. */
+    private static final char DELETE = 0x7f;
+
+    /** Checks the values; what is thrown never shows the token or the address. */
     public ConsulSettings {
+        String scheme = String.valueOf(address.getScheme());
+        if (!(scheme.equalsIgnoreCase("http") || scheme.equalsIgnoreCase("https")) || address.getHost() == null) {
+            throw new IllegalArgumentException("The address of Consul must be http:// or https:// and name a host");
+        }
+        token = token.map(String::strip).filter(text -> !text.isEmpty());
+        if (!token.map(ConsulSettings::isForHeaders).orElse(true)) {
+            // whoever sends it would fail with a message that quotes it
+            throw new IllegalArgumentException(
+                    "The ACL token for Consul has characters that no HTTP header carries: control characters, such as"
+                            + " the end of a line, or others than ASCII");
+        }
         if (sessionTtl.compareTo(SHORTEST_TTL) < 0 || sessionTtl.compareTo(LONGEST_TTL) > 0) {
             throw new IllegalArgumentException("The TTL of a Consul session must be 10 seconds to 24 hours, but is "
                     + sessionTtl.toMillis() + " ms; set distributed-permit.consul.session-ttl");
@@ -44,6 +57,10 @@ public record ConsulSettings(
         if (prefix.isEmpty()) {
             throw new IllegalArgumentException("The prefix of all keys in Consul must not be empty");
         }
+    }
+
+    private static boolean isForHeaders(String token) {
+        return token.chars().allMatch(c -> c >= ' ' && c < DELETE);
     }
 
     /** An agent without TLS and token, and the defaults. */

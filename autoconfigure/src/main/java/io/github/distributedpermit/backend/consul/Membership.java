@@ -103,28 +103,40 @@ final class Membership {
         }
         working = true;
         Session current = session;
-        if (current == null) {
-            create();
-        } else {
-            fence(current, null);
+        attempt(() -> {
+            if (current == null) {
+                create();
+            } else {
+                fence(current, null);
+            }
+        });
+    }
+
+    /** However it ends, somebody is told and it is tried again. */
+    private void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            failed(e);
         }
     }
 
     private void create() {
         long sent = loop.now();
-        api.createSession("distributed-permit " + member.name()).whenComplete((id, problem) -> {
-            if (id == null) {
-                failed(problem);
-                return;
-            }
-            Session made = new Session(id, settings.prefix());
-            if (closed) {
-                api.destroySession(id);
-                return;
-            }
-            session = made;
-            fence(made, sent);
-        });
+        api.createSession("distributed-permit " + member.name())
+                .whenComplete((id, problem) -> attempt(() -> {
+                    if (id == null) {
+                        failed(problem);
+                        return;
+                    }
+                    Session made = new Session(id, settings.prefix());
+                    if (closed) {
+                        api.destroySession(id);
+                        return;
+                    }
+                    session = made;
+                    fence(made, sent);
+                }));
     }
 
     /** Writes the fence; for a new session, given when it was asked for, begins to renew and to watch. */

@@ -8,6 +8,7 @@ import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
@@ -168,6 +169,16 @@ class ConsulFaultsTest {
             assertThat(a.losses()).isZero();
             a.keep("nonsense", 1, 0);
             assertThat(bench.keys("nonsense")).isEmpty();
+        }
+    }
+
+    @Test
+    void requestThatCannotEvenBeSentFailsTheCall() {
+        try (Bench bench = new Bench(
+                URI.create("http://127.0.0.1:70000"), SharedConsul.get().probe())) {
+            TestMember a = bench.member();
+            assertThat(TestMember.failure(a.ask("unsent", 1, 1, 1))).hasMessageContaining("Consul");
+            assertThat(TestMember.failure(a.ask("unsent", 1, 1, 1))).hasMessageContaining("Consul");
         }
     }
 
