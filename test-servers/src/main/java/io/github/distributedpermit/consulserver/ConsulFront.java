@@ -19,7 +19,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class ConsulFront implements AutoCloseable {
 
     private static final String TOKEN = "X-Consul-Token";
+    private static final long DRIP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -111,6 +114,37 @@ public final class ConsulFront implements AutoCloseable {
             exchange.close();
             return true;
         }));
+    }
+
+    /** From now on these requests arrive only when the gate opens. */
+    public void hold(String path, CountDownLatch gate) {
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
+            gate.await();
+            return false;
+        }));
+    }
+
+    /**
+     * From now on these requests are answered byte by byte, without an end.
+     *
+     * @return opens when a client has hung up
+     */
+    public CountDownLatch drip(String path) {
+        CountDownLatch hungUp = new CountDownLatch(1);
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
+            exchange.sendResponseHeaders(200, Integer.MAX_VALUE);
+            try {
+                while (!Thread.currentThread().isInterrupted()) {
+                    exchange.getResponseBody().write(' ');
+                    exchange.getResponseBody().flush();
+                    LockSupport.parkNanos(DRIP_NANOS);
+                }
+            } catch (IOException e) {
+                hungUp.countDown();
+            }
+            return true;
+        }));
+        return hungUp;
     }
 
     private static double next(Random random) {

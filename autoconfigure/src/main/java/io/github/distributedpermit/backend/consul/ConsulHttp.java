@@ -7,10 +7,14 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Requests to one agent. Consul takes 200 connections from a client, so that no more than a part of them is in use at a
@@ -69,11 +73,10 @@ final class ConsulHttp {
 
     private CompletableFuture<Reply> send(String method, String path, BodyPublisher body, Duration timeout) {
         try {
-            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + path))
-                    .method(method, body)
-                    .timeout(timeout);
+            HttpRequest.Builder request =
+                    HttpRequest.newBuilder(URI.create(base + path)).method(method, body);
             settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
-            return send(request.build());
+            return send(request.build(), timeout);
         } catch (RuntimeException e) {
             // nothing was sent; and what it says may quote the token
             return CompletableFuture.failedFuture(PermitStoreException.permanent(
@@ -83,20 +86,26 @@ final class ConsulHttp {
         }
     }
 
-    private CompletableFuture<Reply> send(HttpRequest request) {
+    /** The time-out is over the whole exchange: the client's own ends with the headers, whatever becomes of the body. */
+    private CompletableFuture<Reply> send(HttpRequest request, Duration timeout) {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
-        client.sendAsync(request, info -> new BoundedBody(MAX_BODY))
-                .whenComplete((response, failure) -> loop.execute(() -> {
-                    if (failure != null) {
-                        reply.completeExceptionally(failure);
-                    } else {
-                        reply.complete(reply(response));
+        CompletableFuture<HttpResponse<String>> exchange = client.sendAsync(request, info -> new BoundedBody(MAX_BODY));
+        exchange.copy()
+                .orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
+                .whenComplete((response, failure) -> {
+                    boolean late = failure instanceof TimeoutException;
+                    if (late) {
+                        exchange.cancel(true); // closes the connection
                     }
-                }));
+                    loop.execute(() -> complete(
+                            reply,
+                            response == null ? null : reply(response),
+                            late ? new HttpTimeoutException("request timed out") : failure));
+                });
         return reply;
     }
 
-    private static <T> void complete(CompletableFuture<T> future, T value, Throwable failure) {
+    private static <T> void complete(CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
         if (failure != null) {
             future.completeExceptionally(failure);
         } else {

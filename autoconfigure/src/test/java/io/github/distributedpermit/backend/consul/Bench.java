@@ -50,6 +50,18 @@ final class Bench implements AutoCloseable {
                 address, token, Optional.empty(), prefix, ConsulLayout.SLOTS, ttl, Duration.ofSeconds(2));
     }
 
+    /** With another layout or time-out, and the shortest TTL. */
+    ConsulSettings settings(ConsulLayout layout, Duration requestTimeout) {
+        return new ConsulSettings(
+                address,
+                Optional.empty(),
+                Optional.empty(),
+                prefix,
+                layout,
+                ConsulSettings.SHORTEST_TTL,
+                requestTimeout);
+    }
+
     List<ConsulProbe.Key> keys(String key) {
         return probe.keys(tree(key));
     }

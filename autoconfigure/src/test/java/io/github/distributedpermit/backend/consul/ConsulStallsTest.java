@@ -1,0 +1,107 @@
+package io.github.distributedpermit.backend.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.consulserver.ConsulFront;
+import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Answers that begin and never end, and requests that wait for others. */
+class ConsulStallsTest {
+
+    private static final Duration SHORT = Duration.ofMillis(500);
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int MOST_CLAIMS_AT_A_TIME = 64;
+
+    private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
+    private final Bench bench = new Bench(front.address(), SharedConsul.get().probe());
+
+    @AfterEach
+    void leave() {
+        front.behave();
+        bench.close();
+        front.close();
+    }
+
+    private TestMember member(Duration requestTimeout) {
+        return bench.member(bench.settings(ConsulLayout.SLOTS, requestTimeout));
+    }
+
+    @Test
+    void transactionWhoseAnswerNeverEndsTimesOutAndTheKeyWorksAgain() throws InterruptedException {
+        TestMember a = member(SHORT);
+        a.queue("other", 1, 1);
+        CountDownLatch hungUp = front.drip("/v1/txn");
+
+        checkTimeOut(TestMember.failure(a.ask("stalled", 1, 1, 1)));
+
+        assertThat(hungUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        front.behave();
+        awaitPermit(a, "stalled");
+        assertThat(a.losses()).isZero();
+        assertThat(a.keep("other", 1, 0).permits()).isZero();
+    }
+
+    @Test
+    void sessionWhoseAnswerNeverEndsIsMadeAnew() throws InterruptedException {
+        CountDownLatch hungUp = front.drip("/v1/session/create");
+        TestMember a = member(SHORT);
+
+        checkTimeOut(TestMember.failure(a.ask("stalled", 1, 1, 1)));
+
+        assertThat(hungUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        front.behave();
+        awaitPermit(a, "stalled");
+    }
+
+    @Test
+    void renewalWhoseAnswerNeverEndsIsRepeated() throws InterruptedException {
+        TestMember a = member(SHORT);
+        a.queue("renewed", 1, 1);
+        CountDownLatch hungUp = front.drip("/v1/session/renew");
+        assertThat(hungUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        int before = a.signs();
+
+        front.behave();
+
+        await().atMost(PATIENCE).until(() -> a.signs() > before);
+        assertThat(a.losses()).isZero();
+    }
+
+    @Test
+    void watchWhoseAnswerNeverEndsIsRepeated() throws InterruptedException {
+        CountDownLatch hungUp = front.drip("/.inbox/");
+        TestMember a = member(SHORT);
+        TestMember b = member(SHORT);
+        a.queue("watched", 1, 1);
+        b.queue("watched", 1, 1);
+        assertThat(hungUp.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        a.keep("watched", 1, 0);
+
+        front.behave();
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+    }
+
+    private static void checkTimeOut(PermitStoreException failure) {
+        assertThat(failure).hasMessageContaining("timed out");
+        assertThat(failure.isPermanent()).isFalse();
+    }
+
+    private static void awaitPermit(TestMember member, String key) {
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> member.ask(key, 1, 1, 1).get().permits() == 1);
+    }
+}
