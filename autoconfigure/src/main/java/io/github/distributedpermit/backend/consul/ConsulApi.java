@@ -81,9 +81,20 @@ final class ConsulApi {
      * happened, or may yet.
      */
     CompletableFuture<TxnOutcome> transact(List<Op> ops) {
-        String body =
-                JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
-        return http.put("txn", body).handle((reply, failure) -> {
+        return outcome(ops, http.put("txn", body(ops)));
+    }
+
+    /** The same for the fence, for which others wait: goes ahead of all that waits for its turn. */
+    CompletableFuture<TxnOutcome> transactNow(List<Op> ops) {
+        return outcome(ops, http.putNow("txn", body(ops)));
+    }
+
+    private static String body(List<Op> ops) {
+        return JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
+    }
+
+    private static CompletableFuture<TxnOutcome> outcome(List<Op> ops, CompletableFuture<Reply> answer) {
+        return answer.handle((reply, failure) -> {
             if (failure != null && cause(failure) instanceof PermitStoreException unsent) {
                 throw unsent;
             }

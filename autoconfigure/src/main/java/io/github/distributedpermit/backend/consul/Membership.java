@@ -144,7 +144,7 @@ final class Membership {
         fences++;
         String value = JsonText.of(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
         List<Op> ops = List.of(Op.lock(current.fenceKey(), current.id(), value), Op.getTree(current.fenceKey()));
-        api.transact(ops).whenComplete((outcome, problem) -> {
+        api.transactNow(ops).whenComplete((outcome, problem) -> {
             if (current.isOver()) {
                 return;
             }

@@ -94,6 +94,30 @@ class ConsulStallsTest {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(b.grants()).hasSize(1));
     }
 
+    @Test
+    void fenceDoesNotWaitBehindClaims() {
+        TestMember a = member(PATIENCE);
+        a.queue("other", 1, 1);
+        CountDownLatch gate = new CountDownLatch(1);
+        long before = transactions();
+        front.hold("/v1/txn", gate);
+        List<CompletableFuture<Holding>> claims = IntStream.range(0, MOST_CLAIMS_AT_A_TIME + 5)
+                .mapToObj(i -> a.ask("behind-" + i, 1, 1, 1))
+                .toList();
+        await().until(() -> transactions() == before + MOST_CLAIMS_AT_A_TIME);
+
+        Membership membership = a.store().membership();
+        a.store().loop().execute(() -> membership.inDoubt(Objects.requireNonNull(membership.current())));
+
+        await().until(() -> transactions() == before + MOST_CLAIMS_AT_A_TIME + 1);
+        gate.countDown();
+        assertThat(claims).allMatch(claim -> TestMember.answer(claim).permits() == 1);
+    }
+
+    private long transactions() {
+        return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
+    }
+
     private static void checkTimeOut(PermitStoreException failure) {
         assertThat(failure).hasMessageContaining("timed out");
         assertThat(failure.isPermanent()).isFalse();
