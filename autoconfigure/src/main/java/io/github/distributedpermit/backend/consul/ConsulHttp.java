@@ -9,8 +9,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,8 +27,7 @@ final class ConsulHttp {
     private final ConsulSettings settings;
     private final Loop loop;
     private final String base;
-    private final Queue<Runnable> queue = new ArrayDeque<>();
-    private int inFlight;
+    private final Gate gate = new Gate(MAX_IN_FLIGHT);
 
     ConsulHttp(HttpClient client, ConsulSettings settings, Loop loop) {
         this.client = client;
@@ -41,24 +38,7 @@ final class ConsulHttp {
 
     /** Sends when its turn comes; the time-out runs from then on. */
     CompletableFuture<Reply> put(String path, String body) {
-        CompletableFuture<Reply> reply = new CompletableFuture<>();
-        Runnable start = () -> {
-            inFlight++;
-            putNow(path, body).whenComplete((value, failure) -> {
-                inFlight--;
-                Runnable next = queue.poll();
-                if (next != null) {
-                    next.run();
-                }
-                complete(reply, value, failure);
-            });
-        };
-        if (inFlight < MAX_IN_FLIGHT) {
-            start.run();
-        } else {
-            queue.add(start);
-        }
-        return reply;
+        return gate.enter(() -> putNow(path, body));
     }
 
     /** Sends at once, whatever waits: what keeps the session alive goes first. */

@@ -57,7 +57,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
         this.loop = new Loop("distributed-permit-consul", ticker);
         this.api = new ConsulApi(new ConsulHttp(client, settings, loop), settings);
         this.membership = new Membership(api, loop, settings, member, listener, this::mail, this::reset);
-        this.spares = new Spares(api, member);
+        this.spares = new Spares(api, loop, member);
         this.layout = KeyLayout.of(settings.layout());
         loop.execute(membership::work);
     }

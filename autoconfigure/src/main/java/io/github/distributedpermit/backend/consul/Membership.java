@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class Membership {
 
     private static final System.Logger LOG = System.getLogger(Membership.class.getName());
-    private static final int RENEWALS_PER_TTL = 3;
-    private static final long RETRY_RENEWAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int ENDS_AT_A_TIME = 16;
 
     private final ConsulApi api;
     private final Loop loop;
@@ -32,6 +31,8 @@ final class Membership {
     private final Consumer<Entry> reader;
     private final Runnable reset;
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(100), TimeUnit.SECONDS.toNanos(2));
+    private final Renewals renewals;
+    private final Gate ends = new Gate(ENDS_AT_A_TIME);
     private final List<CompletableFuture<Session>> waiting = new ArrayList<>();
 
     private @Nullable Session session;
@@ -60,6 +61,7 @@ final class Membership {
         this.listener = listener;
         this.reader = reader;
         this.reset = reset;
+        this.renewals = new Renewals(api, loop, settings, listener, this::lost);
     }
 
     /** The session, once it can be relied on; fails at once while there is none to be had. */
@@ -107,7 +109,7 @@ final class Membership {
             if (current == null) {
                 create();
             } else {
-                fence(current, null);
+                fence(current, false);
             }
         });
     }
@@ -129,18 +131,18 @@ final class Membership {
                         failed(problem);
                         return;
                     }
-                    Session made = new Session(id, settings.prefix());
+                    Session made = new Session(id, settings.prefix(), sent);
                     if (closed) {
                         api.destroySession(id);
                         return;
                     }
                     session = made;
-                    fence(made, sent);
+                    fence(made, true);
                 }));
     }
 
-    /** Writes the fence; for a new session, given when it was asked for, begins to renew and to watch. */
-    private void fence(Session current, @Nullable Long sent) {
+    /** Writes the fence; for a new session begins to renew and to watch. */
+    private void fence(Session current, boolean isNew) {
         fences++;
         String value = JsonText.of(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
         List<Op> ops = List.of(Op.lock(current.fenceKey(), current.id(), value), Op.getTree(current.fenceKey()));
@@ -150,7 +152,7 @@ final class Membership {
             }
             if (outcome instanceof Done done) {
                 current.fence(done.written().get(0).modified());
-                fenced(current, sent);
+                fenced(current, isNew);
             } else if (outcome instanceof Refused refused && refused.isInvalidSession()) {
                 lost(current);
             } else if (outcome instanceof Refused refused) {
@@ -158,7 +160,7 @@ final class Membership {
             } else {
                 failed(problem);
             }
-            if (sent != null && !ready && session == current) {
+            if (isNew && !ready && session == current) {
                 // never seen by anybody: begin from scratch
                 current.end();
                 session = null;
@@ -167,14 +169,13 @@ final class Membership {
         });
     }
 
-    private void fenced(Session current, @Nullable Long sent) {
+    private void fenced(Session current, boolean isNew) {
         working = false;
         ready = true;
         failure = null;
         backoff.reset();
-        if (sent != null) {
-            listener.alive(sent);
-            renewLater(current, renewalPause());
+        if (isNew) {
+            renewals.begin(current);
             new Inbox(api, loop, current, reader, () -> lost(current)).watch();
         }
         List<CompletableFuture<Session>> told = List.copyOf(waiting);
@@ -220,37 +221,6 @@ final class Membership {
         return PermitStoreException.passing("Consul failed: " + cause, cause);
     }
 
-    private long renewalPause() {
-        return settings.sessionTtl().toNanos() / RENEWALS_PER_TTL;
-    }
-
-    private void renewLater(Session current, long nanos) {
-        loop.later(() -> renew(current), nanos);
-    }
-
-    private void renew(Session current) {
-        if (current.isOver()) {
-            return;
-        }
-        long sent = loop.now();
-        List<CompletableFuture<Boolean>> renewals =
-                current.all().stream().map(api::renewSession).toList();
-        CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).whenComplete((done, problem) -> {
-            if (current.isOver()) {
-                return;
-            }
-            if (renewals.stream().anyMatch(renewal -> !renewal.isCompletedExceptionally() && !renewal.join())) {
-                lost(current);
-            } else if (problem != null) {
-                LOG.log(System.Logger.Level.DEBUG, "The session was not renewed", problem);
-                renewLater(current, Math.min(RETRY_RENEWAL_NANOS, renewalPause()));
-            } else {
-                listener.alive(sent);
-                renewLater(current, renewalPause());
-            }
-        });
-    }
-
     /** The session, or what it holds, is gone; also told by a transaction that met it. */
     void lost(Session current) {
         if (current.isOver()) {
@@ -267,7 +237,7 @@ final class Membership {
         reset.run();
         listener.lost();
         // only its keys may be gone; it must not live on without them
-        current.all().forEach(api::destroySession);
+        end(current);
         work();
     }
 
@@ -282,8 +252,13 @@ final class Membership {
         }
         current.end();
         session = null;
-        List<CompletableFuture<Boolean>> ends =
-                current.all().stream().map(api::destroySession).toList();
-        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenApply(done -> true);
+        return end(current);
+    }
+
+    private CompletableFuture<Boolean> end(Session over) {
+        List<CompletableFuture<Boolean>> all = over.all().stream()
+                .map(id -> ends.enter(() -> api.destroySession(id)))
+                .toList();
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).thenApply(done -> true);
     }
 }

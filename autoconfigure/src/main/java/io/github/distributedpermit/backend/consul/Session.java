@@ -18,16 +18,25 @@ final class Session {
     /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
     private final Map<String, Long> spares = new LinkedHashMap<>();
 
+    private final Pulse pulse;
+
     private long fence;
     private boolean over;
 
-    Session(String id, String prefix) {
+    /** @param sent when it was asked for */
+    Session(String id, String prefix, long sent) {
         this.id = id;
+        this.pulse = new Pulse(id, sent);
         this.inboxes = KeyNames.inboxes(prefix, id);
     }
 
     String id() {
         return id;
+    }
+
+    /** When this session and its spares were last known to be alive. */
+    Pulse pulse() {
+        return pulse;
     }
 
     /** What all of its inbox keys begin with. */

@@ -1,0 +1,107 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.HoldingListener;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Renews the sessions of a member in rounds, a few at a time, however many there are, and tells since when all of them
+ * are alive. Confined to the loop.
+ */
+final class Renewals {
+
+    private static final System.Logger LOG = System.getLogger(Renewals.class.getName());
+    private static final int AT_A_TIME = 16;
+    private static final int PER_TTL = 3;
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final ConsulApi api;
+    private final Loop loop;
+    private final HoldingListener listener;
+    private final Consumer<Session> lost;
+    private final Gate gate = new Gate(AT_A_TIME);
+    private final long pause;
+
+    /** @param lost is told if one of the sessions is gone */
+    Renewals(ConsulApi api, Loop loop, ConsulSettings settings, HoldingListener listener, Consumer<Session> lost) {
+        this.api = api;
+        this.loop = loop;
+        this.listener = listener;
+        this.lost = lost;
+        this.pause = settings.sessionTtl().toNanos() / PER_TTL;
+    }
+
+    /** For as long as the session lasts. */
+    void begin(Session session) {
+        long made = session.pulse().oldest();
+        listener.alive(made);
+        loop.later(() -> new Round(session, made).run(), pause);
+    }
+
+    private final class Round {
+
+        private final Session session;
+        private final Pulse pulse;
+        private final long told;
+        private boolean failed;
+        private int failuresInARow;
+
+        /** @param told since when all are alive, as the listener has it */
+        Round(Session session, long told) {
+            this.session = session;
+            this.pulse = session.pulse();
+            this.told = told;
+        }
+
+        void run() {
+            if (session.isOver()) {
+                return;
+            }
+            // not only what is due now: those made one after the other are soon renewed together
+            List<CompletableFuture<Void>> renewals = pulse.due(loop.now() - pause / 2).stream()
+                    .map(id -> gate.enter(() -> renew(id)))
+                    .toList();
+            CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).thenRun(this::ended);
+        }
+
+        private CompletableFuture<Void> renew(String id) {
+            // where nothing gets through, the rest would only wait for their time-outs one after the other
+            if (session.isOver() || failuresInARow >= AT_A_TIME) {
+                return CompletableFuture.completedFuture(null);
+            }
+            long sent = loop.now();
+            pulse.tried(id);
+            return api.renewSession(id).handle((alive, problem) -> {
+                if (problem != null) {
+                    LOG.log(System.Logger.Level.DEBUG, "The session was not renewed", problem);
+                    failed = true;
+                    failuresInARow++;
+                } else if (alive) {
+                    pulse.renewed(id, sent);
+                    failuresInARow = 0;
+                } else {
+                    lost.accept(session);
+                }
+                return null;
+            });
+        }
+
+        private void ended() {
+            if (session.isOver()) {
+                return;
+            }
+            long now = loop.now();
+            long alive = pulse.oldest();
+            if (alive - told > 0) {
+                listener.alive(alive);
+            } else {
+                alive = told;
+            }
+            long due = Math.max(0, pulse.oldestConfirmed() + pause - now);
+            Round next = new Round(session, alive);
+            loop.later(next::run, failed ? Math.min(RETRY_NANOS, pause) : due);
+        }
+    }
+}
