@@ -167,6 +167,9 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
     }
 
     private void reset() {
+        // whatever they had is gone; only what somebody waits for goes on
+        lanes.values().removeIf(Lane::isAtRest);
+        resting.clear();
         lanes.values().forEach(Lane::reset);
     }
 

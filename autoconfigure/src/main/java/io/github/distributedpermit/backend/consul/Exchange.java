@@ -53,6 +53,7 @@ final class Exchange {
     /** @param next goes on if it was done */
     void transact(Session session, List<Op> ops, Consumer<Done> next) {
         long fence = session.fence();
+        lane.sends(session);
         host.api().transact(ops).whenComplete((outcome, failure) -> {
             if (failure != null) {
                 failed(session, failure);

@@ -24,6 +24,7 @@ final class Lane {
     private @Nullable Board board;
     private @Nullable Attempt running;
     private @Nullable Entry unread;
+    private @Nullable Session last;
     private long sequence = -1;
     private boolean mayHaveMail;
 
@@ -106,12 +107,22 @@ final class Lane {
 
     /** Whether neither Consul nor the core knows anything of the member and this key. */
     boolean isIdle() {
-        if (running != null || !queue.isEmpty()) {
+        if (!isAtRest()) {
             return false;
         }
         Session session = host.membership().current();
         Board seen = board;
-        return session == null || (seen != null && seen.isWithout(session.id()));
+        return session == null || session != last || (seen != null && seen.isWithout(session.id()));
+    }
+
+    /** Whether nobody waits for anything here. */
+    boolean isAtRest() {
+        return running == null && queue.isEmpty();
+    }
+
+    /** A transaction for this key is sent in this session. */
+    void sends(Session session) {
+        last = session;
     }
 
     void add(Work work) {

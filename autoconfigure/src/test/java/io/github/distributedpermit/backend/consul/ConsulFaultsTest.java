@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -53,6 +54,34 @@ class ConsulFaultsTest {
             assertThat(a.queue("deleted", 1, 1).permits()).isEqualTo(1);
             await().untilAsserted(() -> assertThat(bench.sessions(a)).hasSize(1));
         }
+    }
+
+    @Test
+    void keysOfALostSessionLeaveNothingBehindThatIsGivenBackAgain() {
+        ConsulProbe probe = SharedConsul.get().probe();
+        try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
+                Bench bench = new Bench(front.address(), probe)) {
+            TestMember a = bench.member();
+            for (int i = 0; i < 20; i++) {
+                a.queue("forgotten-" + i, 1, 1);
+            }
+            probe.destroySession(bench.sessions(a).get(0).id());
+            await().atMost(SOON).untilAsserted(() -> assertThat(a.losses()).isEqualTo(1));
+            a.store()
+                    .inspect("any")
+                    .toCompletableFuture()
+                    .orTimeout(20, TimeUnit.SECONDS)
+                    .join();
+            long before = transactions(front);
+
+            a.close();
+
+            assertThat(transactions(front)).isEqualTo(before);
+        }
+    }
+
+    private static long transactions(ConsulFront front) {
+        return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
     }
 
     /** As when a connection that nobody waits for any more delivers what it held back. */
