@@ -30,6 +30,8 @@ import org.springframework.util.StringUtils;
 @EnableConfigurationProperties(ConsulPermitProperties.class)
 class ConsulBackendConfiguration {
 
+    private static final int COMMANDS_PER_SESSION = 3;
+
     @Bean
     ConsulPermitBackend consulPermitBackend(
             ObjectProvider<ConsulProperties> connection,
@@ -52,7 +54,7 @@ class ConsulBackendConfiguration {
             Optional<SSLContext> tls,
             DistributedPermitProperties properties,
             ConsulPermitProperties consul) {
-        Duration ttl = checked(consul).sessionTtl();
+        Duration ttl = sessionTtl(consul, properties.commandTimeout());
         try {
             return new ConsulSettings(
                     address, token, tls, properties.keyPrefix(), consul.layout(), ttl, properties.commandTimeout());
@@ -83,7 +85,8 @@ class ConsulBackendConfiguration {
         });
     }
 
-    private static ConsulPermitProperties checked(ConsulPermitProperties consul) {
+    /** A session has to survive a few answers that do not come. */
+    private static Duration sessionTtl(ConsulPermitProperties consul, Duration commandTimeout) {
         if (consul.sessionTtl().compareTo(ConsulSettings.SHORTEST_TTL) < 0
                 || consul.sessionTtl().compareTo(ConsulSettings.LONGEST_TTL) > 0) {
             throw new InvalidConfigurationPropertyValueException(
@@ -91,7 +94,14 @@ class ConsulBackendConfiguration {
                     consul.sessionTtl(),
                     "Consul takes no session with a TTL below 10 seconds or above 24 hours");
         }
-        return consul;
+        if (consul.sessionTtl().compareTo(commandTimeout.multipliedBy(COMMANDS_PER_SESSION)) < 0) {
+            throw new InvalidConfigurationPropertyValueException(
+                    "distributed-permit.consul.session-ttl",
+                    consul.sessionTtl(),
+                    "it is shorter than three command time-outs; make it longer, or distributed-permit.command-timeout"
+                            + " (%s) shorter".formatted(commandTimeout));
+        }
+        return consul.sessionTtl();
     }
 
     private static URI address(ConsulProperties where) {

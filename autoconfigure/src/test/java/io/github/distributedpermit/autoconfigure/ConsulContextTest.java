@@ -123,6 +123,18 @@ class ConsulContextTest {
     }
 
     @Test
+    void sessionThatSurvivesNoThreeCommandsStopsTheStart() {
+        FailureAnalysis analysis = analysis(on(SharedConsul.get())
+                .withPropertyValues(
+                        "distributed-permit.consul.session-ttl=14s",
+                        "distributed-permit.command-timeout=5s",
+                        "distributed-permit.lease=15s"));
+        assertThat(analysis.getDescription())
+                .contains("distributed-permit.consul.session-ttl")
+                .contains("three command time-outs");
+    }
+
+    @Test
     void limitAboveAThousandStopsTheStart() {
         FailureAnalysis analysis = analysis(on(SharedConsul.get())
                 .withBean(Service.class)
