@@ -146,27 +146,30 @@ final class Membership {
         fences++;
         String value = JsonText.of(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
         List<Op> ops = List.of(Op.lock(current.fenceKey(), current.id(), value), Op.getTree(current.fenceKey()));
-        api.transactNow(ops).whenComplete((outcome, problem) -> {
-            if (current.isOver()) {
-                return;
-            }
-            if (outcome instanceof Done done) {
-                current.fence(done.written().get(0).modified());
-                fenced(current, isNew);
-            } else if (outcome instanceof Refused refused && refused.isInvalidSession()) {
-                lost(current);
-            } else if (outcome instanceof Refused refused) {
-                failed(refused(refused));
-            } else {
-                failed(problem);
-            }
-            if (isNew && !ready && session == current) {
-                // never seen by anybody: begin from scratch
-                current.end();
-                session = null;
-                api.destroySession(current.id());
-            }
-        });
+        api.transactNow(ops)
+                .whenComplete((outcome, problem) -> attempt(() -> fenced(current, isNew, outcome, problem)));
+    }
+
+    private void fenced(Session current, boolean isNew, @Nullable TxnOutcome outcome, @Nullable Throwable problem) {
+        if (current.isOver()) {
+            return;
+        }
+        if (outcome instanceof Done done) {
+            current.fence(done.written().get(0).modified());
+            fenced(current, isNew);
+        } else if (outcome instanceof Refused refused && refused.isInvalidSession()) {
+            lost(current);
+        } else if (outcome instanceof Refused refused) {
+            failed(refused(refused));
+        } else if (problem != null) {
+            failed(problem);
+        }
+        if (isNew && !ready && session == current) {
+            // never seen by anybody: begin from scratch
+            current.end();
+            session = null;
+            api.destroySession(current.id());
+        }
     }
 
     private void fenced(Session current, boolean isNew) {

@@ -36,8 +36,8 @@ final class Renewals {
     /** For as long as the session lasts. */
     void begin(Session session) {
         long made = session.pulse().oldest();
-        listener.alive(made);
         loop.later(() -> new Round(session, made).run(), pause);
+        listener.alive(made);
     }
 
     private final class Round {
