@@ -13,7 +13,8 @@ final class ProcessFaults {
 
     private static final Duration A_SECOND = Duration.ofSeconds(1);
 
-    private static final long JUST = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long RETURNED = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long JUST = TimeUnit.MILLISECONDS.toNanos(30);
 
     private ProcessFaults() {}
 
@@ -24,11 +25,16 @@ final class ProcessFaults {
 
     /**
      * {@code kill -9} of a process that waits and has just begun to, so that its turn is some calls away: one that dies
-     * while its grant is on the way dies as a holder, and a process needs some milliseconds to be dead.
+     * while its grant is on the way dies as a holder, and a process needs some milliseconds to be dead. Nor has it begun
+     * this very moment: what its call before gave back travels behind that call, and would end with the process.
      */
     static boolean killWaiter(Stage stage, Store store) throws Exception {
-        return kill(
-                stage, stage.aim(call -> call.isWaiting() && System.nanoTime() - call.asked() < JUST), Call::isWaiting);
+        return kill(stage, stage.aim(ProcessFaults::hasBegunToWait), Call::isWaiting);
+    }
+
+    private static boolean hasBegunToWait(Call call) {
+        long waited = System.nanoTime() - call.asked();
+        return call.isWaiting() && waited > RETURNED && waited < JUST;
     }
 
     private static boolean kill(Stage stage, Target target, Predicate<Call> at) throws Exception {
