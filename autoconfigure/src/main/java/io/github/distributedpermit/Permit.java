@@ -33,6 +33,9 @@ public interface Permit extends AutoCloseable {
     /**
      * Gives the permit back. Idempotent, never throws because of the store, and does not wait for it unless
      * {@code distributed-permit.release} is {@code sync}. Of a lost permit it changes nothing.
+     *
+     * <p>With {@code sync} it waits for an answer of the store, at most for the command time-out, and must not be called
+     * from a thread that has to read this answer, such as a callback of the Redis connection that permits share.
      */
     void release();
 
