@@ -104,7 +104,7 @@ final class ConsulScenarios {
                         "consul-restart-empty",
                         "the agent is killed and comes back empty: its index goes backwards",
                         "index reset, no change missed; named exception until holders have heard",
-                        SLOW,
+                        LONG,
                         setup(Duration.ofSeconds(8)),
                         ConsulFaults::restartEmpty));
     }

@@ -18,6 +18,7 @@ import java.util.Objects;
 /** The rows of Consul's servers, its agents, and the network between agent and members. */
 final class ConsulTopologies {
 
+    private static final int LONG = 20;
     private static final int SLOW = 5;
 
     /** To ask again, and to hear of changes again: pauses between attempts grow to seconds. */
@@ -34,38 +35,43 @@ final class ConsulTopologies {
                         "consul-restart",
                         "the one server is killed and comes back with its data",
                         "sessions live on, holders hold",
+                        LONG,
                         ConsulStore::startOnDisk,
                         ConsulTopologies::restart),
                 row(
                         "consul-agent-killed",
                         "the agent that members use, which is no server, is killed and comes back after 1 to 6 s",
                         "sessions live on (no node checks); held or lost, never both",
+                        LONG,
                         ConsulStore::startAgent,
                         ConsulTopologies::killAgent),
                 row(
                         "consul-leader-killed",
                         "the leader of three servers is killed, and comes back",
                         "another leads in seconds; held or lost, never both",
+                        LONG,
                         ConsulClusterStore::startCluster,
                         ConsulTopologies::killLeader),
                 row(
                         "consul-quorum-lost",
                         "two of three servers are killed and come back after 1 to 12 s",
                         "waits end at their time-out; held or lost, never both",
+                        SLOW,
                         ConsulClusterStore::startCluster,
                         ConsulTopologies::loseQuorum),
                 row(
                         "consul-black-hole",
                         "nothing arrives one way or both ways for 1 to 12 s (TTL 10 s); then late, or never",
                         "held or lost, never both",
+                        SLOW,
                         ConsulNetworkStore::startBehindProxy,
                         (stage, store) -> NetworkFaults.blackHole(
                                 stage, store.network(), Duration.ofSeconds(1), ConsulStore.TTL.plusSeconds(2))));
     }
 
     private static <S extends Store> Scenario<S> row(
-            String name, String fault, String expected, Scenario.Opening<S> opening, Scenario.Blow<S> blow) {
-        return new Scenario<>(name, "Consul", fault, expected, SLOW, SETUP, opening, blow);
+            String name, String fault, String expected, int hits, Scenario.Opening<S> opening, Scenario.Blow<S> blow) {
+        return new Scenario<>(name, "Consul", fault, expected, hits, SETUP, opening, blow);
     }
 
     private static boolean restart(Stage stage, ConsulStore store) throws Exception {

@@ -9,7 +9,6 @@ import java.util.List;
 final class ZooKeeperScenarios {
 
     private static final int LONG = 20;
-    private static final int SLOW = 5;
 
     /** The session, a tick of the server, the re-check, and what it takes to notice. */
     private static final Duration A_SESSION = ZooKeeperStore.SESSION.plusMillis(2_000);
@@ -113,7 +112,7 @@ final class ZooKeeperScenarios {
                         "two of three servers are killed and come back after 0.5 to 6 s",
                         "held or lost, never both",
                         3,
-                        SLOW,
+                        LONG,
                         Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         ZooKeeperFaults::loseQuorum),
                 new Scenario<>(
@@ -121,7 +120,7 @@ final class ZooKeeperScenarios {
                         "ZooKeeper",
                         "two of three servers are killed for a while, the third serves reads; clients accept that",
                         "calls fail or wait, held or lost and never both",
-                        SLOW,
+                        LONG,
                         Setup.ordinary(Setup.SHORT, RECONNECTED)
                                 .withLongHolds()
                                 .with(
