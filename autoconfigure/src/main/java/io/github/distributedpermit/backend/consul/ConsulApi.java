@@ -45,15 +45,35 @@ final class ConsulApi {
     /** Whether the session was alive. */
     CompletableFuture<Boolean> renewSession(String session) {
         return http.putNow("session/renew/" + session, "")
-                .thenApply(
-                        reply -> reply.status() == 404 ? false : read(reply, "the renewal of a session", text -> true))
+                .thenCompose(reply -> reply.status() == 404
+                        ? isKnown(session)
+                        : CompletableFuture.completedFuture(read(reply, "the renewal of a session", text -> true)))
                 .exceptionally(failure -> fail("Consul did not renew the session", failure));
+    }
+
+    /** Fails if there is such a session after all, for then it was not renewed. See {@link #consistent}. */
+    private CompletableFuture<Boolean> isKnown(String session) {
+        return http.get("session/info/" + session + "?consistent", settings.requestTimeout())
+                .thenApply(reply -> {
+                    if (reply.isOk() && !reply.body().contains(session)) {
+                        return false;
+                    }
+                    throw PermitStoreException.passing("Consul did not know the session for a moment", null);
+                });
     }
 
     CompletableFuture<Boolean> destroySession(String session) {
         return http.putNow("session/destroy/" + session, "")
                 .thenApply(reply -> read(reply, "the end of a session", text -> true))
                 .exceptionally(failure -> fail("Consul did not end the session", failure));
+    }
+
+    /**
+     * All keys with a prefix, as a leader has them that knows all that was ever written; a reply of any status. A server
+     * that has just come back, or just been made the leader, answers other reads before it has read all of its log.
+     */
+    CompletableFuture<Reply> consistent(String prefix) {
+        return http.get("kv/%s?recurse&consistent".formatted(PathEncoding.encode(prefix)), settings.requestTimeout());
     }
 
     /** A blocking query of all keys with a prefix; a reply of any status. */

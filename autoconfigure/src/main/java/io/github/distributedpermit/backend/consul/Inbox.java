@@ -52,7 +52,7 @@ final class Inbox {
             return;
         }
         if (reply != null && reply.status() == 404) {
-            gone.run();
+            confirm();
         } else if (reply != null && reply.isOk()) {
             read(reply);
         } else {
@@ -64,6 +64,35 @@ final class Inbox {
         }
     }
 
+    /** What seems to be gone may only not be there yet. */
+    private void confirm() {
+        api.consistent(session.inboxes()).whenComplete((reply, failure) -> {
+            if (session.isOver()) {
+                return;
+            }
+            if (reply != null && reply.status() == 404) {
+                gone.run();
+            } else if (reply != null && reply.isOk() && !isWholeIn(reply)) {
+                gone.run();
+            } else {
+                index = 0;
+                loop.later(this::watch, backoff.next());
+            }
+        });
+    }
+
+    private boolean isWholeIn(Reply reply) {
+        try {
+            return isWhole(ConsulApi.entries(reply), reply);
+        } catch (MalformedJsonException e) {
+            return true; // it says nothing
+        }
+    }
+
+    private boolean isWhole(List<Entry> entries, Reply reply) {
+        return session.isWhole(entries.stream().map(Entry::key).collect(Collectors.toSet()), reply.index());
+    }
+
     private void read(Reply reply) {
         List<Entry> entries;
         try {
@@ -73,8 +102,8 @@ final class Inbox {
             loop.later(this::watch, backoff.next());
             return;
         }
-        if (!session.isWhole(entries.stream().map(Entry::key).collect(Collectors.toSet()), reply.index())) {
-            gone.run();
+        if (!isWhole(entries, reply)) {
+            confirm();
             return;
         }
         long before = read;

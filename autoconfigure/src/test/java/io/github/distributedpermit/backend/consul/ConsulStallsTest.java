@@ -65,6 +65,28 @@ class ConsulStallsTest {
         awaitPermit(a, "stalled");
     }
 
+    /** As a server does that has come back and not read all of its log. */
+    @Test
+    void serverThatDoesNotKnowTheSessionYetIsAskedAgain() {
+        front.answer("&index=", 404, "");
+        TestMember a = member(SHORT);
+        a.queue("held", 1, 1);
+        await().atMost(PATIENCE).until(() -> count("consistent") > 0);
+        front.answer("/v1/session/renew", 404, "");
+        await().atMost(PATIENCE).until(() -> count("/v1/session/info") > 0);
+        int before = a.signs();
+        front.behave();
+
+        await().atMost(PATIENCE).until(() -> a.signs() > before);
+        assertThat(a.losses()).isZero();
+    }
+
+    private long count(String path) {
+        return front.requests().stream()
+                .filter(request -> request.contains(path))
+                .count();
+    }
+
     @Test
     void renewalWhoseAnswerNeverEndsIsRepeated() throws InterruptedException {
         TestMember a = member(SHORT);
