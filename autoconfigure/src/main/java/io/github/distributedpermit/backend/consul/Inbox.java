@@ -70,9 +70,7 @@ final class Inbox {
             if (session.isOver()) {
                 return;
             }
-            if (reply != null && reply.status() == 404) {
-                gone.run();
-            } else if (reply != null && reply.isOk() && !isWholeIn(reply)) {
+            if (reply != null && (reply.status() == 404 || (reply.isOk() && !isWholeIn(reply)))) {
                 gone.run();
             } else {
                 index = 0;

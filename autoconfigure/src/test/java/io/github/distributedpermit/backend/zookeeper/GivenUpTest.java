@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
@@ -130,16 +129,7 @@ class GivenUpTest {
         patiently().untilAsserted(() -> assertThat(observer.tree()).isEmpty());
     }
 
-    private final class Losses implements HoldingListener {
-
-        @Override
-        public void granted(String key, Holding holding) {}
-
-        @Override
-        public void changed(String key) {}
-
-        @Override
-        public void alive(long sentAtNanos) {}
+    private final class Losses extends SilentListener {
 
         @Override
         public void lost() {

@@ -58,6 +58,20 @@ class QuorumTest {
         return lost;
     }
 
+    private void restart(List<InstanceSpec> lost) throws Exception {
+        for (InstanceSpec server : lost) {
+            ensemble.restartServer(server);
+        }
+    }
+
+    private static void awaitPermit(TestProcess process, String key) {
+        patiently()
+                .until(() -> process.permits(key, 1)
+                        .tryAcquire(key)
+                        .map(TestProcess::released)
+                        .orElse(false));
+    }
+
     @Test
     void withoutQuorumNothingIsGrantedAndAfterwardsEverythingIs() throws Exception {
         TestProcess one = process(false);
@@ -71,14 +85,8 @@ class QuorumTest {
                 .isThrownBy(() -> other.permits(KEY, 1).tryAcquire(KEY));
         CompletableFuture<Permit> waiting =
                 other.permits(KEY, 1).acquireAsync(PermitRequest.of(KEY).withTimeout(Duration.ofSeconds(120)));
-        for (InstanceSpec server : lost) {
-            ensemble.restartServer(server);
-        }
-        patiently()
-                .until(() -> one.permits("again", 1)
-                        .tryAcquire("again")
-                        .map(TestProcess::released)
-                        .orElse(false));
+        restart(lost);
+        awaitPermit(one, "again");
 
         assertThat(permit.isHeld() && waiting.isDone()).as("held twice").isFalse();
         assertThat(losses.get()).as("held or lost, never both").isEqualTo(permit.isHeld() ? 0 : 1);
@@ -96,14 +104,8 @@ class QuorumTest {
 
         List<InstanceSpec> lost = loseQuorum();
         patiently().until(() -> losses.get() == 1);
-        for (InstanceSpec server : lost) {
-            ensemble.restartServer(server);
-        }
-        patiently()
-                .until(() -> process.permits(KEY, 1)
-                        .tryAcquire(KEY)
-                        .map(TestProcess::released)
-                        .orElse(false));
+        restart(lost);
+        awaitPermit(process, KEY);
 
         try (Observer observer = new Observer(ensemble.getConnectString(), ROOT)) {
             patiently()
@@ -124,14 +126,8 @@ class QuorumTest {
         patiently().until(() -> List.copyOf(states).contains(ConnectionState.READ_ONLY));
         assertThatExceptionOfType(PermitBackendException.class)
                 .isThrownBy(() -> process.permits(KEY, 1).tryAcquire(KEY));
-        for (InstanceSpec server : lost) {
-            ensemble.restartServer(server);
-        }
+        restart(lost);
 
-        patiently()
-                .until(() -> process.permits(KEY, 1)
-                        .tryAcquire(KEY)
-                        .map(TestProcess::released)
-                        .orElse(false));
+        awaitPermit(process, KEY);
     }
 }

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
@@ -119,7 +118,7 @@ class WatchTest {
         patiently().untilAsserted(() -> assertThat(heard.permits).endsWith(0));
     }
 
-    private static final class Heard implements HoldingListener {
+    private static final class Heard extends SilentListener {
 
         private final List<Integer> permits = new CopyOnWriteArrayList<>();
 
@@ -127,14 +126,5 @@ class WatchTest {
         public void granted(String key, Holding holding) {
             permits.add(holding.permits());
         }
-
-        @Override
-        public void changed(String key) {}
-
-        @Override
-        public void alive(long sentAtNanos) {}
-
-        @Override
-        public void lost() {}
     }
 }
