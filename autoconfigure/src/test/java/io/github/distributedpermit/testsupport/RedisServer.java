@@ -17,11 +17,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -242,6 +244,14 @@ public final class RedisServer implements AutoCloseable {
         return running(new LettuceConnectionFactory(where, clientConfiguration()));
     }
 
+    /** By a client with settings of its own. */
+    public LettuceConnectionFactory connectionFactoryWith(Consumer<LettuceClientConfigurationBuilder> settings) {
+        LettuceClientConfigurationBuilder client = usualClient();
+        settings.accept(client);
+        return running(
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", port), client.build()));
+    }
+
     /** As a user whom the server knows. */
     public LettuceConnectionFactory connectionFactory(String user, String withPassword) {
         RedisStandaloneConfiguration where = new RedisStandaloneConfiguration("127.0.0.1", port);
@@ -257,11 +267,14 @@ public final class RedisServer implements AutoCloseable {
     }
 
     static LettuceClientConfiguration clientConfiguration() {
+        return usualClient().build();
+    }
+
+    private static LettuceClientConfigurationBuilder usualClient() {
         return LettuceClientConfiguration.builder()
                 .clientResources(SharedResources.get())
                 .commandTimeout(Duration.ofSeconds(10))
-                .shutdownTimeout(Duration.ZERO)
-                .build();
+                .shutdownTimeout(Duration.ZERO);
     }
 
     private Path log() {

@@ -82,9 +82,9 @@ final class Attachment implements AutoCloseable {
         }
     }
 
-    /** Who answers for the key. */
-    String node(RedisKey key) {
-        if (cluster == null) {
+    /** Who answers for the key; outside of a cluster it is the same for all. */
+    String node(@Nullable RedisKey key) {
+        if (cluster == null || key == null) {
             return "";
         }
         RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key.state()));

@@ -1,44 +1,86 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.CommandType;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Claims that are one command. What it answers goes to each of them. */
 final class Batch extends ScriptCall<byte[], byte[]> {
 
-    private final List<ClaimCall> claims;
     private final Outbox outbox;
+    private volatile @Nullable List<ClaimCall> claims;
 
-    Batch(List<ClaimCall> claims, Function<Attachment, byte[][]> arguments, Outbox outbox, Silence silence) {
-        super(
-                Script.CLAIMS,
-                ScriptOutputType.VALUE,
-                claims.get(0).key,
-                arguments,
-                views -> Wire.views(views, claims.size()),
-                silence);
-        this.claims = claims;
+    Batch(Outbox outbox, Silence silence) {
+        super(Script.CLAIMS, ScriptOutputType.VALUE, silence);
         this.outbox = outbox;
-        claims.forEach(claim -> claim.leavesWith(this));
+    }
+
+    /** Decides what it is; once. */
+    void fill(List<ClaimCall> with) {
+        claims = with;
+        with.forEach(claim -> claim.leavesWith(this));
+    }
+
+    List<ClaimCall> filled() {
+        List<ClaimCall> known = claims;
+        return known == null ? List.of() : known;
+    }
+
+    /** What it is; decided now, if it was not. */
+    List<ClaimCall> claims() {
+        List<ClaimCall> known = claims;
+        return known == null ? outbox.fill(this) : known;
+    }
+
+    @Override
+    @Nullable
+    RedisKey key() {
+        return filled().isEmpty() ? null : filled().get(0).key;
     }
 
     @Override
     byte[][] names() {
-        return claims.size() == 1
-                ? super.names()
-                : claims.stream().flatMap(claim -> Stream.of(claim.key.names())).toArray(byte[][]::new);
+        List<ClaimCall> all = claims();
+        return all.size() == 1
+                ? all.get(0).key.names()
+                : all.stream().flatMap(claim -> Stream.of(claim.key.names())).toArray(byte[][]::new);
+    }
+
+    @Override
+    byte[][] arguments(Attachment to) {
+        return outbox.arguments(claims(), to.isCluster());
+    }
+
+    @Override
+    byte[] read(byte[] views) {
+        return Wire.views(views, claims().size());
+    }
+
+    @Override
+    RedisFuture<byte[]> evalsha(Attachment to, Script script) {
+        if (claims != null) {
+            return super.evalsha(to, script);
+        }
+        LateArguments late = new LateArguments(arguments -> {
+            byte[][] names = names();
+            arguments.add(script.sha1()).add(names.length).addKeys(names).addValues(arguments(to));
+        });
+        return to.commands().dispatch(CommandType.EVALSHA, new ValueOutput<>(ByteArrayCodec.INSTANCE), late);
     }
 
     /** One that Redis refuses must not fail the others. What has been done already changes nothing when done again. */
     @Override
     void failed(Throwable failure, Attachment to) {
-        if (claims.size() > 1 && failure instanceof RedisCommandExecutionException) {
-            outbox.oneByOne(claims, to);
+        outbox.fillWithOldest(this); // it may not even have been written
+        if (claims().size() > 1 && failure instanceof RedisCommandExecutionException) {
+            outbox.oneByOne(claims(), to);
             completeExceptionally(new CancellationException("taken apart"));
         } else {
             super.failed(failure, to);
@@ -47,18 +89,19 @@ final class Batch extends ScriptCall<byte[], byte[]> {
 
     /** Hands out what has come of it. */
     void tell(byte @Nullable [] views, @Nullable Throwable failure) {
+        List<ClaimCall> all = claims();
         if (views != null) {
-            for (int i = 0; i < claims.size(); i++) {
-                claims.get(i).complete(Wire.view(views, i));
+            for (int i = 0; i < all.size(); i++) {
+                all.get(i).complete(Wire.view(views, i));
             }
         } else if (failure != null && !isCancelled()) {
-            claims.forEach(claim -> claim.completeExceptionally(failure));
+            all.forEach(claim -> claim.completeExceptionally(failure));
         }
     }
 
     /** Lettuce need not keep what nobody waits for. */
     void cancelIfUnwanted() {
-        if (claims.stream().allMatch(ClaimCall::isDone)) {
+        if (claims().stream().allMatch(ClaimCall::isDone)) {
             cancel(false);
         }
     }

@@ -32,7 +32,10 @@ final class ClaimCall extends Call<Holding> {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);
-        Batch others = batch;
+        if (cancelled && batch == null) {
+            outbox.givenUp();
+        }
+        Batch others = batch; // perhaps only since then
         if (cancelled && others != null) {
             others.cancelIfUnwanted();
         }

@@ -4,16 +4,18 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where claims leave from. One leaves at once while hardly any command is unanswered; those that come meanwhile leave
- * together with the next answer, as one command: it is the group commit of a busy process, and costs an idle one nothing.
- * Redis answers the commands of a connection in order, so no claim is answered later for it. In a cluster, where a command
- * is for one slot, each leaves alone and at once. Thread-safe.
+ * Where claims leave from, several as one command. A command is filled only when the connection's own thread writes it, so
+ * that a return and the call that follows it, or several calls woken by one answer, leave together, although each asked for
+ * a command at once. While two commands are unanswered, the others wait for the next answer: it is the group commit of a
+ * busy process, and costs an idle one nothing. Redis answers the commands of a connection in order, so no claim is answered
+ * later for it. In a cluster, where a command is for one slot, each leaves alone and at once. Thread-safe.
  */
 final class Outbox {
 
-    /** Commands on their way at once: one thread that takes and returns, and need not wait for the answer to a return. */
+    /** Commands on their way at once: a call that comes while a return is unanswered need not wait for that. */
     private static final int WINDOW = 2;
 
     /** So that no command keeps Redis busy for long. */
@@ -23,6 +25,13 @@ final class Outbox {
     private final byte[] memberId;
     private final RedisSettings settings;
     private final Silence silence;
+
+    /** Sent and not written yet: what comes goes with it. */
+    private @Nullable Batch loading;
+
+    /** The claim that asked for it. */
+    private @Nullable ClaimCall madeFor;
+
     private int inFlight;
 
     Outbox(byte[] memberId, RedisSettings settings, Silence silence) {
@@ -39,7 +48,7 @@ final class Outbox {
         } else {
             synchronized (waiting) {
                 waiting.add(claim);
-                if (inFlight >= WINDOW) {
+                if (loading != null || inFlight >= WINDOW) {
                     return;
                 }
                 inFlight++;
@@ -53,13 +62,14 @@ final class Outbox {
      * other ends at once, and a loop does not care how many they are.
      */
     private void sendNext(Attachment to) {
-        for (List<ClaimCall> due = next(); !due.isEmpty(); due = next()) {
-            Batch batch = batch(due);
+        for (Batch batch = next(); batch != null; batch = next()) {
             batch.send(to);
             if (!batch.isDone()) {
-                batch.whenComplete((views, failure) -> {
+                Batch sent = batch;
+                sent.whenComplete((views, failure) -> {
+                    sent.claims(); // if it has failed unwritten
                     sendNext(to);
-                    batch.tell(views, failure);
+                    sent.tell(views, failure);
                 });
                 return;
             }
@@ -70,34 +80,95 @@ final class Outbox {
     void oneByOne(List<ClaimCall> claims, Attachment to) {
         for (ClaimCall claim : claims) {
             if (!claim.isDone()) {
-                Batch alone = batch(List.of(claim));
+                Batch alone = new Batch(this, silence);
+                alone.fill(List.of(claim));
                 alone.whenComplete(alone::tell);
                 alone.send(to);
             }
         }
     }
 
-    private List<ClaimCall> next() {
+    private @Nullable Batch next() {
         synchronized (waiting) {
-            List<ClaimCall> due = new ArrayList<>(Math.min(waiting.size(), MOST));
-            while (due.size() < MOST && !waiting.isEmpty()) {
-                ClaimCall claim = waiting.remove();
-                if (!claim.isDone()) {
-                    due.add(claim);
-                }
+            if (loading == null) {
+                dropDone();
             }
-            if (due.isEmpty()) {
+            if (loading != null || waiting.isEmpty()) {
                 inFlight--;
+                return null;
             }
-            return due;
+            loading = new Batch(this, silence);
+            madeFor = waiting.peek();
+            return loading;
         }
     }
 
-    private Batch batch(List<ClaimCall> claims) {
-        return new Batch(claims, to -> arguments(claims, to), this, silence);
+    /** Fills a batch with what waits now, unless it is filled. */
+    List<ClaimCall> fill(Batch batch) {
+        synchronized (waiting) {
+            if (loading == batch) {
+                load(due());
+            }
+            return batch.filled();
+        }
     }
 
-    private byte[][] arguments(List<ClaimCall> claims, Attachment to) {
-        return new byte[][] {memberId, Wire.claims(claims, settings.tombstone(), to.isCluster())};
+    /** Fills one that has come to nothing, unless it is filled: the time of those that came later is not over. */
+    void fillWithOldest(Batch batch) {
+        synchronized (waiting) {
+            if (loading == batch) {
+                ClaimCall oldest = waiting.poll();
+                load(oldest == null ? List.of() : List.of(oldest));
+            }
+        }
+    }
+
+    /**
+     * A claim that waited here was given up. A command that was made for it and has not been written all the while is given
+     * up with it, and the others get a new one: Lettuce may have dropped it without a word.
+     */
+    void givenUp() {
+        Batch unwritten;
+        synchronized (waiting) {
+            unwritten = madeFor != null && madeFor.isDone() ? loading : null;
+            if (unwritten != null) {
+                load(List.of());
+            }
+        }
+        if (unwritten != null) {
+            unwritten.cancel(false);
+        }
+    }
+
+    private void load(List<ClaimCall> claims) {
+        Batch batch = loading;
+        loading = null;
+        madeFor = null;
+        if (batch != null) {
+            batch.fill(claims);
+        }
+    }
+
+    /** If all have been given up, one of them nevertheless: with it the command is given up as well. */
+    private List<ClaimCall> due() {
+        List<ClaimCall> due = new ArrayList<>(Math.min(waiting.size(), MOST));
+        ClaimCall last = null;
+        while (due.size() < MOST && !waiting.isEmpty()) {
+            last = waiting.remove();
+            if (!last.isDone()) {
+                due.add(last);
+            }
+        }
+        return due.isEmpty() && last != null ? List.of(last) : due;
+    }
+
+    private void dropDone() {
+        for (ClaimCall first = waiting.peek(); first != null && first.isDone(); first = waiting.peek()) {
+            waiting.remove();
+        }
+    }
+
+    byte[][] arguments(List<ClaimCall> claims, boolean cluster) {
+        return new byte[][] {memberId, Wire.claims(claims, settings.tombstone(), cluster)};
     }
 }

@@ -38,12 +38,12 @@ final class RedisPermitStore implements PermitStore {
 
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
-        return run(new ClaimCall(claim, keys.of(claim), outbox));
+        return run(new ClaimCall(Wire.checked(claim), keys.of(claim), outbox));
     }
 
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return run(new ScriptCall<>(
+        return run(new KeyCall<>(
                 Script.INSPECT,
                 ScriptOutputType.MULTI,
                 keys.of(key),
@@ -59,7 +59,7 @@ final class RedisPermitStore implements PermitStore {
             throw new IllegalArgumentException("An override is 0 or more, not " + limit.getAsInt());
         }
         String value = Integer.toString(limit.orElse(-1));
-        return run(new ScriptCall<Object, Void>(
+        return run(new KeyCall<Object, Void>(
                 Script.OVERRIDE,
                 ScriptOutputType.INTEGER,
                 keys.of(key),

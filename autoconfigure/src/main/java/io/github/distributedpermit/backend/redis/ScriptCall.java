@@ -7,7 +7,6 @@ import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,33 +15,33 @@ import org.jspecify.annotations.Nullable;
  * @param <R> what Redis answers
  * @param <T> what that means
  */
-class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwable> {
+abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwable> {
 
     private final Script script;
     private final ScriptOutputType output;
-    private final RedisKey key;
-    private final Function<Attachment, byte[][]> arguments;
-    private final Function<R, T> reading;
     private final Silence silence;
     private @Nullable Attachment attachment;
     private String node = "";
     private boolean whole;
     private volatile @Nullable RedisFuture<R> command;
 
-    ScriptCall(
-            Script script,
-            ScriptOutputType output,
-            RedisKey key,
-            Function<Attachment, byte[][]> arguments,
-            Function<R, T> reading,
-            Silence silence) {
+    ScriptCall(Script script, ScriptOutputType output, Silence silence) {
         this.script = script;
         this.output = output;
-        this.key = key;
-        this.arguments = arguments;
-        this.reading = reading;
         this.silence = silence;
     }
+
+    /** The key it is about, or one of them, if that is known. */
+    abstract @Nullable RedisKey key();
+
+    /** What the script is called with as KEYS. */
+    abstract byte[][] names();
+
+    /** What it is called with as ARGV. */
+    abstract byte[][] arguments(Attachment to);
+
+    /** What an answer means. */
+    abstract T read(R answer);
 
     @Override
     final void send(Attachment to) {
@@ -51,7 +50,7 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
         }
         attachment = to;
         try {
-            node = to.node(key);
+            node = to.node(key());
             if (to.isDown()) {
                 refuse("Redis can't be reached: the connection is down");
             } else if (silence.admits(node)) {
@@ -60,30 +59,30 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
                 refuse("Redis has answered nothing for a while");
             }
         } catch (RuntimeException | Error e) {
-            completeExceptionally(Failures.of(e, key));
+            completeExceptionally(Failures.of(e, key()));
         }
-    }
-
-    /** What the script is called with as KEYS. */
-    byte[][] names() {
-        return key.names();
     }
 
     /** Redis has answered with an error, or nothing in time. */
     void failed(Throwable failure, Attachment to) {
-        completeExceptionally(Failures.of(failure, key));
+        completeExceptionally(Failures.of(failure, key()));
     }
 
     private void issue(Attachment to) {
-        byte[][] values = arguments.apply(to);
-        RedisFuture<R> sent = whole
-                ? to.commands().eval(script.source(), output, names(), values)
-                : to.commands().evalsha(script.sha1(), output, names(), values);
+        RedisFuture<R> sent = whole ? eval(to) : evalsha(to, script);
         command = sent;
         if (isCancelled()) {
             sent.cancel(false);
         }
         sent.whenComplete(this);
+    }
+
+    private RedisFuture<R> eval(Attachment to) {
+        return to.commands().eval(script.source(), output, names(), arguments(to));
+    }
+
+    RedisFuture<R> evalsha(Attachment to, Script known) {
+        return to.commands().evalsha(known.sha1(), output, names(), arguments(to));
     }
 
     @Override
@@ -94,7 +93,7 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
         try {
             if (failure == null) {
                 silence.answered(node);
-                complete(reading.apply(answer));
+                complete(read(answer));
             } else {
                 fail(
                         failure instanceof CompletionException && failure.getCause() != null
@@ -102,7 +101,7 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
                                 : failure);
             }
         } catch (RuntimeException e) {
-            completeExceptionally(Failures.of(e, key));
+            completeExceptionally(Failures.of(e, key()));
         }
     }
 
@@ -117,7 +116,7 @@ class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwa
             to.leaveReplica();
         }
         if (to == null) {
-            completeExceptionally(Failures.of(failure, key));
+            completeExceptionally(Failures.of(failure, key()));
         } else if (failure instanceof RedisNoScriptException && !whole) {
             whole = true;
             issue(to);

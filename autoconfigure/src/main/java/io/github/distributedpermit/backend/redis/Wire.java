@@ -44,10 +44,15 @@ final class Wire {
         return out.array();
     }
 
-    private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, ByteBuffer out) {
+    /** Refuses what can't be packed, as long as somebody hears of it. */
+    static Claim checked(Claim claim) {
         if (claim.sequence() > MAX_EXACT) {
             throw new IllegalArgumentException("A sequence in Redis is at most 2^53, not " + claim.sequence());
         }
+        return claim;
+    }
+
+    private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, ByteBuffer out) {
         return out.putInt(claim.limit())
                 .putInt(claim.held())
                 .putInt(claim.wanted())

@@ -2,16 +2,36 @@ package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Claims that come while others are unanswered leave together. */
 class OutboxTest extends RedisTest {
@@ -21,7 +41,8 @@ class OutboxTest extends RedisTest {
     private static final long PATIENCE_MILLIS = 20_000;
 
     private final RedisServer server = open(RedisServer.started());
-    private final TestMember a = member(factory(server));
+    private final LettuceConnectionFactory factory = factory(server);
+    private final TestMember a = member(factory);
     private final RedisEye eye = eye(server);
 
     @Test
@@ -76,6 +97,91 @@ class OutboxTest extends RedisTest {
     }
 
     @Test
+    void whatIsAskedForBeforeTheFirstIsWrittenLeavesWithIt() throws Exception {
+        a.queue("first", 1, 1);
+        long before = eye.calls("evalsha");
+
+        List<CompletableFuture<Holding>> claims = whileNothingIsWritten(() -> claims(KEYS / 10));
+
+        for (CompletableFuture<Holding> claim : claims) {
+            assertThat(claim.get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
+        }
+        assertThat(eye.calls("evalsha") - before).isEqualTo(1);
+    }
+
+    @Test
+    void claimsGivenUpBeforeTheyAreWrittenTakeNoPlaceFromOthers() throws Exception {
+        a.queue("first", 1, 1);
+        long before = eye.calls("evalsha");
+
+        for (int i = 0; i < 3; i++) {
+            whileNothingIsWritten(() -> {
+                List<CompletableFuture<Holding>> claims = claims(2);
+                claims.forEach(claim -> claim.cancel(false));
+                return claims;
+            });
+        }
+
+        assertThat(eye.calls("evalsha") - before).isZero();
+        assertThat(a.queue("last", 1, 1).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void commandThatIsNotWrittenInTimeFailsOnlyTheClaimItWasMadeFor() throws Exception {
+        LettuceConnectionFactory impatient =
+                opened(server.connectionFactoryWith(client -> client.commandTimeout(Duration.ofSeconds(1))));
+        TestMember b = member(impatient);
+        b.queue("first", 1, 1);
+
+        CompletableFuture<Holding> later = whileNothingIsWritten(impatient, () -> {
+            CompletableFuture<Holding> oldest = claim(b, "oldest");
+            CompletableFuture<Holding> other = claim(b, "other");
+            assertThatThrownBy(() -> oldest.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(PermitStoreException.class);
+            assertThat(other).isNotDone();
+            return other;
+        });
+
+        assertThat(later.get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void commandThatLettuceDropsKeepsOthersBackNoLongerThanItsOwnClaim() throws Exception {
+        Gap gap = new Gap();
+        ClientResources resources =
+                DefaultClientResources.builder().nettyCustomizer(gap).build();
+        open(() -> resources.shutdown().get(20, TimeUnit.SECONDS));
+        TestMember b = member(opened(server.connectionFactoryWith(client -> client.clientResources(resources)
+                .clientOptions(ClientOptions.builder()
+                        .timeoutOptions(TimeoutOptions.enabled())
+                        .replayFilter(command -> true) // what is on its way or comes meanwhile is dropped
+                        .build()))));
+        b.queue("first", 1, 1);
+        gap.open();
+        eye.commands().clientKill(KillArgs.Builder.typeNormal().skipme(true));
+        gap.await();
+        AtomicReference<CompletableFuture<Holding>> waiting = new AtomicReference<>(claim(b, "dropped"));
+        gap.close();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> {
+            CompletableFuture<Holding> next = claim(b, "next");
+            waiting.getAndSet(next).cancel(false);
+            return isAnsweredSoon(next);
+        });
+    }
+
+    private static boolean isAnsweredSoon(CompletableFuture<Holding> claim) throws InterruptedException {
+        try {
+            return claim.get(200, TimeUnit.MILLISECONDS).permits() == 1;
+        } catch (TimeoutException | ExecutionException e) {
+            return false;
+        }
+    }
+
+    private static CompletableFuture<Holding> claim(TestMember member, String key) {
+        return member.store().claim(member.next(key, 1, 1, 1, true)).toCompletableFuture();
+    }
+
+    @Test
     void howeverManyWaitWhenRedisGoesAwayAllAreTold() throws Exception {
         a.queue("first", 1, 1);
         eye.commands().clientPause(PATIENCE_MILLIS);
@@ -92,9 +198,72 @@ class OutboxTest extends RedisTest {
 
     private List<CompletableFuture<Holding>> claimsWhileRedisIsBusy() {
         eye.commands().clientPause(PAUSE_MILLIS);
-        return IntStream.range(0, KEYS)
+        return claims(KEYS);
+    }
+
+    private List<CompletableFuture<Holding>> claims(int keys) {
+        return IntStream.range(0, keys)
                 .mapToObj(
                         i -> a.store().claim(a.next("key-" + i, 1, 1, 1, true)).toCompletableFuture())
                 .toList();
+    }
+
+    /** The thread that writes is kept from it meanwhile. */
+    private <T> T whileNothingIsWritten(Callable<T> what) throws Exception {
+        return whileNothingIsWritten(factory, what);
+    }
+
+    private <T> T whileNothingIsWritten(LettuceConnectionFactory by, Callable<T> what) throws Exception {
+        CompletableFuture<Void> kept = new CompletableFuture<>();
+        CompletableFuture<Void> free = new CompletableFuture<>();
+        try (Attachment connection = Attachment.to(by)) {
+            eye.commands().clientPause(PAUSE_MILLIS);
+            connection
+                    .commands()
+                    .dispatch(CommandType.PING, new StatusOutput<>(ByteArrayCodec.INSTANCE))
+                    .thenRun(() -> {
+                        kept.complete(null);
+                        free.join();
+                    });
+            kept.get(20, TimeUnit.SECONDS);
+            return what.call();
+        } finally {
+            free.complete(null);
+        }
+    }
+
+    /** The time between the end of a connection and Lettuce's hearing of it, as long as a test wants it. */
+    private static final class Gap implements NettyCustomizer {
+
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch closed = new CountDownLatch(1);
+        private volatile boolean open;
+
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelInactive(ChannelHandlerContext context) throws Exception {
+                    if (open) {
+                        reached.countDown();
+                        closed.await();
+                    }
+                    super.channelInactive(context);
+                }
+            });
+        }
+
+        void open() {
+            open = true;
+        }
+
+        void await() throws InterruptedException {
+            assertThat(reached.await(20, TimeUnit.SECONDS)).isTrue();
+        }
+
+        void close() {
+            open = false;
+            closed.countDown();
+        }
     }
 }

@@ -203,7 +203,8 @@ class RedisFaultTest extends RedisTest {
         RedisServer server = open(RedisServer.startedWithPassword("canary"));
         TestMember a = member(opened(server.connectionFactory(null)));
 
-        assertThat(a.failure(a.next(key(), 1, 1, 1, true)).isPermanent()).isTrue();
+        // a connection that ends while Lettuce sets it up fails with less of a reason, once in a while
+        await().until(() -> a.failure(a.next(key(), 1, 1, 1, true)).isPermanent());
     }
 
     @Test
