@@ -1,11 +1,13 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the current thread holds by the annotation. A nested call of the same key takes a permit of its own; where the
@@ -15,11 +17,13 @@ final class NestedCalls {
 
     private static final Log log = LogFactory.getLog(NestedCalls.class);
 
-    private final ThreadLocal<@Nullable HeldPermit> ofThread = new ThreadLocal<>();
+    /** Empty between calls, and a class of the JDK: whoever keeps the thread keeps nothing of the application. */
+    private final ThreadLocal<Deque<Permit>> ofThread = ThreadLocal.withInitial(ArrayDeque::new);
+
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     HeldPermits begin() {
-        return new HeldPermits(ofThread);
+        return new HeldPermits(ofThread.get());
     }
 
     void warnIfBlockedByItself(HeldPermits held, PermitOperation operation, PermitRequest request) {

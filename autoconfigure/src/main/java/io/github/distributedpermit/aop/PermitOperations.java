@@ -5,9 +5,9 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.util.ClassUtils;
 
@@ -18,7 +18,7 @@ import org.springframework.util.ClassUtils;
 public final class PermitOperations {
 
     private final PermitOperationFactory factory;
-    private final Map<MethodClassKey, LimitedMethod> byMethod = new ConcurrentHashMap<>();
+    private final Map<BeanMethod, LimitedMethod> byMethod = new ConcurrentHashMap<>();
     private final Map<Class<?>, Set<Method>> limited = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
 
@@ -30,7 +30,7 @@ public final class PermitOperations {
 
     /** What a call needs. */
     LimitedMethod of(Method method, Class<?> beanType) {
-        MethodClassKey key = new MethodClassKey(method, beanType);
+        BeanMethod key = new BeanMethod(method, beanType);
         LimitedMethod cached = byMethod.get(key);
         if (cached != null) {
             return cached;
@@ -75,5 +75,21 @@ public final class PermitOperations {
                 each -> MethodIntrospector.selectMethods(
                         each,
                         (Method method) -> !PermitAnnotations.of(method, each).isEmpty()));
+    }
+
+    /** A method as called on beans of a class; a proxy always comes with the same object, which is then not looked into. */
+    private record BeanMethod(Method method, Class<?> type) {
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof BeanMethod that
+                    && type == that.type
+                    && (method == that.method || method.equals(that.method));
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * method.hashCode() + type.hashCode();
+        }
     }
 }

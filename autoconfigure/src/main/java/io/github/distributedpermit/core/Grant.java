@@ -2,7 +2,6 @@ package io.github.distributedpermit.core;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -82,13 +81,16 @@ final class Grant implements Permit, Outcome {
 
     @Override
     public void release() {
-        if (RELEASED.compareAndSet(this, 0, 1)) {
-            Future<Void> confirmation = line.release(this);
-            line.host().released(this);
-            if (confirmation != null) {
-                line.host().awaitReturn(confirmation);
-            }
+        line.release(this);
+    }
+
+    /** Under the lock of the line. {@code false} if the permit had been given back before. */
+    boolean end() {
+        if (released != 0) {
+            return false;
         }
+        RELEASED.lazySet(this, 1); // the lock makes it visible to who asks the line; others may see it a little later
+        return true;
     }
 
     /** Tells the listeners, outside of the line's lock; nobody is told of a permit already released. */

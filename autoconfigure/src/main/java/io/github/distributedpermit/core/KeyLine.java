@@ -107,33 +107,40 @@ final class KeyLine {
         }
     }
 
-    /**
-     * A call gives its permit back.
-     *
-     * @return ends when the store has confirmed it, {@code null} if there is nothing to wait for
-     */
-    @Nullable
-    CompletableFuture<Void> release(Grant grant) {
+    /** A call gives its permit back, and waits for the store if the settings say so. Of no effect the second time. */
+    void release(Grant grant) {
         CompletableFuture<Void> confirmation = null;
-        Effects effects;
+        Effects effects = null;
         lock.lock();
         try {
-            if (shortcut.giveBack(grant)) {
-                return null;
+            if (!grant.end()) {
+                return;
             }
-            effects = new Effects(host);
-            long now = state.begin(effects);
-            if (state.release(grant, now, effects)) {
-                settle(now, effects);
-                if (state.policy().release() == Release.SYNC && state.plan.owes() && !retired) {
-                    confirmation = confirmations.await(state.plan);
-                }
+            if (!shortcut.giveBack(grant)) {
+                effects = new Effects(host);
+                confirmation = settleReturn(grant, effects);
             }
         } finally {
             lock.unlock();
         }
-        effects.runAll();
-        return confirmation;
+        if (effects != null) {
+            effects.runAll();
+        }
+        host.released(grant);
+        if (confirmation != null) {
+            host.awaitReturn(confirmation);
+        }
+    }
+
+    /** Ends when the store has confirmed it; {@code null} if there is nothing to wait for. */
+    private @Nullable CompletableFuture<Void> settleReturn(Grant grant, Effects effects) {
+        long now = state.begin(effects);
+        if (!state.release(grant, now, effects)) {
+            return null;
+        }
+        settle(now, effects);
+        boolean awaited = state.policy().release() == Release.SYNC && state.plan.owes() && !retired;
+        return awaited ? confirmations.await(state.plan) : null;
     }
 
     /** The store has answered a claim. */

@@ -212,7 +212,9 @@ final class LineState {
 
     /** A call of this name has come. */
     void usedBy(NameUse use) {
-        lastUse = use;
+        if (lastUse != use) { // a write that changes nothing costs as much as one that does
+            lastUse = use;
+        }
     }
 
     /** Whether nobody here or elsewhere is known to want the permits that are not in use. */

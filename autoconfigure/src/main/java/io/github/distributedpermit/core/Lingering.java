@@ -31,12 +31,15 @@ final class Lingering {
     /** Idle permits may stay from now on, as far as the settings and the others let them. */
     void begin(long now) {
         if (until == NEVER) {
-            boolean alone = isAlone();
-            long time = alone ? Math.max(ALONE, policy.linger()) : policy.linger();
-            if (time > 0) {
-                until = now + time;
-                whileAlone = alone;
-            }
+            begin(now, isAlone());
+        }
+    }
+
+    private void begin(long now, boolean alone) {
+        long time = alone ? Math.max(ALONE, policy.linger()) : policy.linger();
+        if (time > 0) {
+            until = now + time;
+            whileAlone = alone;
         }
     }
 
@@ -52,7 +55,8 @@ final class Lingering {
     /** A call that began then has ended: goes by its beginning, where reading the clock would cost more than it is worth. */
     void beginAfter(Grant grant) {
         if (until == NEVER) {
-            begin(isAlone() ? grant.grantedAt : host.now());
+            boolean alone = isAlone();
+            begin(alone ? grant.grantedAt : host.now(), alone);
         }
     }
 

@@ -8,6 +8,7 @@ import io.github.distributedpermit.spi.step.Step;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
@@ -23,6 +24,10 @@ public final class LocalPermitBackend implements PermitBackend {
     private static final Duration TOMBSTONE = Duration.ofSeconds(30);
 
     private final Map<String, HoldingListener> listeners = new ConcurrentHashMap<>();
+
+    /** How many listeners there are: a map has to count them, and every limited call asks. */
+    private final AtomicInteger members = new AtomicInteger();
+
     private final LocalKeys keys;
 
     /** Leases run on the system's monotonic clock. */
@@ -49,6 +54,7 @@ public final class LocalPermitBackend implements PermitBackend {
         if (listeners.putIfAbsent(member.id(), listener) != null) {
             throw new IllegalStateException("Member " + member + " has joined already; a new start needs a new id");
         }
+        members.incrementAndGet();
         listeners.forEach((id, other) -> {
             if (!id.equals(member.id())) {
                 keys.ofMember(id).forEach(key -> safely(() -> other.changed(key)));
@@ -59,12 +65,14 @@ public final class LocalPermitBackend implements PermitBackend {
 
     /** The member has left. */
     void left(String member) {
-        listeners.remove(member);
+        if (listeners.remove(member) != null) {
+            members.decrementAndGet();
+        }
     }
 
     /** Whether several members may want permits. */
     boolean isShared() {
-        return listeners.size() > 1;
+        return members.get() > 1;
     }
 
     LocalKeys keys() {
