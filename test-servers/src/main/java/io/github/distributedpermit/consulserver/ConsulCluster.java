@@ -2,6 +2,7 @@ package io.github.distributedpermit.consulserver;
 
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.ports.FreePorts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ public final class ConsulCluster implements AutoCloseable {
         ConsulCluster cluster = new ConsulCluster();
         List<List<Integer>> ports = new ArrayList<>();
         for (int i = 1; i <= SIZE; i++) {
-            ports.add(ConsulServer.freePorts(host(i), 3));
+            ports.add(FreePorts.on(host(i), 3));
         }
         for (int i = 1; i <= SIZE; i++) {
             List<String> extra = new ArrayList<>(List.of(

@@ -3,10 +3,9 @@ package io.github.distributedpermit.consulserver;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.certificates.TestAuthority;
+import io.github.distributedpermit.ports.FreePorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,7 +64,7 @@ public final class ConsulServer implements AutoCloseable {
 
     /** A single server in memory that is also asked over TLS, with this certificate; clients need none. */
     public static ConsulServer startWithTls(TestAuthority.Issued identity) {
-        int tls = freePorts("127.0.0.1", 1).get(0);
+        int tls = FreePorts.some(1).get(0);
         ConsulServer server = start(
                 "-https-port=" + tls,
                 "-hcl",
@@ -88,7 +87,7 @@ public final class ConsulServer implements AutoCloseable {
 
     /** A single server that has its data again when it is killed and run again. */
     public static ConsulServer startOnDisk() {
-        List<Integer> free = freePorts("127.0.0.1", 3);
+        List<Integer> free = FreePorts.some(3);
         ConsulServer server = prepare(
                 "127.0.0.1",
                 free,
@@ -104,7 +103,7 @@ public final class ConsulServer implements AutoCloseable {
 
     /** An agent that is no server but asks these; it has its data again when it is killed and run again. */
     static ConsulServer startAgentOf(List<ConsulServer> servers) {
-        List<Integer> free = freePorts("127.0.0.1", 3);
+        List<Integer> free = FreePorts.some(3);
         List<String> extra = new ArrayList<>(List.of("-data-dir=" + dataDirectory(free), "-retry-interval=1s"));
         servers.forEach(server -> extra.add("-retry-join=" + server.gossip));
         ConsulServer agent = prepare("127.0.0.1", free, extra);
@@ -123,7 +122,7 @@ public final class ConsulServer implements AutoCloseable {
 
     /** The same, not running yet. */
     public static ConsulServer prepare(String... extra) {
-        List<Integer> free = freePorts("127.0.0.1", 3);
+        List<Integer> free = FreePorts.some(3);
         List<String> all = new ArrayList<>(List.of("-dev"));
         all.addAll(List.of(extra));
         return new ConsulServer("127.0.0.1", ports(free), address("127.0.0.1", free), all);
@@ -139,23 +138,6 @@ public final class ConsulServer implements AutoCloseable {
 
     private static URI address(String host, List<Integer> free) {
         return URI.create("http://" + host + ":" + free.get(0));
-    }
-
-    static List<Integer> freePorts(String host, int count) {
-        List<ServerSocket> sockets = new ArrayList<>();
-        try {
-            for (int i = 0; i < count; i++) {
-                sockets.add(new ServerSocket(0, 1, InetAddress.getByName(host)));
-            }
-            List<Integer> ports =
-                    sockets.stream().map(ServerSocket::getLocalPort).toList();
-            for (ServerSocket socket : sockets) {
-                socket.close();
-            }
-            return ports;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** Starts it, or starts it again, empty if it keeps nothing on disk; waits until it takes writes. */

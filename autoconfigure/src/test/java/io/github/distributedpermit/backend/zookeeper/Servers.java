@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.ports.FreePorts;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.test.InstanceSpec;
@@ -12,7 +13,7 @@ final class Servers {
     /** Sessions last from two to twenty of these. */
     static final int TICK_MILLIS = 500;
 
-    private static final int ANY_PORT = -1;
+    private static final int ANY_ID = -1;
     private static final int CONNECTIONS = 2_000;
 
     static {
@@ -31,7 +32,7 @@ final class Servers {
 
     static TestingServer single(int tick) {
         try {
-            return new TestingServer(spec(ANY_PORT, tick), true);
+            return new TestingServer(spec(ANY_ID, tick, FreePorts.some(3)), true);
         } catch (Exception e) {
             throw new IllegalStateException("No ZooKeeper server", e);
         }
@@ -40,9 +41,10 @@ final class Servers {
     /** Three servers. */
     static TestingCluster ensemble() {
         try {
+            List<Integer> ports = FreePorts.some(9);
             List<InstanceSpec> specs = new ArrayList<>();
             for (int server = 1; server <= 3; server++) {
-                specs.add(spec(server, TICK_MILLIS));
+                specs.add(spec(server, TICK_MILLIS, ports.subList(3 * server - 3, 3 * server)));
             }
             TestingCluster cluster = new TestingCluster(specs);
             cluster.start();
@@ -52,7 +54,7 @@ final class Servers {
         }
     }
 
-    private static InstanceSpec spec(int server, int tick) {
-        return new InstanceSpec(null, ANY_PORT, ANY_PORT, ANY_PORT, true, server, tick, CONNECTIONS);
+    private static InstanceSpec spec(int server, int tick, List<Integer> ports) {
+        return new InstanceSpec(null, ports.get(0), ports.get(1), ports.get(2), true, server, tick, CONNECTIONS);
     }
 }

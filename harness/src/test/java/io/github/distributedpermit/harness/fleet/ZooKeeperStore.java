@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.fleet;
 
+import io.github.distributedpermit.ports.FreePorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -24,7 +25,6 @@ public final class ZooKeeperStore implements Store {
     public static final Duration SESSION = Duration.ofSeconds(3);
 
     private static final String ROOT = "/distributed-permit";
-    private static final int ANY = -1;
     private static final int TICK_MILLIS = 500;
     private static final int CONNECTIONS = 2_000;
 
@@ -62,9 +62,12 @@ public final class ZooKeeperStore implements Store {
         System.setProperty("zookeeper.admin.enableServer", "false");
         // a disk that others use lets a write wait for seconds; what a killed server wrote is kept by the machine
         System.setProperty("zookeeper.forceSync", "no");
+        List<Integer> ports = FreePorts.some(3 * count);
         List<InstanceSpec> specs = new ArrayList<>();
         for (int server = 1; server <= count; server++) {
-            specs.add(new InstanceSpec(null, ANY, ANY, ANY, true, server, TICK_MILLIS, CONNECTIONS));
+            List<Integer> own = ports.subList(3 * server - 3, 3 * server);
+            specs.add(
+                    new InstanceSpec(null, own.get(0), own.get(1), own.get(2), true, server, TICK_MILLIS, CONNECTIONS));
         }
         TestingCluster cluster = new TestingCluster(specs);
         cluster.start();
