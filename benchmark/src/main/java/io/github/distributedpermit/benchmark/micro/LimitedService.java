@@ -30,6 +30,11 @@ public class LimitedService {
         // nothing
     }
 
+    /** Nobody: what a proxy costs by itself, and with it whatever other advice on the class brings along. */
+    public void unlimited() {
+        // nothing
+    }
+
     /** The JDK, by hand and without a proxy's advice. */
     public void semaphore() {
         semaphore.acquireUninterruptibly();

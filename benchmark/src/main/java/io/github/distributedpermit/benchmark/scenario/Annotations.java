@@ -26,6 +26,8 @@ public final class Annotations implements Scenario {
     private static final String OURS = "@DistributedPermit";
     private static final String SPRING = "@ConcurrencyLimit";
     private static final String RESILIENCE4J = "@Bulkhead";
+    private static final String BARE = "floor: the proxied call";
+    private static final String CLOCK = "floor: System.nanoTime";
     private static final int BATCH = 100;
 
     @Override
@@ -45,9 +47,18 @@ public final class Annotations implements Scenario {
             slices.put(SPRING, slice(SPRING, service::concurrencyLimit, work, board));
             slices.put(RESILIENCE4J, slice(RESILIENCE4J, service::bulkhead, work, board));
             slices.put(Cast.JUC, slice(Cast.JUC, service::semaphore, work, board));
+            slices.put(BARE, slice(BARE, service::unlimited, work, board));
+            slices.put(CLOCK, slice(CLOCK, Annotations::lookAtTheClock, work, board));
             report(bench, Duel.run(slices, 20, bench.effort().rounds(40)), slices);
         } finally {
             Files.deleteIfExists(file);
+        }
+    }
+
+    /** What it says must matter, or the compiler leaves it out. */
+    private static void lookAtTheClock() {
+        if (System.nanoTime() == Long.MIN_VALUE) {
+            throw new IllegalStateException("The clock stands at its very beginning");
         }
     }
 

@@ -38,7 +38,7 @@ public final class Contended implements Scenario {
     private void withoutHold(Bench bench, int limit, int threads) throws Exception {
         Workload work =
                 Workload.of(threads, limit, Duration.ZERO, bench.effort().slice(400));
-        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.JUC);
+        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.LOCAL, Cast.JUC);
         Duel duel = bench.duel(work, names, true, 0, 3, bench.effort().rounds(8));
         String load = load(limit, threads, work);
         bench.report()

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** Many threads on many keys with room for all: what the store and the network can carry. */
+/** Many threads on many keys with room for all: what the store and the network can carry. The floor is one command a call. */
 public final class ManyKeys implements Scenario {
 
     private static final int WARM_UP = 4;
@@ -39,14 +39,15 @@ public final class ManyKeys implements Scenario {
         String load = "64 keys, " + threads + " threads, limit 1000";
         CallMeter ours = new CallMeter(redis, WARM_UP);
         CallMeter theirs = new CallMeter(redis, WARM_UP);
+        CallMeter floor = new CallMeter(redis, WARM_UP);
         Duel duel = bench.duel(
                 work,
-                List.of(Cast.OURS, Cast.RSEMAPHORE),
+                List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA),
                 false,
                 0,
                 WARM_UP,
                 bench.effort().rounds(10),
-                Map.of(Cast.OURS, ours, Cast.RSEMAPHORE, theirs));
+                Map.of(Cast.OURS, ours, Cast.RSEMAPHORE, theirs, Cast.EVALSHA, floor));
         bench.report()
                 .row(
                         "throughput, many keys",
@@ -55,10 +56,11 @@ public final class ManyKeys implements Scenario {
                         duel.ratio(Cast.OURS, Cast.RSEMAPHORE, SliceStats::perSecond),
                         Mark.atLeast(bound));
         bench.report().row("script calls per pair", load, "calls", ours.callsPerPair(), Mark.atMost(0.6));
-        for (String name : List.of(Cast.OURS, Cast.RSEMAPHORE)) {
+        for (String name : List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA)) {
             bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
         }
         ours.report(bench.report(), load, Cast.OURS);
         theirs.report(bench.report(), load, Cast.RSEMAPHORE);
+        floor.report(bench.report(), load, Cast.EVALSHA);
     }
 }
