@@ -151,6 +151,7 @@ class OutboxTest extends RedisTest {
                 DefaultClientResources.builder().nettyCustomizer(gap).build();
         open(() -> resources.shutdown().get(20, TimeUnit.SECONDS));
         TestMember b = member(opened(server.connectionFactoryWith(client -> client.clientResources(resources)
+                .commandTimeout(Duration.ofMinutes(1)) // longer than the test
                 .clientOptions(ClientOptions.builder()
                         .timeoutOptions(TimeoutOptions.enabled())
                         .replayFilter(command -> true) // what is on its way or comes meanwhile is dropped
