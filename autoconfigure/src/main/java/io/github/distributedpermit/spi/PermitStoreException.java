@@ -24,6 +24,24 @@ public final class PermitStoreException extends RuntimeException {
         return new PermitStoreException(message, cause, true);
     }
 
+    /**
+     * A permanent failure: the data in the store was written by a newer version of this library, and versions as old as
+     * this one must not use it. To be thrown before anything is written. The policy is in docs/compatibility.md.
+     *
+     * @param place the data, as people find it in the store
+     * @param format the format of the data
+     * @param minimumReader the lowest format that an instance has to know to use the data
+     * @param known the highest format that this instance knows
+     */
+    public static PermitStoreException newerFormat(String place, int format, int minimumReader, int known) {
+        return permanent(
+                ("%s has format %d of a newer version of distributed-permit and needs an instance that knows format %d; this "
+                                + "one knows %d. Update this instance, or stop the newer ones, or give them another "
+                                + "distributed-permit.key-prefix; nothing was written")
+                        .formatted(place, format, minimumReader, known),
+                null);
+    }
+
     /** Whether waiting is useless. */
     public boolean isPermanent() {
         return permanent;
