@@ -1,0 +1,265 @@
+package io.github.distributedpermit.backend.redis;
+
+import static io.github.distributedpermit.backend.redis.TestMember.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.testsupport.Logged;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The user that docs/security.md gives to permits: as much as they use, and no more. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class RedisRightsTest extends RedisTest {
+
+    private static final Path DOCUMENT = Path.of("..", "..", "docs", "security.md");
+    private static final String PREFIX = RedisSettings.DEFAULT_PREFIX;
+    private static final String USER = "permits";
+    private static final String PASSWORD = "PASSWORD";
+
+    /** Lettuce greets, for which nobody needs a right, and names itself, which it lives without. */
+    private static final Set<String> CLIENTS_OWN = Set.of("hello", "client");
+
+    /** Nobody is refused anything for lack of it. */
+    private static final String FOR_A_WARNING = "info";
+
+    /** In capitals between quotes in the scripts, and no commands. */
+    private static final Set<String> NO_COMMANDS = Set.of("OOM", "LIMIT", "WITHSCORES");
+
+    private final RedisServer server = RedisServer.create();
+
+    @BeforeAll
+    void startServer() {
+        server.start();
+    }
+
+    @BeforeEach
+    void empty() {
+        server.ask(commands -> commands.flushall() + commands.scriptFlush());
+    }
+
+    @AfterAll
+    void stopServer() {
+        server.close();
+    }
+
+    @Test
+    void documentedRightsAreThoseThatTheWholeLifeOfAMemberUses() throws IOException {
+        leaveStray();
+        try (RedisMonitor monitor = new RedisMonitor(server)) {
+            live(factory(server), monitor);
+
+            assertThat(monitor.commands(true)).isEqualTo(calledByScripts());
+            Set<String> used = new TreeSet<>(monitor.commands(true));
+            used.addAll(monitor.commands(false));
+            used.removeAll(CLIENTS_OWN);
+            assertThat(rule()).isEqualTo(ruleOf(used));
+        }
+    }
+
+    @Test
+    void userOfExactlyTheseRightsLivesAWholeLife() throws IOException {
+        leaveStray();
+        permit(rule());
+        try (RedisMonitor monitor = new RedisMonitor(server)) {
+            assertThatCode(() -> live(asUser(), monitor)).doesNotThrowAnyException();
+        }
+        assertThat(denials()).isSubsetOf(CLIENTS_OWN);
+    }
+
+    @Test
+    void everyCommandThatIsMissingIsToldAsAMissingRight() throws Exception {
+        for (String command : granted()) {
+            empty();
+            leaveStray();
+            permit(rule() + " -" + command);
+            try (RedisMonitor monitor = new RedisMonitor(server);
+                    Logged logged = new Logged(Link.class)) {
+                switch (command) {
+                    case FOR_A_WARNING ->
+                        assertThatCode(() -> live(asUser(), monitor))
+                                .as(command)
+                                .doesNotThrowAnyException();
+                    case "subscribe" -> {
+                        TestMember a = memberOf(PREFIX);
+                        TestMember b = memberOf(PREFIX);
+                        logged.awaitText("lacks a command, key or channel");
+                        a.queue(key(), 1, 1);
+                        b.queue(key(), 1, 1);
+                        a.keep(key(), 0);
+                        assertThat(b.queue(key(), 1, 1).permits())
+                                .as("the re-check finds what no notice told")
+                                .isEqualTo(1);
+                    }
+                    default ->
+                        assertThatExceptionOfType(PermitStoreException.class)
+                                .as(command)
+                                .isThrownBy(() -> live(asUser(), monitor))
+                                .satisfies(e -> assertThat(e.isPermanent()).isTrue())
+                                .withMessageContaining("lacks a command, key or channel");
+                }
+            }
+            closeAll();
+        }
+    }
+
+    @Test
+    void otherKeysAndChannelsAreOutOfReach() throws IOException {
+        permit(rule());
+        TestMember stranger = memberOf("other");
+        PermitStoreException refused = stranger.failure(stranger.next(key(), 1, 1, 1, true));
+
+        assertThat(refused.isPermanent()).isTrue();
+        assertThat(refused).hasMessageContaining("lacks a command, key or channel");
+    }
+
+    @Test
+    void missingChannelIsWarnedAboutAndAskedForWithGrowingPauses() throws IOException {
+        permit(rule().replaceAll("&\\S+", "&other:*"));
+        try (Logged logged = new Logged(Link.class)) {
+            TestMember a = memberOf(PREFIX);
+            logged.awaitText("lacks a command, key or channel");
+            a.queue(key(), 1, 1);
+            a.queue("other", 1, 1);
+            TestMember b = memberOf(PREFIX);
+            b.queue(key(), 1, 1);
+            assertThat(a.failure(a.next(key(), 1, 0, 0, false)).isPermanent())
+                    .as("nobody can be told")
+                    .isTrue();
+            assertThat(a.keep("other", 0).permits()).isZero();
+            b.close();
+
+            // what is refused is not in MONITOR, but in the log of what was refused
+            long start = System.nanoTime();
+            long before = refusals();
+            await().atMost(PATIENCE).until(() -> refusals() >= before + 3);
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(200));
+            assertThat(logged.texts()).hasSize(2);
+        }
+    }
+
+    /** All that a member ever asks a server for. */
+    private void live(LettuceConnectionFactory factory, RedisMonitor monitor) {
+        RedisSettings settings = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
+        TestMember a = open(new TestMember(factory, settings));
+        TestMember b = open(new TestMember(factory, settings));
+        TestMember mortal = open(new TestMember(factory, settings)).lease(Duration.ofMillis(50));
+        String key = key();
+        TestMember.answer(a.store().inspect(key));
+        a.queue("stray", 1, 1);
+        a.keep("stray", 0);
+        a.queue(key, 1, 1);
+        b.queue(key, 1, 1);
+        a.keep(key, 0);
+        b.awaitGrant(key, 1);
+        b.keep(key, 1);
+        a.queue(key, 1, 1);
+        TestMember.answer(b.store().override(key, OptionalInt.of(2)));
+        a.awaitGrant(key, 1);
+        TestMember.answer(b.store().override(key, OptionalInt.empty()));
+        a.queue(key, 1, 2);
+        a.keep(key, 1);
+        TestMember.answer(a.store().inspect(key));
+        a.queue("lapsed", 2, 1);
+        mortal.queue("lapsed", 2, 1);
+        await().atMost(PATIENCE).until(() -> b.queue("lapsed", 2, 1).permits() == 1);
+        List.of("lapsed", key).forEach(each -> a.keep(each, 0));
+        b.keep("lapsed", 0);
+        b.keep(key, 0);
+        await().atMost(PATIENCE).until(() -> monitor.commands(false).contains("publish"));
+        List.of(a, b, mortal).forEach(TestMember::close);
+    }
+
+    /** Parts of a lost key, which a claim clears away. */
+    private void leaveStray() {
+        String line = new String(RedisKey.of(PREFIX, "stray").names()[1], StandardCharsets.UTF_8);
+        server.ask(commands -> commands.zadd(line, 1, "somebody"));
+    }
+
+    /** A second source: what the scripts can call at all. */
+    private static Set<String> calledByScripts() {
+        String all = Stream.of(Script.CLAIMS, Script.OVERRIDE, Script.INSPECT)
+                .map(script -> new String(script.source(), StandardCharsets.UTF_8).replaceAll("(?m)--.*$", ""))
+                .collect(Collectors.joining());
+        return Pattern.compile("'([A-Z]{3,})'")
+                .matcher(all)
+                .results()
+                .map(found -> found.group(1))
+                .filter(word -> !NO_COMMANDS.contains(word))
+                .map(word -> word.toLowerCase(java.util.Locale.ROOT))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String ruleOf(Set<String> commands) {
+        return "ACL SETUSER %s reset on >%s ~%s:* resetchannels &%s:member:* %s"
+                .formatted(
+                        USER,
+                        PASSWORD,
+                        PREFIX,
+                        PREFIX,
+                        commands.stream().map(each -> "+" + each).collect(Collectors.joining(" ")));
+    }
+
+    /** As documented, in one line. */
+    private static String rule() throws IOException {
+        Matcher rule = Pattern.compile("ACL SETUSER (?:[^\n]+\n +)*[^\n]+").matcher(Files.readString(DOCUMENT));
+        assertThat(rule.find()).as("a rule in " + DOCUMENT).isTrue();
+        return rule.group().replaceAll("\\s+", " ").trim();
+    }
+
+    private static List<String> granted() throws IOException {
+        return Arrays.stream(rule().split(" "))
+                .filter(word -> word.startsWith("+"))
+                .map(word -> word.substring(1))
+                .toList();
+    }
+
+    private void permit(String rule) {
+        RedisEye eye = eye(server);
+        eye.acl(rule.replaceFirst("^ACL ", "").split(" "));
+        eye.acl("LOG", "RESET");
+    }
+
+    private LettuceConnectionFactory asUser() {
+        return opened(server.connectionFactory(USER, PASSWORD));
+    }
+
+    private TestMember memberOf(String prefix) {
+        return open(new TestMember(asUser(), RedisSettings.ofPrefix(prefix)));
+    }
+
+    private Set<String> denials() {
+        return server.ask(commands -> commands.aclLog()).stream()
+                .map(entry -> String.valueOf(entry.get("object")).replaceAll("\\|.*", ""))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private long refusals() {
+        return server.ask(commands -> commands.aclLog()).stream()
+                .filter(entry -> "channel".equals(entry.get("reason")))
+                .mapToLong(entry -> Long.parseLong(String.valueOf(entry.get("count"))))
+                .sum();
+    }
+}
