@@ -46,6 +46,24 @@ public record PermitRecord(
         return permits == 0 && !inLine();
     }
 
+    /**
+     * Whether this record and another of the same member say the same, apart from their sequence and version: the claim
+     * that made one of the other asked for nothing that was not recorded already.
+     */
+    public boolean isRepetitionOf(PermitRecord other) {
+        return equals(new PermitRecord(
+                other.member,
+                other.permits,
+                sequence,
+                version,
+                other.wanted,
+                other.unit,
+                other.least,
+                other.limit,
+                other.since,
+                other.expiry));
+    }
+
     PermitRecord claimed(Claim claim, int base, long nextVersion, OptionalLong arrival) {
         return new PermitRecord(
                 member,

@@ -2,11 +2,13 @@ package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.Op;
@@ -17,16 +19,50 @@ import org.jspecify.annotations.Nullable;
  *
  * @param before the snapshot
  * @param after what the document is to say
- * @param step the difference, and who is to be told
+ * @param step the difference, and the members to notify
+ * @param recorded the sequence that the document then has for the claiming member. It is lower than that of the answer if
+ *     the claim changes nothing else; without a claim it has no meaning
  */
-record Draft(Snapshot before, KeyDocument after, Step step) {
+record Draft(Snapshot before, KeyDocument after, Step step, long recorded) {
 
     static Draft of(Snapshot before, KeyTable table, Step step) {
-        return new Draft(before, KeyDocument.of(table), step);
+        long sequence = step.answer().map(Holding::sequence).orElse(-1L);
+        return new Draft(before, KeyDocument.of(table), step, sequence);
     }
 
     boolean isUnchanged() {
         return step.isUnchanged() && after.override().equals(before.document().override());
+    }
+
+    /**
+     * The same without a write, if the claim would only raise the sequence of the member's record: the re-check of a
+     * waiting member, as a rule. The document keeps the lower sequence and its version, so the answer has that version,
+     * and the {@linkplain LatestHolding channel} remembers which claim was answered by it. Empty if there is more to
+     * write.
+     */
+    Optional<Draft> withoutWriting(String member) {
+        boolean ownRecordOnly = step.written().size() == 1 && step.removed().isEmpty();
+        if (!ownRecordOnly || !after.override().equals(before.document().override())) {
+            return Optional.empty();
+        }
+        PermitRecord written = step.written().get(0);
+        return before.document()
+                .record(member)
+                .filter(written::isRepetitionOf)
+                .map(stored -> new Draft(before, before.document(), answerOf(stored), stored.sequence()));
+    }
+
+    private Step answerOf(PermitRecord stored) {
+        Optional<Holding> answer = step.answer()
+                .map(h -> new Holding(
+                        h.permits(),
+                        h.limit(),
+                        h.sequence(),
+                        stored.version(),
+                        h.contended(),
+                        h.over(),
+                        h.recheckAfter()));
+        return new Step(answer, List.of(), Set.of(), Map.of());
     }
 
     /**

@@ -42,8 +42,9 @@ final class Flight {
         if (guess != null) {
             Draft draft = draft(attempt, guess);
             Holding answer = draft.step().answer().orElseThrow();
-            // what is not granted as wanted has to be known for certain
+            // what is not granted as wanted, or not written, has to be known for certain
             if (!draft.isUnchanged()
+                    && draft.withoutWriting(member.member()).isEmpty()
                     && answer.permits() >= attempt.request().claim().wanted()) {
                 commit(attempt, draft);
                 return;
@@ -77,7 +78,10 @@ final class Flight {
         });
     }
 
-    private void propose(Attempt attempt, Draft draft) {
+    private void propose(Attempt attempt, Draft proposed) {
+        Draft draft = mayStayUnwritten(attempt)
+                ? proposed.withoutWriting(member.member()).orElse(proposed)
+                : proposed;
         boolean vanishing =
                 draft.before().children().isEmpty() && !draft.after().mentions(member.member());
         if (draft.isUnchanged() || vanishing) {
@@ -85,6 +89,14 @@ final class Flight {
         } else {
             commit(attempt, draft);
         }
+    }
+
+    /**
+     * Without its node the member joins again. After a claim whose outcome is unknown, the write makes sure that no
+     * earlier transaction takes effect once this claim is answered.
+     */
+    private boolean mayStayUnwritten(Attempt attempt) {
+        return attempt.certain() && own.name() != null;
     }
 
     private void commit(Attempt attempt, Draft draft) {

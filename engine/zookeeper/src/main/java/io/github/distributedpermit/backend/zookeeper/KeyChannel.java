@@ -4,18 +4,13 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A member's use of one key: its node there, and its claims, one at a time. Thread-safe; nothing that could call back is
  * called with the lock held.
  */
 final class KeyChannel implements Flight.Outcome {
-
-    /** A claim whose outcome nobody knows is repeated after this, unless the core sends another. */
-    private static final long UNSETTLED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final String key;
     private final String path;
@@ -30,11 +25,11 @@ final class KeyChannel implements Flight.Outcome {
     private boolean busy;
 
     private boolean retired;
-    private @Nullable Claim unsettled;
+    private final UnknownOutcome unknown = new UnknownOutcome();
     /** An earlier session may have left a record, which nobody will claim back. */
     private boolean departing;
 
-    private final LastHeard last = new LastHeard();
+    private final LatestHolding latest = new LatestHolding();
     private long lastUsed;
 
     KeyChannel(String key, MemberContext member) {
@@ -76,35 +71,36 @@ final class KeyChannel implements Flight.Outcome {
     /** Sends what waits, unless something is on its way or there is no session. */
     private void pump() {
         Link link = member.session().link();
-        Request next;
+        Attempt attempt;
         lock.lock();
         try {
             pending.forgetAbandoned();
             if (busy || link == null) {
                 return;
             }
-            next = pending.send();
+            Request next = pending.send();
             if (next == null) {
                 return;
             }
+            attempt = new Attempt(link, next, 0, unknown.isNone(), latest.answered());
             busy = true;
             departing = false; // the claim says what is to be left
         } finally {
             lock.unlock();
         }
-        flight.begin(new Attempt(link, next, 0));
+        flight.begin(attempt);
     }
 
     @Override
     public void answered(Attempt attempt, Draft draft, Snapshot at) {
-        Holding holding = at.absolute(draft.step().answer().orElseThrow());
         long now = member.now();
+        Holding holding;
         List<String> remains;
         lock.lock();
         try {
             knowledge.learn(at, attempt, draft, now);
-            last.heard(holding);
-            unsettled = null;
+            holding = latest.answered(at.absolute(draft.step().answer().orElseThrow()), draft.recorded());
+            unknown.answered();
             busy = false;
             lastUsed = now;
             remains = remains(attempt.link());
@@ -127,7 +123,7 @@ final class KeyChannel implements Flight.Outcome {
         lock.lock();
         try {
             boolean sameSession = attempt.link().equals(member.session().link());
-            unsettled = sameSession ? attempt.request().claim() : null;
+            unknown.failed(attempt.request().claim(), sameSession);
             departing = departing || !sameSession;
             knowledge.forget();
             busy = false;
@@ -139,12 +135,13 @@ final class KeyChannel implements Flight.Outcome {
         pump();
     }
 
-    /** Somebody has served the member. */
-    void served(Holding holding) {
+    /** Another member has served this one. */
+    void served(Holding notice) {
+        Holding holding;
         lock.lock();
         try {
             knowledge.distrust();
-            last.heard(holding);
+            holding = latest.notified(notice);
         } finally {
             lock.unlock();
         }
@@ -157,7 +154,7 @@ final class KeyChannel implements Flight.Outcome {
         lock.lock();
         try {
             knowledge.forget();
-            gone = last.gone();
+            gone = latest.gone();
         } finally {
             lock.unlock();
         }
@@ -173,7 +170,7 @@ final class KeyChannel implements Flight.Outcome {
         lock.lock();
         try {
             dropped = pending.drop();
-            unsettled = null;
+            unknown.sessionLost();
             departing = own.giveUp() || departing;
             knowledge.forget();
         } finally {
@@ -234,8 +231,8 @@ final class KeyChannel implements Flight.Outcome {
         long now = member.now();
         lock.lock();
         try {
-            Claim claim = unsettled;
-            if (claim != null && !busy && pending.isEmpty() && now - lastUsed >= UNSETTLED_NANOS) {
+            Claim claim = unknown.due(now, lastUsed);
+            if (claim != null && !busy && pending.isEmpty()) {
                 pending.add(Request.again(claim, now));
             }
         } finally {
@@ -251,7 +248,7 @@ final class KeyChannel implements Flight.Outcome {
     boolean beginLeaving(long now, long idle) {
         lock.lock();
         try {
-            boolean clean = unsettled == null && !departing && own.remains().isEmpty();
+            boolean clean = unknown.isSettled() && !departing && own.remains().isEmpty();
             boolean inUse = busy || retired || !pending.isEmpty() || !clean;
             boolean free = own.name() == null || knowledge.isFreeOf(member.member());
             busy = busy || (!inUse && free && now - lastUsed >= idle);

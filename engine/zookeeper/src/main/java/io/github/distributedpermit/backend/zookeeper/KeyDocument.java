@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -38,7 +39,12 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
     }
 
     boolean mentions(String member) {
-        return records.stream().anyMatch(r -> r.member().equals(member));
+        return record(member).isPresent();
+    }
+
+    /** What is recorded for a member. */
+    Optional<PermitRecord> record(String member) {
+        return records.stream().filter(r -> r.member().equals(member)).findFirst();
     }
 
     byte[] encode() {

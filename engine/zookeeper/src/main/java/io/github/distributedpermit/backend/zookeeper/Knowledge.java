@@ -42,7 +42,7 @@ final class Knowledge {
     synchronized void learn(Snapshot at, Attempt attempt, Draft draft, long now) {
         known = at;
         Claim claim = attempt.request().claim();
-        if (claim.queue() && claim.unit() > 0) {
+        if (claim.queue() && claim.unit() > 0 && !attempt.isDelayed()) {
             long version = at.absolute(draft.before().document().ticks() + 1);
             places.recorded(attempt.request().arrival(), now, version);
         }

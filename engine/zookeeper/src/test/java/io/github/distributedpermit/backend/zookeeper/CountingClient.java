@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.AsyncCallback.ChildrenCallback;
 import org.apache.zookeeper.AsyncCallback.DataCallback;
 import org.apache.zookeeper.AsyncCallback.MultiCallback;
@@ -22,6 +23,7 @@ final class CountingClient implements AutoCloseable {
     private final AtomicInteger readsUntilTask = new AtomicInteger();
     private final CuratorFramework curator;
     private volatile Runnable between = () -> {};
+    private volatile boolean deaf;
 
     CountingClient(String connectString, Duration session) {
         curator = CuratorFrameworkFactory.builder()
@@ -44,6 +46,11 @@ final class CountingClient implements AutoCloseable {
         if (readsUntilTask.decrementAndGet() == 0) {
             between.run();
         }
+    }
+
+    /** From now on changes of the nodes that this client watches are not delivered. */
+    void loseNotifications() {
+        deaf = true;
     }
 
     CuratorFramework curator() {
@@ -79,6 +86,16 @@ final class CountingClient implements AutoCloseable {
         public void delete(String path, int version, VoidCallback callback, Object context) {
             writes.incrementAndGet();
             super.delete(path, version, callback, context);
+        }
+
+        @Override
+        public void addWatch(String path, Watcher watcher, AddWatchMode mode, VoidCallback callback, Object context) {
+            Watcher frail = event -> {
+                if (!deaf) {
+                    watcher.process(event);
+                }
+            };
+            super.addWatch(path, frail, mode, callback, context);
         }
 
         @Override

@@ -33,7 +33,11 @@ final class TestProcess implements AutoCloseable {
     }
 
     TestProcess(String connectString, String root, Duration session, boolean readOnly) {
-        this.client = Clients.connect(connectString, session, readOnly);
+        this(Clients.connect(connectString, session, readOnly), root, session, CoreSettings.DEFAULTS.recheck());
+    }
+
+    TestProcess(CuratorFramework client, String root, Duration session, Duration recheck) {
+        this.client = client;
         Scheduler scheduler = (task, delay) -> {
             Future<?> scheduled = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
             return () -> scheduled.cancel(false);
@@ -41,7 +45,7 @@ final class TestProcess implements AutoCloseable {
         this.engine = new PermitEngine(
                 new ZooKeeperPermitBackend(client, new ZooKeeperSettings(root, session, IDLE)),
                 new Member(UUID.randomUUID().toString(), "test"),
-                settings(),
+                settings(recheck),
                 Map.of(),
                 PermitObserver.NONE,
                 System::nanoTime,
@@ -49,12 +53,12 @@ final class TestProcess implements AutoCloseable {
                 timers);
     }
 
-    private static CoreSettings settings() {
+    private static CoreSettings settings(Duration recheck) {
         CoreSettings usual = CoreSettings.DEFAULTS;
         return new CoreSettings(
                 usual.lease(),
                 Duration.ofSeconds(1),
-                usual.recheck(),
+                recheck,
                 usual.window(),
                 usual.handOverSlice(),
                 Duration.ZERO,
