@@ -1,5 +1,7 @@
 package io.github.distributedpermit.backend.redis;
 
+import static java.lang.System.Logger.Level.WARNING;
+
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
@@ -14,8 +16,13 @@ import org.jspecify.annotations.Nullable;
 /** Claims that are one command. What it answers goes to each of them. */
 final class Batch extends ScriptCall<byte[], byte[]> {
 
+    private static final System.Logger LOG = System.getLogger(Batch.class.getName());
+
     private final Outbox outbox;
     private volatile @Nullable List<ClaimCall> claims;
+
+    /** Whether the thread that was to send it failed before it had. */
+    volatile boolean abandoned;
 
     Batch(Outbox outbox, Silence silence) {
         super(Script.CLAIMS, ScriptOutputType.VALUE, silence);
@@ -90,12 +97,16 @@ final class Batch extends ScriptCall<byte[], byte[]> {
     /** Hands out what has come of it. */
     void tell(byte @Nullable [] views, @Nullable Throwable failure) {
         List<ClaimCall> all = claims();
-        if (views != null) {
-            for (int i = 0; i < all.size(); i++) {
-                all.get(i).complete(Wire.view(views, i));
+        for (int i = 0; i < all.size(); i++) {
+            try {
+                if (views != null) {
+                    all.get(i).complete(Wire.view(views, i));
+                } else if (failure != null && !isCancelled()) {
+                    all.get(i).completeExceptionally(failure);
+                }
+            } catch (RuntimeException | Error e) {
+                LOG.log(WARNING, "The answer to a claim could not be handed on; the next claim repairs it", e);
             }
-        } else if (failure != null && !isCancelled()) {
-            all.forEach(claim -> claim.completeExceptionally(failure));
         }
     }
 

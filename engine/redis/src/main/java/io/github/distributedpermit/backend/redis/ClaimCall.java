@@ -12,6 +12,10 @@ final class ClaimCall extends Call<Holding> {
     private final Outbox outbox;
     private volatile @Nullable Batch batch;
 
+    /** The claim that waits behind this one; belongs to the outbox. */
+    @Nullable
+    ClaimCall next;
+
     ClaimCall(Claim claim, RedisKey key, Outbox outbox) {
         this.claim = claim;
         this.key = key;

@@ -1,8 +1,7 @@
 package io.github.distributedpermit.backend.redis;
 
-import java.util.ArrayDeque;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +10,11 @@ import org.jspecify.annotations.Nullable;
  * that a return and the call that follows it, or several calls woken by one answer, leave together, although each asked for
  * a command at once. While two commands are unanswered, the others wait for the next answer: it is the group commit of a
  * busy process, and costs an idle one nothing. Redis answers the commands of a connection in order, so no claim is answered
- * later for it. In a cluster, where a command is for one slot, each leaves alone and at once. Thread-safe.
+ * later for it. In a cluster, where a command is for one slot, each leaves alone and at once.
+ *
+ * <p>Callers' threads run this code, and one of them may be at the end of its stack or of the memory at any point of it. So
+ * the state changes by assignments only, which need neither, and a batch whose sending was cut short is marked by one. The
+ * next claim takes that batch out and fails its claims. Thread-safe.
  */
 final class Outbox {
 
@@ -21,7 +24,7 @@ final class Outbox {
     /** So that no command keeps Redis busy for long. */
     private static final int MOST = 64;
 
-    private final Deque<ClaimCall> waiting = new ArrayDeque<>();
+    private final Object lock = new Object();
     private final byte[] memberId;
     private final RedisSettings settings;
     private final Silence silence;
@@ -32,7 +35,13 @@ final class Outbox {
     /** The claim that asked for it. */
     private @Nullable ClaimCall madeFor;
 
-    private int inFlight;
+    /** The waiting claims, linked: adding one allocates nothing. */
+    private @Nullable ClaimCall first;
+
+    private @Nullable ClaimCall last;
+
+    /** The commands on their way. One that has ended is replaced by the next. */
+    private final @Nullable Batch[] inFlight = new Batch[WINDOW];
 
     Outbox(byte[] memberId, RedisSettings settings, Silence silence) {
         this.memberId = memberId;
@@ -46,34 +55,49 @@ final class Outbox {
         } else if (to.isDown()) {
             claim.refuse("Redis can't be reached: the connection is down");
         } else {
-            synchronized (waiting) {
-                waiting.add(claim);
-                if (loading != null || inFlight >= WINDOW) {
-                    return;
+            synchronized (lock) {
+                ClaimCall tail = last;
+                if (tail == null) {
+                    first = claim;
+                } else {
+                    tail.next = claim;
                 }
-                inFlight++;
+                last = claim;
             }
             sendNext(to);
         }
     }
 
     /**
-     * Uses one place in the window, or leaves it if nobody waits. Where no command can be sent at all, one batch after the
-     * other ends at once, and a loop does not care how many they are.
+     * Sends what waits, as far as there are places. Where no command can be sent at all, one batch after the other ends at
+     * once, and a loop does not care how many they are.
      */
     private void sendNext(Attachment to) {
         for (Batch batch = next(); batch != null; batch = next()) {
-            batch.send(to);
-            if (!batch.isDone()) {
-                Batch sent = batch;
-                sent.whenComplete((views, failure) -> {
-                    sent.claims(); // if it has failed unwritten
-                    sendNext(to);
-                    sent.tell(views, failure);
-                });
-                return;
+            Batch current = batch;
+            boolean followed = false;
+            try {
+                current.send(to);
+                if (current.isDone()) {
+                    current.whenComplete(current::tell);
+                } else {
+                    current.whenComplete((views, failure) -> ended(current, views, failure, to));
+                }
+                followed = true;
+            } finally {
+                if (!followed) {
+                    current.abandoned = true; // an assignment, for nothing else may be possible here
+                }
             }
-            batch.whenComplete(batch::tell);
+        }
+    }
+
+    private void ended(Batch batch, byte @Nullable [] views, @Nullable Throwable failure, Attachment to) {
+        try {
+            batch.claims(); // if it has failed unwritten
+            sendNext(to);
+        } finally {
+            batch.tell(views, failure);
         }
     }
 
@@ -89,23 +113,58 @@ final class Outbox {
     }
 
     private @Nullable Batch next() {
-        synchronized (waiting) {
+        failAbandoned();
+        synchronized (lock) {
             if (loading == null) {
                 dropDone();
             }
-            if (loading != null || waiting.isEmpty()) {
-                inFlight--;
+            int place = freePlace();
+            if (loading != null || first == null || place < 0) {
                 return null;
             }
-            loading = new Batch(this, silence);
-            madeFor = waiting.peek();
-            return loading;
+            Batch batch = new Batch(this, silence);
+            inFlight[place] = batch;
+            madeFor = first;
+            loading = batch;
+            return batch;
+        }
+    }
+
+    /** A place in the window, or -1. */
+    private int freePlace() {
+        for (int i = 0; i < WINDOW; i++) {
+            Batch batch = inFlight[i];
+            if (batch == null || batch.isDone()) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Ends batches whose sending was cut short. No command may exist for them, so that nothing else would end them. */
+    private void failAbandoned() {
+        for (int i = 0; i < WINDOW; i++) {
+            Batch batch;
+            synchronized (lock) {
+                batch = inFlight[i];
+                if (batch == null || !batch.abandoned) {
+                    continue;
+                }
+                if (loading == batch) {
+                    load(List.of()); // its claims still wait, and leave with another
+                }
+                inFlight[i] = null;
+            }
+            PermitStoreException failure = PermitStoreException.passing(
+                    "The claim could not be sent: the sending thread failed with an error", null);
+            batch.cancel(false);
+            batch.filled().forEach(claim -> claim.completeExceptionally(failure));
         }
     }
 
     /** Fills a batch with what waits now, unless it is filled. */
     List<ClaimCall> fill(Batch batch) {
-        synchronized (waiting) {
+        synchronized (lock) {
             if (loading == batch) {
                 load(due());
             }
@@ -115,9 +174,9 @@ final class Outbox {
 
     /** Fills one that has come to nothing, unless it is filled: the time of those that came later is not over. */
     void fillWithOldest(Batch batch) {
-        synchronized (waiting) {
+        synchronized (lock) {
             if (loading == batch) {
-                ClaimCall oldest = waiting.poll();
+                ClaimCall oldest = poll();
                 load(oldest == null ? List.of() : List.of(oldest));
             }
         }
@@ -129,7 +188,7 @@ final class Outbox {
      */
     void givenUp() {
         Batch unwritten;
-        synchronized (waiting) {
+        synchronized (lock) {
             unwritten = madeFor != null && madeFor.isDone() ? loading : null;
             if (unwritten != null) {
                 load(List.of());
@@ -151,21 +210,39 @@ final class Outbox {
 
     /** If all have been given up, one of them nevertheless: with it the command is given up as well. */
     private List<ClaimCall> due() {
-        List<ClaimCall> due = new ArrayList<>(Math.min(waiting.size(), MOST));
-        ClaimCall last = null;
-        while (due.size() < MOST && !waiting.isEmpty()) {
-            last = waiting.remove();
-            if (!last.isDone()) {
-                due.add(last);
+        List<ClaimCall> due = new ArrayList<>();
+        ClaimCall given = null;
+        ClaimCall rest = first;
+        for (; rest != null && due.size() < MOST; rest = rest.next) {
+            given = rest;
+            if (!rest.isDone()) {
+                due.add(rest);
             }
         }
-        return due.isEmpty() && last != null ? List.of(last) : due;
+        List<ClaimCall> taken = due.isEmpty() && given != null ? List.of(given) : due;
+        first = rest; // only now, for what is above may fail
+        if (rest == null) {
+            last = null;
+        }
+        return taken;
     }
 
     private void dropDone() {
-        for (ClaimCall first = waiting.peek(); first != null && first.isDone(); first = waiting.peek()) {
-            waiting.remove();
+        for (ClaimCall oldest = first; oldest != null && oldest.isDone(); oldest = first) {
+            poll();
         }
+    }
+
+    private @Nullable ClaimCall poll() {
+        ClaimCall oldest = first;
+        if (oldest != null) {
+            first = oldest.next;
+            oldest.next = null;
+            if (first == null) {
+                last = null;
+            }
+        }
+        return oldest;
     }
 
     byte[][] arguments(List<ClaimCall> claims, boolean cluster) {
