@@ -74,8 +74,17 @@ public final class ConsulFront implements AutoCloseable {
 
     /** From now on these requests are answered so. */
     public void answer(String path, int status, String body) {
+        answer(request -> request.contains(path), status, body);
+    }
+
+    /** From now on requests of this method and path, and no others, are answered so. */
+    public void answerOnly(String request, int status, String body) {
+        answer(request::equals, status, body);
+    }
+
+    private void answer(Predicate<String> strikes, int status, String body) {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
+        trouble.set(new Trouble(strikes, (exchange, unused) -> {
             exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
             exchange.getResponseBody().write(bytes);
             exchange.close();

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.Work.Checking;
 import io.github.distributedpermit.backend.consul.Work.Claiming;
 import io.github.distributedpermit.backend.consul.Work.Overriding;
 import io.github.distributedpermit.spi.Holding;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /**
  * One claim, or one change of the override: computed on what the lane last saw, committed if nothing has changed since,
@@ -40,8 +42,7 @@ final class Attempt implements Exchange.Party {
         this.work = work;
         this.host = lane.host();
         this.exchange = new Exchange(lane, this);
-        this.isNew = !(work instanceof Claiming claiming)
-                || lane.begin(claiming.claim().sequence());
+        this.isNew = work instanceof Claiming claiming ? lane.begin(claiming.claim()) : work instanceof Overriding;
         this.settling = !isNew;
     }
 
@@ -64,7 +65,7 @@ final class Attempt implements Exchange.Party {
         try {
             Board board = lane.board();
             if (board == null || (!isNew && !fresh)) {
-                read(session);
+                read(session, work instanceof Checking);
             } else {
                 compute(session, board);
             }
@@ -83,12 +84,12 @@ final class Attempt implements Exchange.Party {
             if (fresh) {
                 answer(session, board);
             } else {
-                read(session);
+                read(session, false);
             }
         } else if (fresh || change.isPlain()) {
             commit(session, board, change);
         } else {
-            read(session);
+            read(session, false);
         }
     }
 
@@ -132,13 +133,28 @@ final class Attempt implements Exchange.Party {
         });
     }
 
-    private void read(Session session) {
+    /** @param consistent costs the servers a round among themselves; any other read may be out of date */
+    private void read(Session session, boolean consistent) {
         List<Op> ops =
                 List.of(Op.get(session.fenceKey()), Op.getTree(lane.names().tree()));
-        exchange.transact(session, ops, done -> {
+        Consumer<Done> next = done -> {
             own = false;
-            see(session, done);
-        });
+            Board seen = host.layout().read(lane.names(), done.tree());
+            if (consistent || missing(session, seen) == 0) {
+                see(session, seen);
+            } else {
+                read(session, true);
+            }
+        };
+        if (consistent) {
+            exchange.readConsistently(session, ops, next);
+        } else {
+            exchange.transact(session, ops, next);
+        }
+    }
+
+    private int missing(Session session, Board seen) {
+        return lane.recorded().missing(seen.permitNames(session.id()));
     }
 
     private void commit(Session session, Board before, Change change) {
@@ -169,7 +185,7 @@ final class Attempt implements Exchange.Party {
         } else {
             settling = !change.isPart();
         }
-        see(session, done);
+        see(session, after);
     }
 
     /**
@@ -185,12 +201,24 @@ final class Attempt implements Exchange.Party {
         return after.used() > limit || (!before.isGuarded() && after.othersWait(session.id()));
     }
 
-    private void see(Session session, Done done) {
-        Board seen = host.layout().read(lane.names(), done.tree());
+    private void see(Session session, Board seen) {
+        int missing = missing(session, seen);
+        if (missing > 0) {
+            lane.lost(session, seen, missing);
+        }
+        lane.recorded().seen(seen.permitNames(session.id()), kept());
         lane.board(seen);
         lane.versions().seen(seen.index());
         fresh = true;
         compute(session, seen);
+    }
+
+    /** How many permits this claim leaves to the member, however it ends. */
+    private int kept() {
+        return isNew && work instanceof Claiming claiming
+                ? Math.min(
+                        held, Math.min(claiming.claim().held(), claiming.claim().wanted()))
+                : Integer.MAX_VALUE;
     }
 
     @Override
@@ -201,6 +229,8 @@ final class Attempt implements Exchange.Party {
     private void answer(Session session, Board board) {
         over = true;
         if (work instanceof Claiming claiming) {
+            lane.recorded().seen(board.permitNames(session.id()), Integer.MAX_VALUE);
+            lane.answers();
             claiming.answer(holding(session, board, claiming));
         } else if (work instanceof Overriding overriding) {
             overriding.done().complete(null);

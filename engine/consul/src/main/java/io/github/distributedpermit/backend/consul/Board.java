@@ -1,7 +1,9 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.spi.step.KeyTable;
+import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * All that Consul has of one permit key, at one moment. Members go by their sessions: an instance that lost one is
@@ -21,6 +23,12 @@ interface Board {
     int used();
 
     int permits(String session);
+
+    /** A name for each permit of a session, which stays the same for as long as the session keeps it. */
+    Set<String> permitNames(String session);
+
+    /** Operations that only read, and of which one fails if a permit of the session is gone. */
+    List<Op> proof(String session);
 
     /** Whether somebody else stands in line. */
     boolean othersWait(String session);

@@ -109,6 +109,14 @@ final class ConsulApi {
         return outcome(ops, http.putNow("txn", body(ops)));
     }
 
+    /**
+     * A transaction that only reads, answered by a leader that has applied everything ever written. Any other read may
+     * be answered by a leader that has not replayed all of its log yet.
+     */
+    CompletableFuture<TxnOutcome> readConsistently(List<Op> ops) {
+        return outcome(ops, http.put("txn?consistent", body(ops)));
+    }
+
     private static String body(List<Op> ops) {
         return JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
     }
@@ -139,8 +147,9 @@ final class ConsulApi {
     private static TxnOutcome outcome(List<Op> ops, JsonObject json) {
         List<JsonObject> errors = json.objects("Errors");
         if (!errors.isEmpty()) {
-            JsonObject first = errors.get(0);
-            return new Refused(first.count("OpIndex"), first.text("What"));
+            List<Integer> operations =
+                    errors.stream().map(error -> error.count("OpIndex")).toList();
+            return new Refused(operations, errors.get(0).text("What"));
         }
         List<Entry> entries = json.objects("Results").stream()
                 .map(result -> Entry.of(result.object("KV")))

@@ -59,7 +59,12 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
         this.membership = new Membership(api, loop, settings, member, listener, this::mail, this::reset);
         this.spares = new Spares(api, loop, member);
         this.layout = KeyLayout.of(settings.layout());
-        loop.execute(membership::work);
+        RecordedPermitsCheck check =
+                new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), lanes::values);
+        loop.execute(() -> {
+            membership.work();
+            check.begin();
+        });
     }
 
     @Override

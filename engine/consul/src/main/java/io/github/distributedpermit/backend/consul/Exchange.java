@@ -5,6 +5,7 @@ import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -52,9 +53,22 @@ final class Exchange {
 
     /** @param next goes on if it was done */
     void transact(Session session, List<Op> ops, Consumer<Done> next) {
+        go(session, host.api().transact(ops), next);
+    }
+
+    /**
+     * Reads what a leader that has replayed all of its log has.
+     *
+     * @param next goes on if it was done
+     */
+    void readConsistently(Session session, List<Op> ops, Consumer<Done> next) {
+        go(session, host.api().readConsistently(ops), next);
+    }
+
+    private void go(Session session, CompletableFuture<TxnOutcome> answer, Consumer<Done> next) {
         long fence = session.fence();
         lane.sends(session);
-        host.api().transact(ops).whenComplete((outcome, failure) -> {
+        answer.whenComplete((outcome, failure) -> {
             if (failure != null) {
                 failed(session, failure);
                 return;
@@ -92,8 +106,17 @@ final class Exchange {
         if (refused.isDenied()) {
             party.fail(Membership.refused(refused));
         } else if ((refused.isInvalidSession() && refused.names(session.id())) || (byFence && refused.names("exist"))) {
-            host.membership().lost(session);
-            party.fail(Session.lost());
+            // a leader that has not replayed all of its log does not have the session yet either
+            host.membership().confirmLoss(session).thenAccept(lost -> {
+                if (party.isOver()) {
+                    return;
+                }
+                if (lost || session.isOver()) {
+                    party.fail(Session.lost());
+                } else {
+                    conflict(false, session, fence);
+                }
+            });
         } else if (refused.isInvalidSession() || refused.isConflict()) {
             LOG.log(System.Logger.Level.TRACE, () -> "Repeated: " + refused.reason());
             conflict(byFence, session, fence);

@@ -1,12 +1,16 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.backend.consul.Work.Checking;
 import io.github.distributedpermit.backend.consul.Work.Claiming;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** One key as one member uses it: one attempt, and so one transaction, at a time. Confined to the loop. */
@@ -18,6 +22,7 @@ final class Lane {
     private final HoldingListener listener;
     private final Deque<Work> queue = new ArrayDeque<>();
     private final Places places = new Places();
+    private final RecordedPermits recorded = new RecordedPermits();
     private final Host host;
 
     private Versions versions = new Versions();
@@ -26,7 +31,13 @@ final class Lane {
     private @Nullable Entry unread;
     private @Nullable Session last;
     private long sequence = -1;
+    /** The sequence that the core has last received with an answer or a notice. */
+    private long delivered = -1;
+    /** Of the last claim. */
+    private int limit;
+
     private boolean mayHaveMail;
+    private boolean willCheck;
 
     /** What lanes share. */
     interface Host {
@@ -75,6 +86,11 @@ final class Lane {
         return places;
     }
 
+    /** What Consul must have recorded for the member. */
+    RecordedPermits recorded() {
+        return recorded;
+    }
+
     /** What the member last saw of the key; nothing if that is known to be out of date. */
     @Nullable
     Board board() {
@@ -99,10 +115,51 @@ final class Lane {
     }
 
     /** Whether the claim is not late. */
-    boolean begin(long claimed) {
-        boolean isNew = claimed > sequence;
-        sequence = Math.max(sequence, claimed);
+    boolean begin(Claim claim) {
+        boolean isNew = claim.sequence() > sequence;
+        if (isNew) {
+            sequence = claim.sequence();
+            limit = claim.limit();
+            recorded.claims(claim.held(), claim.wanted());
+        }
         return isNew;
+    }
+
+    /** The core is about to receive an answer of the highest sequence. */
+    void answers() {
+        delivered = sequence;
+    }
+
+    /** Reads the key when its turn comes, since a permit that the member holds may be gone. */
+    void check() {
+        if (!willCheck) {
+            willCheck = true;
+            add(new Checking());
+        }
+    }
+
+    /**
+     * Permits that the member held are not in Consul any more. The core receives this as a notice of its own: an answer
+     * that also grants new permits would hide it.
+     */
+    void lost(Session session, Board seen, int missing) {
+        int left = recorded.count() - missing;
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "Consul has no record any more of %d of the permits that this member held of key '%s': somebody deleted or changed keys under %s. The calls that hold them are notified of the loss"
+                        .formatted(missing, names.encoded(), names.tree()));
+        recorded.seen(seen.permitNames(session.id()), left);
+        int effective = seen.override().orElse(limit);
+        Holding holding = new Holding(
+                left,
+                effective,
+                delivered,
+                versions.answer(seen, session.id(), false),
+                seen.othersWait(session.id()),
+                seen.used() > effective,
+                Optional.empty());
+        listener.granted(names.key(), holding);
+        listener.changed(names.key());
     }
 
     /** Whether neither Consul nor the core knows anything of the member and this key. */
@@ -143,6 +200,9 @@ final class Lane {
             queue.remove();
             work = claiming.merge(following, sequence);
         }
+        if (work instanceof Checking) {
+            willCheck = false;
+        }
         Attempt attempt = new Attempt(this, work);
         running = attempt;
         attempt.begin();
@@ -173,6 +233,8 @@ final class Lane {
         try {
             Notice read = Notice.of(notice.value());
             board = null;
+            recorded.granted(read.permits());
+            delivered = sequence;
             listener.granted(names.key(), read.holding(sequence, versions.notice(notice.modified(), read.slot())));
         } catch (MalformedJsonException e) {
             LOG.log(System.Logger.Level.WARNING, "A notice in Consul is damaged: " + notice.key(), e);
@@ -185,6 +247,7 @@ final class Lane {
         board = null;
         unread = null;
         mayHaveMail = false;
+        recorded.forget();
         places.forget();
         // a Consul that has lost its state counts from the start: indexes from before would meet those of other members
         versions = new Versions();

@@ -152,6 +152,22 @@ record LockBoard(
     }
 
     @Override
+    public Set<String> permitNames(String session) {
+        return Set.copyOf(holdersOf(session));
+    }
+
+    /** The document is unchanged, and each holder's contender exists; both are needed for a permit. */
+    @Override
+    public List<Op> proof(String session) {
+        List<Op> ops = new ArrayList<>();
+        if (lock != null) {
+            ops.add(Op.checkIndex(names.lockFile(), lock.index()));
+        }
+        holdersOf(session).forEach(holder -> ops.add(Op.checkSession(names.contender(holder), holder)));
+        return ops;
+    }
+
+    @Override
     public boolean othersWait(String session) {
         return waiting.size() > (waiting.containsKey(session) ? 1 : 0);
     }

@@ -41,6 +41,8 @@ final class Membership {
     private boolean working;
     private boolean closed;
     private long fences;
+    /** Under way. */
+    private @Nullable CompletableFuture<Boolean> confirmation;
 
     /**
      * @param reader is given what arrives in the inbox
@@ -157,8 +159,12 @@ final class Membership {
         if (outcome instanceof Done done) {
             current.fence(done.written().get(0).modified());
             fenced(current, isNew);
-        } else if (outcome instanceof Refused refused && refused.isInvalidSession()) {
-            lost(current);
+        } else if (outcome instanceof Refused refused && refused.isInvalidSession() && !isNew) {
+            confirmLoss(current).thenAccept(lost -> {
+                if (!lost && !current.isOver()) {
+                    failed(refused(refused));
+                }
+            });
         } else if (outcome instanceof Refused refused) {
             failed(refused(refused));
         } else if (problem != null) {
@@ -222,6 +228,40 @@ final class Membership {
             return PermitStoreException.passing(String.valueOf(cause.getMessage()), cause.getCause());
         }
         return PermitStoreException.passing("Consul failed: " + cause, cause);
+    }
+
+    /**
+     * Asks for a consistent read whether the session and its fence exist, before a session is given up that may be
+     * alive. Ends with {@code true} if it was lost, and never fails: what could not be asked is not confirmed. Those who
+     * ask meanwhile share the answer.
+     */
+    CompletableFuture<Boolean> confirmLoss(Session suspect) {
+        CompletableFuture<Boolean> known = confirmation;
+        if (known != null) {
+            return known;
+        }
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        confirmation = result;
+        List<Op> ops = List.of(Op.get(suspect.fenceKey()), Op.getTree(suspect.fenceKey()));
+        api.readConsistently(ops).whenComplete((outcome, problem) -> {
+            confirmation = null;
+            boolean lost = suspect.isOver() || isWithoutFence(suspect, outcome);
+            if (lost) {
+                lost(suspect);
+            }
+            result.complete(lost);
+        });
+        return result;
+    }
+
+    private static boolean isWithoutFence(Session suspect, @Nullable TxnOutcome outcome) {
+        if (outcome instanceof Done done) {
+            return !suspect.id().equals(done.written().get(0).session());
+        }
+        return outcome instanceof Refused refused
+                && refused.operation() == 0
+                && refused.names(suspect.fenceKey())
+                && refused.names("exist");
     }
 
     /** The session, or what it holds, is gone; also told by a transaction that met it. */

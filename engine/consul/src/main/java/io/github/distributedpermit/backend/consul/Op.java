@@ -46,6 +46,11 @@ record Op(Map<String, Object> json, boolean answered) {
         return new Op(fields("check-not-exists", key), false);
     }
 
+    /** Fails unless this session has locked the key. */
+    static Op checkSession(String key, String session) {
+        return new Op(withSession(fields("check-session", key), session), true);
+    }
+
     static Op delete(String key) {
         return new Op(fields("delete", key), false);
     }

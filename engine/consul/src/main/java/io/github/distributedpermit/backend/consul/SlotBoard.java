@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,6 +125,21 @@ record SlotBoard(
     @Override
     public int permits(String session) {
         return slotsOf(session).size();
+    }
+
+    /** With the index of its last change: a slot that was deleted and taken again is another permit. */
+    @Override
+    public Set<String> permitNames(String session) {
+        return slotsOf(session).stream()
+                .map(slot -> slot.number() + "@" + slot.index())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    @Override
+    public List<Op> proof(String session) {
+        return slotsOf(session).stream()
+                .map(slot -> Op.checkIndex(names.slot(slot.number()), slot.index()))
+                .toList();
     }
 
     @Override

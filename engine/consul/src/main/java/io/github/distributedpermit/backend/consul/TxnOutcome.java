@@ -17,12 +17,17 @@ sealed interface TxnOutcome {
     /**
      * Nothing of it was done.
      *
-     * @param operation which one was refused first
-     * @param reason in Consul's words
+     * @param operations which were refused; the first comes first
+     * @param reason of the first, in Consul's words
      */
-    record Refused(int operation, String reason) implements TxnOutcome {
+    record Refused(List<Integer> operations, String reason) implements TxnOutcome {
 
         private static final int SHOWN = 200;
+
+        /** The operation that was refused first. */
+        int operation() {
+            return operations.get(0);
+        }
 
         /** A right is missing. */
         boolean isDenied() {

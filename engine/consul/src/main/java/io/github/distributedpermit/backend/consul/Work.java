@@ -45,6 +45,21 @@ sealed interface Work {
         }
     }
 
+    /** Reads the key, because a permit that the member holds may have been deleted from outside. */
+    record Checking() implements Work {
+
+        private static final System.Logger LOG = System.getLogger(Checking.class.getName());
+
+        /** The next check comes soon. */
+        @Override
+        public void fail(Throwable failure) {
+            LOG.log(
+                    System.Logger.Level.DEBUG,
+                    "A key in Consul could not be checked for permits this member holds",
+                    failure);
+        }
+    }
+
     /**
      * Sets or lifts the operator's limit.
      *

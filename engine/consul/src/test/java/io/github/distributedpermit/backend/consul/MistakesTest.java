@@ -6,9 +6,14 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.consulserver.ConsulFront;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is easily got wrong with boards that are out of date, and with transactions that Consul refuses. */
 class MistakesTest {
@@ -118,6 +123,30 @@ class MistakesTest {
         assertThat(a.losses()).isEqualTo(1);
         // the next session's fence may be among them
         assertThat(transactions() - before).isLessThanOrEqualTo(3);
+    }
+
+    /** As a leader answers that has not replayed all of its log. */
+    @ParameterizedTest
+    @ValueSource(strings = {"key \\\"FENCE\\\" doesn't exist", "invalid session \\\"SESSION\\\""})
+    void sessionThatALeaderDoesNotKnowYetIsNotGivenUp(String reason) {
+        TestMember a = bench.member();
+        a.queue("held", 1, 1);
+        String session = bench.sessions(a).get(0).id();
+        String what = reason.replace("FENCE", bench.prefix() + "/.inbox/" + session + "/.member")
+                .replace("SESSION", session);
+        front.answerOnly(
+                "PUT /v1/txn", 409, "{\"Results\":null,\"Errors\":[{\"OpIndex\":0,\"What\":\"" + what + "\"}]}");
+
+        CompletableFuture<Holding> other = a.ask(KEY, 1, 1, 1);
+        Membership membership = a.store().membership();
+        a.store().loop().execute(() -> membership.inDoubt(Objects.requireNonNull(membership.current())));
+        await().until(() -> other.isDone() || front.requests().contains("PUT /v1/txn?consistent"));
+        front.behave();
+
+        await().ignoreExceptions().until(() -> a.ask(KEY, 1, 1, 1).get().permits() == 1);
+        assertThat(a.losses()).isZero();
+        assertThat(bench.sessions(a)).extracting(ConsulProbe.Session::id).containsExactly(session);
+        assertThat(a.keep("held", 1, 1).permits()).isEqualTo(1);
     }
 
     @Test

@@ -232,6 +232,27 @@ class SlotsTest {
     }
 
     @Test
+    void idleHolderOfManyKeysIsCheckedByOneReadPerSixtyPermitsAndNoWrite() {
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(2)));
+        for (int i = 0; i < 61; i++) {
+            a.queue("idle-" + i, 1, 1);
+        }
+        long writes = transactions();
+
+        await().atMost(Duration.ofSeconds(15)).until(() -> checks() >= 4);
+
+        assertThat(checks()).isLessThanOrEqualTo(6);
+        assertThat(transactions()).isEqualTo(writes);
+        assertThat(a.grants()).isEmpty();
+    }
+
+    private long checks() {
+        return front.requests().stream()
+                .filter(r -> r.endsWith("/v1/txn?consistent"))
+                .count();
+    }
+
+    @Test
     void closingServesTheLineAndLeavesNoSession() {
         TestMember a = bench.member();
         TestMember b = bench.member();

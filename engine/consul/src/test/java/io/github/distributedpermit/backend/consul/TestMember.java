@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +25,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
     private final AtomicLong sequence = new AtomicLong();
     private final AtomicInteger losses = new AtomicInteger();
     private final AtomicInteger signs = new AtomicInteger();
-    private final List<Holding> grants = new CopyOnWriteArrayList<>();
+    private final List<Map.Entry<String, Holding>> grants = new CopyOnWriteArrayList<>();
     private final ConsulPermitStore store;
 
     TestMember(ConsulPermitBackend backend) {
@@ -48,7 +49,14 @@ final class TestMember implements HoldingListener, AutoCloseable {
     }
 
     List<Holding> grants() {
-        return grants;
+        return grants.stream().map(Map.Entry::getValue).toList();
+    }
+
+    List<Holding> grants(String key) {
+        return grants.stream()
+                .filter(grant -> grant.getKey().equals(key))
+                .map(Map.Entry::getValue)
+                .toList();
     }
 
     /** Wants this many in all, whole, and waits in line for them. */
@@ -107,7 +115,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     @Override
     public void granted(String key, Holding holding) {
-        grants.add(holding);
+        grants.add(Map.entry(key, holding));
     }
 
     @Override
