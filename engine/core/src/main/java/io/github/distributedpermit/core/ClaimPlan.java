@@ -35,6 +35,9 @@ final class ClaimPlan {
     private long recheckAt;
     private long rememberedUntil;
 
+    /** When the oldest claim after the last confirmed one was sent; {@link LineState#NEVER} if all are confirmed. */
+    private long unconfirmedSince = LineState.NEVER;
+
     ClaimPlan(KeyLine line, Policy policy) {
         this.line = line;
         this.policy = policy;
@@ -92,6 +95,7 @@ final class ClaimPlan {
             giveBack = false;
             giveBackCarrier = NONE;
         }
+        unconfirmedSince = sent.oldestAt();
         long delay = Math.min(policy.recheck(), policy.renewal());
         recheckAt = now + (recheckAfter == null ? delay : Math.min(delay, recheckAfter.toNanos()));
     }
@@ -105,6 +109,7 @@ final class ClaimPlan {
     /** Nothing that was ever sent matters any more: the store has forgotten this member. */
     void forgotten() {
         sent.clear();
+        unconfirmedSince = LineState.NEVER;
         owed = false;
         giveBack = false;
         owedCarrier = NONE;
@@ -132,6 +137,16 @@ final class ClaimPlan {
     /** Until when the store may remember permits of this member, even if no further claim arrives. */
     long rememberedUntil() {
         return rememberedUntil;
+    }
+
+    /**
+     * Whether no answer has been applied for a lease although claims were sent. Their answers may be lost on the way while
+     * the claims themselves arrive, and then each repetition would renew permits in the store that this member can't use.
+     * So the member claims only what is in use, which in a store with leases is nothing by then, until one such claim is
+     * confirmed.
+     */
+    boolean isProbing(long now) {
+        return unconfirmedSince != LineState.NEVER && now - unconfirmedSince >= policy.lease();
     }
 
     boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
@@ -180,6 +195,7 @@ final class ClaimPlan {
         int inFlight = sent.inFlight();
         return inFlight == 0
                 || (!contended
+                        && !isProbing(now)
                         && inFlight < policy.window()
                         && !backoff.isFailing()
                         && !waiters.isEmpty()
@@ -188,17 +204,24 @@ final class ClaimPlan {
 
     /** Makes the claim that is due. The member lowers its own count before the claim leaves. */
     void send(long sequence, int wanted, Ledger ledger, WaiterQueue waiters, long now, Effects effects) {
+        boolean probing = isProbing(now);
         int held = giveBack ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
-        Waiter oldest = waiters.first();
+        Waiter oldest = probing ? null : waiters.first();
         int unit = oldest == null ? 0 : oldest.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.arrival);
-        boolean queue = waiters.hasQueueing();
+        boolean queue = !probing && waiters.hasQueueing();
         Claim claim = new Claim(
                 line.key(), policy.limit(), sequence, held, wanted, unit, waited, policy.leaseDuration(), queue);
         SentClaim record = new SentClaim(line, sequence, held, now);
         sent.add(record);
-        waiters.claimed(sequence);
+        if (!probing) {
+            waiters.claimed(sequence);
+            newTry = false;
+        }
+        if (unconfirmedSince == LineState.NEVER) {
+            unconfirmedSince = now;
+        }
         owedCarrier = owed ? sequence : NONE;
         giveBackCarrier = giveBack ? sequence : NONE;
         lastSentAt = now;
@@ -206,7 +229,6 @@ final class ClaimPlan {
         lastUnit = unit;
         lastQueue = queue;
         lastOldest = oldest;
-        newTry = false;
         again = false;
         passedOn = false;
         recheckAt = now + policy.recheck();

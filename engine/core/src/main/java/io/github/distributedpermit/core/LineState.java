@@ -150,7 +150,7 @@ final class LineState {
         handOut(false, now, effects);
         rejectTries(effects);
         returnIdle(now);
-        int wanted = wanted();
+        int wanted = wanted(now);
         if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
                 && plan.maySend(waiters, ledger.isContended(), now)) {
             plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
@@ -223,7 +223,10 @@ final class LineState {
     }
 
     /** In use, waiting for and lingering; more than the limit only as far as the oldest waiter needs it. */
-    private int wanted() {
+    private int wanted(long now) {
+        if (plan.isProbing(now)) {
+            return ledger.inUse();
+        }
         Waiter oldest = waiters.first();
         if (oldest == null) {
             return ledger.granted();

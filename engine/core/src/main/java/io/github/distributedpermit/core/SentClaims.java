@@ -106,6 +106,12 @@ final class SentClaims {
         return null;
     }
 
+    /** When the oldest that is not confirmed was sent; {@link LineState#NEVER} if there is none. */
+    long oldestAt() {
+        SentClaim oldest = claims.peekFirst();
+        return oldest == null ? LineState.NEVER : oldest.at;
+    }
+
     int inFlight() {
         return inFlight;
     }

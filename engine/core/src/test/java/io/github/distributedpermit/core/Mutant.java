@@ -48,6 +48,7 @@ enum Mutant {
     SEVERAL_IN_FLIGHT_WHILE_AWAY("Backoff", "isFailing", FixedValue.value(false)),
     IDLE_PART_KEPT("LineState", "returnIdle", Mistakes.IdlePartKept.class),
     HEAVY_JUDGED_TOO_EARLY("LineState", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
+    RENEWED_WITHOUT_ANSWERS("ClaimPlan", "isProbing", FixedValue.value(false)),
     TIMER_WHILE_WINDOW_FULL("LineState", "nextTime", Mistakes.TimerWhileFull.class),
     CANCEL_LEAKS("FutureCall", "end", Mistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),

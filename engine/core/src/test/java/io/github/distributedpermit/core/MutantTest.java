@@ -38,6 +38,7 @@ class MutantTest {
                 "NO_BACKOFF",
                 "IDLE_PART_KEPT",
                 "HEAVY_JUDGED_TOO_EARLY",
+                "RENEWED_WITHOUT_ANSWERS",
                 "TIMER_WHILE_WINDOW_FULL",
                 "CANCEL_LEAKS",
                 "LOSS_IGNORED",

@@ -109,6 +109,26 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (member != null && !member.claims[SimMember.key(claim.key())].spend()) {
             throw violation("hot loop: %s claims %s too often, now %s", member, claim.key(), claim);
         }
+        if (member != null) {
+            checkThatNothingUnusedIsRenewed(member, SimMember.key(claim.key()), claim);
+        }
+    }
+
+    /** Its answers may be lost, and then its repetitions would keep permits that nobody uses. */
+    private void checkThatNothingUnusedIsRenewed(SimMember member, int key, Claim claim) {
+        long now = member.process.clock();
+        LineState state = Peek.state(member.engine, claim.key());
+        int inUse = state == null ? 0 : state.ledger.inUse();
+        boolean forgotten = now - member.wantedAt[key] >= plan.lease;
+        if (forgotten || member.unansweredSince[key] == Long.MAX_VALUE) {
+            member.unansweredSince[key] = now;
+        }
+        if (claim.wanted() > inUse) {
+            member.wantedAt[key] = now;
+            if (now - member.unansweredSince[key] >= plan.lease) {
+                throw violation("%s uses %d, and asks for more without an answer for a lease: %s", member, inUse, claim);
+            }
+        }
     }
 
     @Override
@@ -118,6 +138,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             return;
         }
         int k = SimMember.key(key);
+        member.unansweredSince[k] = Long.MAX_VALUE;
         if (pushed) {
             member.claims[k].earn(2);
         }
@@ -372,6 +393,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             }
             if (member.process.isStopped()) {
                 weather.trouble(member.process.stoppedUntil());
+            }
+            if (member.link.deaf) {
+                continue;
             }
             for (SimCall call : member.waiting.get(key)) {
                 if (call.block && !call.ended) {

@@ -26,6 +26,8 @@ final class SimLink implements PermitStore {
     private final SimNetwork network;
     private final Map<Long, Long> sentAt = new HashMap<>();
     private boolean closed;
+    /** Whether nothing that the store sends arrives, though everything sent to it does. */
+    boolean deaf;
 
     SimLink(SimNetwork network, String member, SimProcess process, HoldingListener listener) {
         this.network = network;
@@ -67,7 +69,7 @@ final class SimLink implements PermitStore {
             Holding holding = network.server.claim(member, claim);
             network.tap.arrived(this, claim, holding);
             long back = network.weather.answerDelay();
-            if (back != Weather.LOST) {
+            if (back != Weather.LOST && !deaf) {
                 network.time.after(back, process, () -> {
                     if (!answer.isDone()) {
                         network.tap.delivered(this, claim.key(), holding, false);
@@ -87,7 +89,7 @@ final class SimLink implements PermitStore {
 
     private void deliver(String key, Holding holding) {
         long delay = network.weather.pushDelay();
-        if (delay != Weather.LOST) {
+        if (delay != Weather.LOST && !deaf) {
             network.time.after(delay, process, () -> {
                 if (!closed) {
                     network.tap.delivered(this, key, holding, true);

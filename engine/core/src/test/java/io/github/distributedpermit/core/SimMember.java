@@ -23,6 +23,10 @@ final class SimMember {
     final List<List<SimCall>> holding = new ArrayList<>();
     /** Until when the answers delivered so far allow to hold, on the member's clock, per key. */
     final long[] confirmedUntil;
+    /** Since when nothing has come although a claim was sent, on the member's clock, per key. */
+    final long[] unansweredSince;
+    /** When it last asked for more than it used, on the member's clock, per key. */
+    final long[] wantedAt;
 
     final Budget[] claims;
     final Budget timers;
@@ -33,12 +37,16 @@ final class SimMember {
         int keys = plan.limits.length;
         limits = new int[keys];
         confirmedUntil = new long[keys];
+        unansweredSince = new long[keys];
+        wantedAt = new long[keys];
         claims = new Budget[keys];
         timers = new Budget(network.time, 200, 200);
         Map<String, PermitSettings> named = new HashMap<>();
         for (int key = 0; key < keys; key++) {
             limits[key] = plan.limit(key);
             confirmedUntil[key] = Long.MIN_VALUE;
+            unansweredSince[key] = Long.MAX_VALUE;
+            wantedAt[key] = process.clock();
             claims[key] = new Budget(network.time, 60, 40);
             waiting.add(new ArrayList<>());
             holding.add(new ArrayList<>());

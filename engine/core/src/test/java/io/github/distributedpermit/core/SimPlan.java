@@ -36,6 +36,10 @@ final class SimPlan {
     final long slowest;
     /** Whether callbacks run a little later than what they tell of. */
     final boolean deferred;
+    /** For so many leases nothing reaches one of the members, while all that it sends arrives; 0 for never. */
+    final int deafLeases;
+    /** For what was added later, so that the other seeds stay what they were. */
+    final SplittableRandom later;
 
     SimPlan(long seed) {
         this.seed = seed;
@@ -64,6 +68,9 @@ final class SimPlan {
         hold = between(1, 15) * MILLI;
         deferred = chance(0.5);
         slowest = chance(0.5) ? MILLI : between(1, 4) * MILLI;
+        later = new SplittableRandom(seed * 31 + 17);
+        boolean deaf = later.nextDouble() < 0.3 && !endless && severity > 0;
+        deafLeases = deaf ? 2 + later.nextInt(11) : 0;
     }
 
     boolean chance(double probability) {

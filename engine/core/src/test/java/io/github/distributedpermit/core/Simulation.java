@@ -52,6 +52,7 @@ final class Simulation {
     private final Deque<String> history = new ArrayDeque<>();
     private boolean open = true;
     private long progressAt;
+    private long deafUntil;
     private long calls;
     private long granted;
     private long refused;
@@ -122,7 +123,8 @@ final class Simulation {
             join();
         }
         planFaults();
-        runTo(plan.duration, () -> false);
+        planDeafness();
+        runTo(Math.max(plan.duration, deafUntil), () -> false);
         open = false;
         weather.clear();
         for (int key = 0; key < plan.limits.length; key++) {
@@ -381,6 +383,38 @@ final class Simulation {
                 boolean politely = plan.chance(0.4);
                 time.after(plan.random.nextLong(plan.duration), null, () -> end(member, politely));
             }
+        }
+    }
+
+    /** All that one member sends arrives, and nothing comes back to it for many leases, while it and others wait. */
+    private void planDeafness() {
+        if (plan.deafLeases == 0) {
+            return;
+        }
+        SimMember deaf = members.get(plan.later.nextInt(members.size()));
+        long from = plan.later.nextLong(plan.duration);
+        deafUntil = from + plan.deafLeases * plan.lease;
+        time.after(from, null, () -> {
+            trace(() -> "--- nothing reaches " + deaf + " any more");
+            weather.trouble(time.now());
+            deaf.link.deaf = true;
+        });
+        time.after(deafUntil, null, () -> {
+            trace(() -> "--- " + deaf + " is reached again");
+            weather.trouble(time.now());
+            deaf.link.deaf = false;
+        });
+        for (long at = from; at < deafUntil; at += plan.lease / 2) {
+            int key = plan.later.nextInt(plan.limits.length);
+            time.after(at, deaf.process, () -> startUnlessLeaving(deaf, key));
+            SimMember other = members.get(plan.later.nextInt(members.size()));
+            time.after(at, other.process, () -> startUnlessLeaving(other, key));
+        }
+    }
+
+    private void startUnlessLeaving(SimMember member, int key) {
+        if (!member.leaving) {
+            start(member, key, 1, true, -1);
         }
     }
 

@@ -275,4 +275,59 @@ class StoreAwayTest {
         bench.runMillis(2);
         assertThat(bench.used()).isZero();
     }
+
+    /** Its requests arrive, so that each repetition renews what the store has granted to it. */
+    @Test
+    void aMemberWithoutAnswersKeepsNothingItDoesNotUseForLongerThanALease() {
+        Party b = bench.member("b", 1);
+        a.link.deaf = true;
+        a.acquire();
+        bench.runMillis(10);
+        Asked waiting = b.acquire();
+        callEveryTenth(a, Bench.LEASE.plus(Bench.COMMAND).plusSeconds(2));
+        assertThat(waiting.holds()).isTrue();
+        callEveryTenth(a, Bench.LEASE.multipliedBy(12));
+        assertThat(waiting.holds()).isTrue();
+    }
+
+    @Test
+    void waitersAreServedWithOneMoreRoundTripWhenAnswersAreBack() {
+        a.link.deaf = true;
+        callEveryTenth(a, Bench.LEASE.multipliedBy(3));
+        a.link.deaf = false;
+        Asked call = a.acquire(Duration.ofMinutes(1));
+        bench.run(Bench.COMMAND.plusSeconds(2));
+        assertThat(call.holds()).isTrue();
+        List<io.github.distributedpermit.spi.Claim> claims = a.link.claims;
+        assertThat(claims.get(claims.size() - 2).wanted()).isZero();
+        assertThat(a.lastClaim().wanted()).isPositive();
+    }
+
+    /** What the claim before it asked for was nothing, so that its answer is none to the try. */
+    @Test
+    void aTryIsNotRejectedByTheAnswerToAClaimForNothing() {
+        Party two = bench.member("two", 2);
+        two.link.deaf = true;
+        Asked call = two.acquire(Duration.ofMinutes(1));
+        bench.run(Bench.LEASE.multipliedBy(2));
+        long before = two.claims();
+        while (two.claims() == before) {
+            bench.time.step(Long.MAX_VALUE);
+        }
+        two.link.deaf = false;
+        Asked attempt = two.tryAcquire();
+        bench.runMillis(3);
+        assertThat(call.holds()).isTrue();
+        assertThat(attempt.holds()).isTrue();
+        assertThat(two.claimsAfter(before))
+                .extracting(io.github.distributedpermit.spi.Claim::wanted)
+                .containsExactly(0, 2);
+    }
+
+    private void callEveryTenth(Party party, Duration duration) {
+        for (long i = 0; i < duration.toMillis() / 100; i++) {
+            party.acquire(Duration.ofSeconds(1));
+            bench.runMillis(100);
+        }
+    }
 }
