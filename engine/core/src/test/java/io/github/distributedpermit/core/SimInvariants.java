@@ -126,7 +126,8 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (claim.wanted() > inUse) {
             member.wantedAt[key] = now;
             if (now - member.unansweredSince[key] >= plan.lease) {
-                throw violation("%s uses %d, and asks for more without an answer for a lease: %s", member, inUse, claim);
+                throw violation(
+                        "%s uses %d, and asks for more without an answer for a lease: %s", member, inUse, claim);
             }
         }
     }
