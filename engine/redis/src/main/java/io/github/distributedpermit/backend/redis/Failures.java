@@ -23,6 +23,9 @@ final class Failures {
 
     private static final Set<String> PERMANENT = Set.of("WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "DPFOREIGN");
 
+    /** The format of a key, its minimum reader, what the script knows, and the name of the key. */
+    private static final Pattern NEWER = Pattern.compile("DPNEWER (\\d+) (\\d+) (\\d+) (.*)", Pattern.DOTALL);
+
     /** Redis before 7 wraps what a command inside a script answered. */
     private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");
 
@@ -84,6 +87,19 @@ final class Failures {
         }
         if (code.equals("WRONGPASS") || code.equals("NOAUTH")) {
             return PermitStoreException.permanent("Redis refuses the user or password (" + code + ")", null);
+        }
+        Matcher newer = NEWER.matcher(text);
+        if (code.equals("DPNEWER") && newer.find()) {
+            return PermitStoreException.newerFormat(
+                    "The permit at " + newer.group(4),
+                    Integer.parseInt(newer.group(1)),
+                    Integer.parseInt(newer.group(2)),
+                    Integer.parseInt(newer.group(3)));
+        }
+        if (code.equals("DPCLAIM")) {
+            return PermitStoreException.permanent(
+                    "The scripts on the class path are not of the version of the classes (DPCLAIM); is the library there twice?",
+                    null);
         }
         if (PERMANENT.contains(code)) {
             Matcher named = FOREIGN_KEY.matcher(text);

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.HoldingListener;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** What a member hears on its channel: grants, and its own probes. Anybody may publish anything there. */
@@ -11,6 +12,7 @@ final class Notices {
 
     private final RedisKeys keys;
     private final HoldingListener listener;
+    private final AtomicBoolean warned = new AtomicBoolean();
     private volatile @Nullable Probe expected;
 
     Notices(RedisKeys keys, HoldingListener listener) {
@@ -26,6 +28,11 @@ final class Notices {
             }
         } else if (Wire.isGrant(notice)) {
             keys.userKey(Wire.grantedKey(notice)).ifPresent(key -> granted(key, notice));
+        } else if (Wire.isNewerGrant(notice) && warned.compareAndSet(false, true)) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "Notifications of newer instances have a format that this instance does not know. Waiting calls receive "
+                            + "their permits by polling, up to half a second late, until this instance is updated");
         }
     }
 

@@ -13,12 +13,23 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * What goes between member and scripts, packed as the scripts' {@code struct} does: little endian, times in microseconds.
- * Lua's only number is the double, which is exact to 2^53.
+ * Lua's only number is the double, which is exact to 2^53. Claims and answers stay between a member and its own scripts and
+ * have no format number; notifications and what is stored do (see docs/compatibility.md).
  */
 final class Wire {
 
-    /** A notice of a grant, followed by the view and the encoded key. */
+    /** The format of the stored state and of notifications that this version knows; the scripts have the same number. */
+    static final int FORMAT = 1;
+
+    /**
+     * A notification of a grant. The format and the minimum reader follow, the length of the view, the view, and the
+     * encoded key. The view of a newer format is longer.
+     */
     static final byte GRANT = 'G';
+
+    private static final int GRANT_READER = 2;
+    private static final int GRANT_VIEW_LENGTH = 3;
+    private static final int GRANT_VIEW = 4;
 
     /** A member's word to itself, followed by a number. */
     static final byte PROBE = 'P';
@@ -90,18 +101,36 @@ final class Wire {
         return new Holding(permits, limit, sequence, version, (flags & 1) != 0, (flags & 2) != 0, recheckAfter);
     }
 
+    /** Whether it is a notification of a grant that this version can read. */
     static boolean isGrant(byte[] notice) {
-        return notice.length > 1 + VIEW_LENGTH && notice[0] == GRANT;
+        return notice.length > GRANT_VIEW + VIEW_LENGTH
+                && notice[0] == GRANT
+                && unsigned(notice, GRANT_READER) <= FORMAT
+                && unsigned(notice, GRANT_VIEW_LENGTH) >= VIEW_LENGTH
+                && notice.length > grantedKeyStart(notice);
+    }
+
+    /** Whether it is a notification of a grant that only newer versions can read. */
+    static boolean isNewerGrant(byte[] notice) {
+        return notice.length > GRANT_VIEW && notice[0] == GRANT && unsigned(notice, GRANT_READER) > FORMAT;
     }
 
     static Holding grantedHolding(byte[] notice) {
         ByteBuffer in = ByteBuffer.wrap(notice).order(ByteOrder.LITTLE_ENDIAN);
-        return view(in.position(1));
+        return view(in.position(GRANT_VIEW));
     }
 
     static String grantedKey(byte[] notice) {
-        int start = 1 + VIEW_LENGTH;
+        int start = grantedKeyStart(notice);
         return new String(notice, start, notice.length - start, StandardCharsets.UTF_8);
+    }
+
+    private static int grantedKeyStart(byte[] notice) {
+        return GRANT_VIEW + unsigned(notice, GRANT_VIEW_LENGTH);
+    }
+
+    private static int unsigned(byte[] bytes, int at) {
+        return Byte.toUnsignedInt(bytes[at]);
     }
 
     static byte[] probe(long number) {

@@ -31,13 +31,13 @@ if r and sequence <= r.sequence then
     op.lenient = true
     flush()
   end
-  return view(member, r)
+  return op.refused or view(member, r)
 end
 
 local newcomer = not r
 if newcomer then
   r = { permits = 0, wanted = 0, unit = 0, least = 0, limit = 0, sequence = 0, version = 0, expiry = 0, lease = 0, tomb = 0,
-    waiting = false }
+    waiting = false, tail = '' }
   op.records[member] = r
 end
 op.lenient = r.permits > 0 or wanted == 0
@@ -118,4 +118,4 @@ if newcomer and call('HLEN', STATE) == 32 then
 end
 
 flush()
-return view(member, r)
+return op.refused or view(member, r)

@@ -12,7 +12,7 @@ local used, holding, inline = 0, {}, {}
 local all = call('HGETALL', STATE)
 for i = 1, #all, 2 do
   local member = all[i]
-  if member ~= '*' then
+  if not string.find(member, '[^%w_-]') then -- the others are fields of the key
     local r = decode(all[i + 1])
     if r.expiry > op.now then
       used = used + r.permits

@@ -22,4 +22,4 @@ if not op.fresh then
   serve()
   flush()
 end
-return 1
+return op.refused or 1

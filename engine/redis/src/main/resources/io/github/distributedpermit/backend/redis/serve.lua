@@ -52,13 +52,29 @@ local function view(member, r)
   return struct.pack('<I4I4dddB', r.permits, most, r.sequence, r.version, recheck, flags)
 end
 
--- Writes down what has changed. A line may be served at once that is longer than the values a call can take.
+local function channel(member)
+  return string.match(STATE, '^(.*):{.*}:state$') .. ':member:' .. member
+end
+
+-- Notifies the served members. Comes after everything is written: an error here must not leave a notification of a grant
+-- that is not recorded.
+local function notify()
+  local key = string.match(STATE, '^.*:{(.*)}:state$')
+  for _, member in ipairs(op.served) do
+    local packed = view(member, op.records[member])
+    call('PUBLISH', channel(member), 'G' .. struct.pack('<BBB', FORMAT, MINIMUM_READER, #packed) .. packed .. key)
+  end
+end
+
+-- Writes down what has changed, then notifies. A line may be served at once that is longer than the values a call can take.
 local function flush()
-  local fields = { '*', struct.pack(HEADER_PACKING, 1, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life) }
+  local header = struct.pack(HEADER_PACKING, MARK, op.format, op.reader, op.used, op.line, op.override, op.version,
+    op.lease, op.tomb, op.life)
+  local fields = { '*', header .. op.tail }
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member
     fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
-      r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0)
+      r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0, FORMAT) .. r.tail
     if #fields > 1000 then
       put('HSET', STATE, unpack(fields))
       fields = {}
@@ -72,6 +88,9 @@ local function flush()
   end
   for i = 1, #op.unborn do
     call('PEXPIREAT', op.unborn[i], math.ceil(op.life / 1000) + 1)
+  end
+  if op.served then
+    notify()
   end
 end
 
@@ -169,16 +188,24 @@ local function prepare()
     end
   end
 
-  -- Tells a member what it was given. False if its process is gone or deaf.
-  local function told(member, r)
-    unlock() -- whoever hears of a grant must find it recorded
-    local prefix, key = string.match(STATE, '^(.*):{(.*)}:state$')
-    local heard = call('PUBLISH', prefix .. ':member:' .. member, 'G' .. view(member, r) .. key)
-    return op.clustered or heard > 0
+  -- Whether the member is subscribed on this server. Asked before it gets anything: a notification can't be taken back,
+  -- because PUBLISH is replicated and a subscriber of a replica receives it whatever this server counts. The subscribers of
+  -- a cluster can't be counted here; there each grant stands.
+  local function subscribed(member)
+    if op.clustered then
+      return true
+    end
+    local count = redis.pcall('PUBSUB', 'NUMSUB', channel(member))
+    if count.err then
+      op.refused = count -- reported when all is written: to fail here would leave half of it
+      return false
+    end
+    return count[2] > 0
   end
 
-  -- Grants to the line from its head, in memory. Returns who got something.
-  local function offer()
+  -- Grants to the line from its head, in memory. Returns the members that got something. A member other than the claimer
+  -- that can't be notified gets nothing and leaves the line; its next claim brings it back.
+  local function offer(claimer)
     local served, position, size = {}, 0, op.line
     op.head = false
     while position < size do
@@ -204,40 +231,39 @@ local function prepare()
           break -- strict: nobody passes a head that merely does not fit yet
         end
         op.changed[member] = r
-        served[#served + 1] = { member = member, record = r, before = before }
-        if r.permits < r.wanted then
-          op.head = op.head or member
-          break -- it keeps its place
+        if member ~= claimer and not subscribed(member) then
+          op.used = op.used - (r.permits - before)
+          r.permits = before
+          r.waiting = false
+          remove(LINE, member)
+          op.line = op.line - 1
+          size = size - 1
+        else
+          served[#served + 1] = member
+          if r.permits < r.wanted then
+            op.head = op.head or member
+            break -- it keeps its place
+          end
+          r.waiting = false
+          op.line = op.line - 1
+          position = position + 1
         end
-        r.waiting = false
-        op.line = op.line - 1
-        position = position + 1
       end
     end
     return served
   end
 
-  -- Serves the line and tells who is served, except the claimer, who gets an answer. Who can't be told is out of the
-  -- line with what it had; its next claim brings it back.
+  -- Serves the line. The served members are notified at the end, except the claimer, which gets an answer.
   serve = function(claimer)
-    local deaf
-    repeat
-      deaf = false
-      for _, grant in ipairs(offer()) do
-        local member, r = grant.member, grant.record
-        if member ~= claimer and not told(member, r) then
-          deaf = true
-          op.used = op.used - (r.permits - grant.before)
-          r.permits = grant.before
-          if r.waiting then
-            r.waiting = false
-            op.line = op.line - 1
-          end
-        end
-        if not r.waiting then
-          remove(LINE, member)
-        end
+    for _, member in ipairs(offer(claimer)) do
+      if not op.records[member].waiting then
+        remove(LINE, member)
       end
-    until not deaf
+      if member ~= claimer then
+        unlock() -- a grant that has been decided is recorded also when the server is out of memory
+        op.served = op.served or {}
+        op.served[#op.served + 1] = member
+      end
+    end
   end
 end

@@ -9,13 +9,17 @@ final class Packed {
 
     static final String HEADER = "*";
 
+    /** Behind the mark, the format and the minimum reader. */
+    private static final int HEADER_START = 4;
+
+    private static final int RECORD_WAITING = 60;
+
     private Packed() {}
 
     record Header(int used, int line, int override, long version) {
 
         static Header of(byte[] packed) {
-            ByteBuffer in = buffer(packed);
-            in.get();
+            ByteBuffer in = buffer(packed).position(HEADER_START);
             return new Header(in.getInt(), in.getInt(), in.getInt(), (long) in.getDouble());
         }
     }
@@ -30,7 +34,7 @@ final class Packed {
             in.getInt();
             int limit = in.getInt();
             long sequence = (long) in.getDouble();
-            return new Member(permits, wanted, limit, sequence, packed[packed.length - 1] == 1);
+            return new Member(permits, wanted, limit, sequence, packed[RECORD_WAITING] == 1);
         }
     }
 
@@ -39,6 +43,6 @@ final class Packed {
     }
 
     static boolean isMember(Map.Entry<String, byte[]> field) {
-        return !field.getKey().equals(HEADER);
+        return field.getKey().matches("[\\w-]+");
     }
 }

@@ -12,11 +12,15 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 
 /** A connection of its own to look into the server and to do to it what operators do. */
 final class RedisEye implements AutoCloseable {
@@ -56,9 +60,26 @@ final class RedisEye implements AutoCloseable {
         }
     }
 
-    /** From now on every notice to any member is heard. */
-    void hearsAllMembers(String prefix) {
-        client.connectPubSub().sync().psubscribe(prefix + ":member:*");
+    /** From now on there is a subscriber for each member of a {@linkplain #crowd crowd}. */
+    void subscribesForCrowd(String prefix, int members) {
+        String[] channels = IntStream.range(0, members)
+                .mapToObj(i -> prefix + ":member:member-" + i)
+                .toArray(String[]::new);
+        client.connectPubSub().sync().subscribe(channels);
+    }
+
+    /** What is received on a channel from now on, as text. */
+    List<String> messages(String channel) {
+        List<String> received = new CopyOnWriteArrayList<>();
+        StatefulRedisPubSubConnection<String, String> subscribed = client.connectPubSub();
+        subscribed.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void message(String from, String message) {
+                received.add(message);
+            }
+        });
+        subscribed.sync().subscribe(channel);
+        return received;
     }
 
     void acl(String... words) {

@@ -19,7 +19,11 @@ import java.util.stream.Collectors;
 /** Hears by {@code MONITOR} what anybody asks of a server, and what scripts call inside of it. */
 final class RedisMonitor implements AutoCloseable {
 
-    private static final Pattern LINE = Pattern.compile("^\\+[0-9.]+ \\[\\d+ (\\S+)] \"([^\"]+)\".*", Pattern.DOTALL);
+    private static final Pattern LINE =
+            Pattern.compile("^\\+[0-9.]+ \\[\\d+ (\\S+)] \"([^\"]+)\"(?: \"([^\"]*)\")?.*", Pattern.DOTALL);
+
+    /** Has subcommands, each of which is a right. */
+    private static final String CONTAINER = "pubsub";
 
     private final Socket socket;
     private final List<Call> calls = new CopyOnWriteArrayList<>();
@@ -45,13 +49,17 @@ final class RedisMonitor implements AutoCloseable {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 Matcher call = LINE.matcher(line);
                 if (call.matches()) {
-                    calls.add(new Call(
-                            call.group(1).equals("lua"), call.group(2).toLowerCase(Locale.ROOT), System.nanoTime()));
+                    calls.add(new Call(call.group(1).equals("lua"), command(call), System.nanoTime()));
                 }
             }
         } catch (IOException e) {
             Thread.currentThread().interrupt(); // closed
         }
+    }
+
+    private static String command(Matcher call) {
+        String command = call.group(2).toLowerCase(Locale.ROOT);
+        return command.equals(CONTAINER) ? command + "|" + call.group(3).toLowerCase(Locale.ROOT) : command;
     }
 
     List<Call> calls() {

@@ -191,7 +191,7 @@ class RedisScriptTest extends RedisTest {
         eye.crowd("permits", key(), members, Duration.ofMinutes(5));
         assertThat(Packed.Header.of(header(eye)).line()).isEqualTo(members);
 
-        eye.hearsAllMembers("permits");
+        eye.subscribesForCrowd("permits", members);
         TestMember.answer(a.store().override(key(), OptionalInt.empty()));
 
         assertThat(Packed.Header.of(header(eye)).used()).isEqualTo(members);
