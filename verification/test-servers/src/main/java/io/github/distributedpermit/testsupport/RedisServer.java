@@ -244,6 +244,12 @@ public final class RedisServer implements AutoCloseable {
         return running(new LettuceConnectionFactory(where, clientConfiguration()));
     }
 
+    /** A started connection factory for whatever is at that port of this machine; the caller destroys it. */
+    public static LettuceConnectionFactory connectionFactory(int at) {
+        return running(
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", at), clientConfiguration()));
+    }
+
     /** By a client with settings of its own. */
     public LettuceConnectionFactory connectionFactoryWith(Consumer<LettuceClientConfigurationBuilder> settings) {
         LettuceClientConfigurationBuilder client = usualClient();

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.cluster.SlotHash;
@@ -8,6 +9,7 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -28,10 +30,11 @@ final class Attachment implements AutoCloseable {
     private final StatefulConnection<byte[], byte[]> state;
     private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
 
+    private final RedisConnectionStateListener reconnection;
     private final AtomicLong lastLeft = new AtomicLong(System.nanoTime() - LEAVING_AGAIN);
 
     @SuppressWarnings("unchecked")
-    private Attachment(RedisConnection connection) {
+    private Attachment(RedisConnection connection, Runnable reconnected) {
         this.connection = connection;
         Object nativeConnection = connection.getNativeConnection();
         if (nativeConnection instanceof RedisAdvancedClusterAsyncCommands<?, ?> many) {
@@ -43,11 +46,22 @@ final class Attachment implements AutoCloseable {
             state = ((RedisAsyncCommands<byte[], byte[]>) nativeConnection).getStatefulConnection();
             commands = (RedisAsyncCommands<byte[], byte[]>) nativeConnection;
         }
+        reconnection = new RedisConnectionStateListener() {
+            @Override
+            public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress server) {
+                reconnected.run();
+            }
+        };
+        state.addListener(reconnection);
     }
 
-    /** Connects if nobody has yet; blocks as long as that takes. */
-    static Attachment to(LettuceConnectionFactory factory) {
-        return new Attachment(factory.getConnection());
+    /**
+     * Connects if that has not been done yet; blocks as long as that takes.
+     *
+     * @param reconnected called on a thread of the client each time it has connected again
+     */
+    static Attachment to(LettuceConnectionFactory factory, Runnable reconnected) {
+        return new Attachment(factory.getConnection(), reconnected);
     }
 
     RedisClusterAsyncCommands<byte[], byte[]> commands() {
@@ -93,6 +107,7 @@ final class Attachment implements AutoCloseable {
 
     @Override
     public void close() {
+        state.removeListener(reconnection);
         connection.close();
     }
 }

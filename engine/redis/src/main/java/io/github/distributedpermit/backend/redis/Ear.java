@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -35,10 +36,16 @@ final class Ear implements AutoCloseable {
         return connection != null;
     }
 
-    /** Subscribes; blocks until the server has confirmed it. Never on a replica, whose notices the scripts can't count. */
-    void open(LettuceConnectionFactory factory) throws InterruptedException, ExecutionException, TimeoutException {
+    /**
+     * Subscribes; blocks until the server has confirmed it. Never on a replica, whose subscribers the scripts can't count.
+     *
+     * @param resubscribed called on a thread of the client each time it has connected again and subscribed by itself
+     */
+    void open(LettuceConnectionFactory factory, Runnable resubscribed)
+            throws InterruptedException, ExecutionException, TimeoutException {
         StatefulRedisPubSubConnection<byte[], byte[]> opened = connect(factory.getRequiredNativeClient());
         connection = opened;
+        AtomicBoolean isOpen = new AtomicBoolean();
         opened.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(byte[] from, byte[] notice) {
@@ -46,9 +53,17 @@ final class Ear implements AutoCloseable {
                     notices.heard(notice);
                 }
             }
+
+            @Override
+            public void subscribed(byte[] to, long count) {
+                if (isOpen.get()) {
+                    resubscribed.run();
+                }
+            }
         });
         try {
             within(opened.async().subscribe(channel));
+            isOpen.set(true);
         } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
             close();
             throw e;
@@ -61,7 +76,10 @@ final class Ear implements AutoCloseable {
                 : ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
     }
 
-    /** Whether a word published to the own channel comes back. Throws if it can't be published. */
+    /**
+     * Whether a message comes back that is published on the connection of the claims: whether the subscription works, and is
+     * on the server that takes the claims. Throws if it can't be published.
+     */
     boolean hears(Attachment via) throws InterruptedException, ExecutionException, TimeoutException {
         Probe probe = Probe.of(++probes);
         notices.expect(probe);

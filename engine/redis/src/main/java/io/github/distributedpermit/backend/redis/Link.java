@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,10 @@ final class Link implements AutoCloseable {
     private final Duration watch;
     private final Anteroom anteroom = new Anteroom(this::deliver);
     private final CountDownLatch closed = new CountDownLatch(1);
+
+    /** A connection has been made again since the subscription was checked. */
+    private final Semaphore reconnected = new Semaphore(0);
+
     private volatile @Nullable Attachment attachment;
     private volatile @Nullable PermitStoreException failure;
     private @Nullable Thread thread;
@@ -96,9 +101,10 @@ final class Link implements AutoCloseable {
     }
 
     private void repair() throws InterruptedException, ExecutionException, TimeoutException {
+        reconnected.drainPermits();
         Attachment to = attachment;
         if (to == null || to.isGone()) {
-            to = Attachment.to(factory);
+            to = Attachment.to(factory, reconnected::release);
             detach();
             attachment = to;
             EvictionPolicy.check(to);
@@ -111,7 +117,12 @@ final class Link implements AutoCloseable {
             ear.close();
         }
         if (!ear.isOpen()) {
-            ear.open(factory);
+            ear.open(factory, reconnected::release);
+            if (!ear.hears(to)) {
+                ear.close();
+                throw PermitStoreException.passing(
+                        "Redis can't be reached: the subscription is not on the server that takes the claims", null);
+            }
         }
     }
 
@@ -130,8 +141,13 @@ final class Link implements AutoCloseable {
         }
     }
 
+    /**
+     * Ends early when a connection was made again: it may lead to another server than before, as after a fail-over. Members
+     * are not served while their subscription is on another server than their claims.
+     */
     private void pause(Duration length) throws InterruptedException {
-        if (closed.await(length.toMillis(), TimeUnit.MILLISECONDS)) {
+        boolean ignored = reconnected.tryAcquire(length.toMillis(), TimeUnit.MILLISECONDS);
+        if (isClosed()) {
             throw new InterruptedException();
         }
     }

@@ -217,7 +217,7 @@ class OutboxTest extends RedisTest {
     private <T> T whileNothingIsWritten(LettuceConnectionFactory by, Callable<T> what) throws Exception {
         CompletableFuture<Void> kept = new CompletableFuture<>();
         CompletableFuture<Void> free = new CompletableFuture<>();
-        try (Attachment connection = Attachment.to(by)) {
+        try (Attachment connection = Attachment.to(by, () -> {})) {
             eye.commands().clientPause(PAUSE_MILLIS);
             connection
                     .commands()
