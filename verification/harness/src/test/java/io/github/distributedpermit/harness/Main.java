@@ -13,8 +13,11 @@ import io.github.distributedpermit.harness.scenario.Soak;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
-/** The command line: {@code ./harness/run}. */
+/** The command line: {@code ./verification/harness/run}. */
 public final class Main {
 
     private static final Path FOLDER = Path.of("verification", "harness", "target", "harness");
@@ -48,23 +51,34 @@ public final class Main {
     }
 
     private static boolean allHold(Options options) throws Exception {
-        List<Scenario<?>> scenarios = options.names().isEmpty()
-                ? Scenarios.all()
-                : options.names().stream().<Scenario<?>>map(Scenarios::named).toList();
-        boolean held = true;
-        for (Scenario<?> plain : scenarios) {
-            Scenario<?> scenario = options.redis() == REDIS_7 ? plain.called(plain.name() + " --redis 7") : plain;
-            int hits = options.hits() > 0 ? options.hits() : scenario.hits();
-            Path folder = FOLDER.resolve(Results.fileName(scenario.name()));
-            Result result = new Run(folder, CAPACITY, List.of()).of(scenario, hits, options.seed());
-            System.out.println(result.asText());
-            held &= result.held();
-            Results.write(folder, result);
-            if (options.record()) {
-                Results.record(result);
+        List<Scenario<?>> scenarios = options.names().isEmpty() ? Scenarios.all() : Scenarios.named(options.names());
+        ExecutorService pool = Executors.newFixedThreadPool(options.atOnce());
+        try {
+            List<Future<Result>> results = scenarios.stream()
+                    .map(scenario -> pool.submit(() -> run(scenario, options)))
+                    .toList();
+            boolean held = true;
+            for (Future<Result> each : results) {
+                Result result = each.get();
+                held &= result.held();
+                if (options.record()) {
+                    Results.record(result);
+                }
             }
+            return held;
+        } finally {
+            pool.shutdownNow();
         }
-        return held;
+    }
+
+    private static Result run(Scenario<?> plain, Options options) throws Exception {
+        Scenario<?> scenario = options.redis() == REDIS_7 ? plain.called(plain.name() + " --redis 7") : plain;
+        int hits = options.hits() > 0 ? options.hits() : scenario.hits();
+        Path folder = FOLDER.resolve(Results.fileName(scenario.name()));
+        Result result = new Run(folder, CAPACITY, List.of()).of(scenario, hits, options.seed());
+        System.out.println(result.asText());
+        Results.write(folder, result);
+        return result;
     }
 
     private static boolean allAreCaught(Options options) throws Exception {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param record whether the table is brought up to date
  * @param list whether only names are wanted
  * @param redis 7 for Debian's Redis 7 in the place of the embedded one
+ * @param atOnce how many scenarios run at the same time
  * @param soak how long to soak, {@code null} for not at all
  */
 record Options(
@@ -27,6 +28,7 @@ record Options(
         boolean record,
         boolean list,
         int redis,
+        int atOnce,
         @Nullable Duration soak) {
 
     static Options parse(String[] arguments) {
@@ -38,6 +40,7 @@ record Options(
         boolean record = false;
         boolean list = false;
         int redis = 6;
+        int atOnce = 1;
         Duration soak = null;
         while (!words.isEmpty()) {
             String word = words.pop();
@@ -48,10 +51,11 @@ record Options(
                 case "--record" -> record = true;
                 case "--soak" -> soak = Duration.parse("PT" + words.pop());
                 case "--list" -> list = true;
+                case "--at-once" -> atOnce = Integer.parseInt(words.pop());
                 case "--redis" -> redis = Integer.parseInt(words.pop());
                 default -> names.add(word);
             }
         }
-        return new Options(names, mutants, hits, seed, record, list, redis, soak);
+        return new Options(names, mutants, hits, seed, record, list, redis, atOnce, soak);
     }
 }

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The short form of what {@code ./harness/run} does, so that the harness itself stays in order. */
+/** The short form of what {@code ./verification/harness/run} does, so that the harness itself stays in order. */
 class ShortFormTest {
 
     private static final Path FOLDER = Path.of("target", "harness");

@@ -101,12 +101,21 @@ public final class RedisServer implements AutoCloseable {
     }
 
     static RedisServer sentinelOf(RedisServer master, String name) {
-        RedisServer server = new RedisServer(freePort(), true, List.of());
-        String configuration = """
+        return startedSentinel("""
                 sentinel monitor %1$s 127.0.0.1 %2$d 1
                 sentinel down-after-milliseconds %1$s 1000
                 sentinel failover-timeout %1$s 2000
-                """.formatted(name, master.port);
+                """.formatted(name, master.port));
+    }
+
+    /**
+     * Starts a Sentinel.
+     *
+     * @param configuration its file, which it rewrites
+     * @param settings further ones, as on the command line
+     */
+    public static RedisServer startedSentinel(String configuration, String... settings) {
+        RedisServer server = new RedisServer(freePort(), true, List.of(settings));
         try {
             Files.writeString(server.configuration(), configuration);
         } catch (IOException e) {
@@ -283,7 +292,8 @@ public final class RedisServer implements AutoCloseable {
                 .shutdownTimeout(Duration.ZERO);
     }
 
-    private Path log() {
+    /** What it has logged since it was created; removed when it is closed. */
+    public Path log() {
         return directory.resolve("redis.log");
     }
 

@@ -39,6 +39,7 @@ public final class Checker {
             OrderCheck.check(key, some, circumstances, rules, findings);
             tokens(key, some, circumstances, findings);
         });
+        FirstCallCheck.check(calls, circumstances, rules, findings);
         for (Call call : calls) {
             single(call, circumstances, findings);
             late(call, stalls, circumstances, rules, findings);

@@ -13,7 +13,7 @@ class CheckerTest {
 
     private static final long MS = 1_000_000;
     private static final Rules RULES =
-            new Rules(1, 1, Duration.ofMillis(100), false, Duration.ofMillis(50), Duration.ofMillis(50));
+            new Rules(1, 1, Duration.ofMillis(100), false, Duration.ofMillis(50), Duration.ofMillis(50), null, null);
 
     private final Circumstances circumstances = new Circumstances();
 
@@ -62,6 +62,45 @@ class CheckerTest {
         Findings findings = Checker.check(List.of(held(0, 1, 2, 10, 10), held(1, 1, 9, 20, 20)), circumstances, RULES);
         assertThat(findings.violations()).isEmpty();
         assertThat(findings.overGrantNanos()).isEqualTo(MS);
+    }
+
+    @Test
+    void timeFromTheFirstToTheLastMomentOverTheLimitIsBounded() {
+        circumstances.excuse(new Span(0, 200 * MS));
+        List<Call> calls = List.of(
+                held(0, 1, 2, 10, 10), held(1, 1, 9, 20, 20), held(2, 1, 20, 110, 110), held(3, 1, 108, 120, 120));
+        Rules rules = new Rules(
+                1, 1, Duration.ofMillis(100), false, null, Duration.ofMillis(50), Duration.ofMillis(90), null);
+        Findings findings = Checker.check(calls, circumstances, rules);
+        assertThat(findings.overGrantNanos()).isEqualTo(2 * MS);
+        assertThat(findings.overSpreadNanos()).isEqualTo(101 * MS);
+        assertThat(findings.violations()).singleElement().asString().contains("101 ms after the first such moment");
+    }
+
+    @Test
+    void faultsAreNotAddedUp() {
+        circumstances.excuse(new Span(0, 100 * MS));
+        circumstances.excuse(new Span(90 * MS, 200 * MS));
+        List<Call> calls = List.of(
+                held(0, 1, 2, 10, 10), held(1, 1, 9, 20, 20), held(2, 1, 20, 110, 110), held(3, 1, 108, 120, 120));
+        Findings findings = Checker.check(calls, circumstances, RULES);
+        assertThat(findings.violations()).isEmpty();
+        assertThat(findings.overSpreadNanos()).isEqualTo(2 * MS);
+    }
+
+    @Test
+    void firstPermitOfEachProcessAfterAServerCanServeIsMeasured() {
+        Rules rules = new Rules(
+                2, 2, Duration.ofSeconds(1), false, null, Duration.ofMillis(50), null, Duration.ofMillis(100));
+        List<Call> calls = List.of(
+                held(0, 1, 2, 10, 10), held(1, 1, 5, 20, 20), held(0, 11, 130, 140, 140), held(1, 21, 210, 220, 220));
+        circumstances.serves(100 * MS);
+        Findings findings = Checker.check(calls, circumstances, rules);
+        assertThat(findings.firstCallNanos()).isEqualTo(110 * MS);
+        assertThat(findings.violations())
+                .singleElement()
+                .asString()
+                .contains("member 1 got no permit for 110 ms from 0 ms after a server could serve");
     }
 
     @Test

@@ -1,9 +1,11 @@
 package io.github.distributedpermit.harness.check;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** What the harness itself did in a run, without which its history cannot be judged. Confined to one thread. */
 public final class Circumstances {
@@ -13,6 +15,7 @@ public final class Circumstances {
     private final List<Span> outages = new ArrayList<>();
     private final List<Span> excused = new ArrayList<>();
     private final List<Long> rebirths = new ArrayList<>();
+    private final List<Long> returns = new ArrayList<>();
 
     /** A process was killed. */
     public void died(int member, long at) {
@@ -39,6 +42,15 @@ public final class Circumstances {
         rebirths.add(at);
     }
 
+    /** From now on there is a server that can serve. */
+    public void serves(long from) {
+        returns.add(from);
+    }
+
+    List<Long> returns() {
+        return returns;
+    }
+
     /** Which of the store's lives that moment is in. */
     long life(long at) {
         return rebirths.stream().filter(birth -> birth <= at).count();
@@ -57,7 +69,10 @@ public final class Circumstances {
         return outages;
     }
 
-    boolean isExcused(Span when) {
-        return excused.stream().anyMatch(span -> span.from() <= when.from() && when.to() <= span.to());
+    /** The latest fault that excuses it. */
+    Optional<Span> excuseOf(Span when) {
+        return excused.stream()
+                .filter(span -> span.from() <= when.from() && when.to() <= span.to())
+                .max(Comparator.comparingLong(Span::from));
     }
 }

@@ -1,7 +1,9 @@
 package io.github.distributedpermit.harness.check;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What a check found. Filled by one thread. */
 public final class Findings {
@@ -13,7 +15,9 @@ public final class Findings {
     long grants;
     long losses;
     int mostHolders;
-    long overGrantNanos;
+    private long overGrantNanos;
+    private final Map<Span, Span> overgrants = new HashMap<>();
+    long firstCallNanos;
     long recoveryNanos;
     final List<Long> lateNanos = new ArrayList<>();
     long overtakenNanos;
@@ -54,6 +58,22 @@ public final class Findings {
     /** The longest time that a key had more than allowed, where that is a named exception. */
     public long overGrantNanos() {
         return overGrantNanos;
+    }
+
+    /** A key had more than allowed because of a fault. */
+    void over(Span fault, Span when) {
+        overGrantNanos = Math.max(overGrantNanos, when.length());
+        overgrants.merge(fault, when, (a, b) -> new Span(Math.min(a.from(), b.from()), Math.max(a.to(), b.to())));
+    }
+
+    /** The longest time from the first to the last moment with more than allowed after one fault, on any key. */
+    public long overSpreadNanos() {
+        return overgrants.values().stream().mapToLong(Span::length).max().orElse(0);
+    }
+
+    /** The longest time that a process got no permit after there was a server that could serve. */
+    public long firstCallNanos() {
+        return firstCallNanos;
     }
 
     /** The longest time that a free permit and a live waiter were there at once. */

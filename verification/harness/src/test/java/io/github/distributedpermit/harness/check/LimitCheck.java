@@ -3,6 +3,7 @@ package io.github.distributedpermit.harness.check;
 import io.github.distributedpermit.harness.history.Call;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Never more than the limit hold validly. */
 final class LimitCheck {
@@ -26,7 +27,7 @@ final class LimitCheck {
                 }
             } else {
                 if (inside.size() == rules.limit() + 1) {
-                    over(key, new Span(since, moment.at()), inside, circumstances, findings);
+                    over(key, new Span(since, moment.at()), inside, circumstances, rules, findings);
                 }
                 inside.remove(moment.what());
             }
@@ -34,9 +35,16 @@ final class LimitCheck {
         }
     }
 
-    private static void over(int key, Span when, List<Call> inside, Circumstances circumstances, Findings findings) {
-        if (circumstances.isExcused(when)) {
-            findings.overGrantNanos = Math.max(findings.overGrantNanos, when.length());
+    private static void over(
+            int key, Span when, List<Call> inside, Circumstances circumstances, Rules rules, Findings findings) {
+        Optional<Span> fault = circumstances.excuseOf(when);
+        if (fault.isPresent()) {
+            findings.over(fault.get(), when);
+            long spread = findings.overSpreadNanos();
+            if (rules.over() != null && spread > rules.over().toNanos()) {
+                findings.violation("key %d: %d valid holders, %d ms after the first such moment of the same fault"
+                        .formatted(key, inside.size(), spread / 1_000_000));
+            }
         } else {
             findings.violation("key %d: %d valid holders for %d us from %d on: %s"
                     .formatted(key, inside.size(), when.length() / 1_000, when.from(), inside));

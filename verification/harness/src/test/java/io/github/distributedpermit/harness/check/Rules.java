@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param order how much later a call may have asked than one it overtakes, {@code null} if calls of one process may
  *     overtake others by hand-over
  * @param late how late a wait may end at most, not counting when processes could not run
+ * @param over where more holders than the limit are a named exception: how long at most from the first to the last moment
+ *     with too many after one fault, {@code null} for as long as the fault is excused
+ * @param firstCall how long at most a process gets no permit after a server can serve again, {@code null} if
+ *     that is not measured
  */
 public record Rules(
         int limit,
@@ -21,4 +25,6 @@ public record Rules(
         Duration recovery,
         boolean eachGrantCounts,
         @Nullable Duration order,
-        Duration late) {}
+        Duration late,
+        @Nullable Duration over,
+        @Nullable Duration firstCall) {}

@@ -5,6 +5,7 @@ import io.github.distributedpermit.consulserver.ConsulServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.StringJoiner;
 
 /** A Consul agent that members use, and the server that it is or has. */
 public class ConsulStore implements Store {
@@ -14,6 +15,10 @@ public class ConsulStore implements Store {
 
     /** Below this is everything of permits. */
     public static final String ROOT = "distributed-permit/";
+
+    private static final int VALUE = 8_000;
+    private static final int SETS = 60;
+    private static final int ENTRIES = 200;
 
     private final ConsulServer agent;
     private final ConsulProbe operator;
@@ -39,6 +44,20 @@ public class ConsulStore implements Store {
     /** An agent that is its own server and keeps what it has. */
     public static ConsulStore startOnDisk() {
         return new ConsulStore(ConsulServer.startOnDisk());
+    }
+
+    /** Likewise, with a log that takes a while to read: of a hundred megabytes of other people's keys. */
+    public static ConsulStore startWithLongLog() {
+        ConsulStore store = startOnDisk();
+        String value = "A".repeat(VALUE);
+        StringJoiner sets = new StringJoiner(",", "[", "]");
+        for (int i = 0; i < SETS; i++) {
+            sets.add("{\"KV\":{\"Verb\":\"set\",\"Key\":\"fill/%d\",\"Value\":\"%s\"}}".formatted(i, value));
+        }
+        for (int i = 0; i < ENTRIES; i++) {
+            store.operator.put("txn", sets.toString());
+        }
+        return store;
     }
 
     /** An agent beside a server of its own. */

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 /** The members of a run. Confined to the master's thread. */
 public final class Crew implements AutoCloseable {
@@ -19,7 +20,7 @@ public final class Crew implements AutoCloseable {
     private final EventLog log;
     private final List<Metronome> metronomes;
     private final List<Path> patches;
-    private final List<String> settings;
+    private final IntFunction<List<String>> settings;
     private final Orders orders;
     private final List<MemberProcess> all = new ArrayList<>();
     private final List<MemberProcess> loaded = new ArrayList<>();
@@ -30,8 +31,9 @@ public final class Crew implements AutoCloseable {
      * @param folder for the history and the members' output
      * @param capacity how many calls the history has room for
      * @param patches see {@link MemberProcess}
+     * @param settings the settings of the member of that number
      */
-    public Crew(Path folder, int capacity, List<Path> patches, List<String> settings, Orders orders) {
+    public Crew(Path folder, int capacity, List<Path> patches, IntFunction<List<String>> settings, Orders orders) {
         this.folder = folder;
         this.capacity = capacity;
         this.patches = patches;
@@ -79,7 +81,8 @@ public final class Crew implements AutoCloseable {
     private MemberProcess begin(Map<String, String> environment) {
         int number = all.size();
         Path output = outputOf(number);
-        MemberProcess member = new MemberProcess(number, history(), capacity, output, patches, settings, environment);
+        MemberProcess member =
+                new MemberProcess(number, history(), capacity, output, patches, settings.apply(number), environment);
         all.add(member);
         return member;
     }

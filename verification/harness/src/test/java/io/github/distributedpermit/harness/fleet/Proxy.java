@@ -3,14 +3,13 @@ package io.github.distributedpermit.harness.fleet;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /**
  * The network between members and one server on this machine: passes on what both say, late, or not now, or not at all.
@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 public final class Proxy implements AutoCloseable {
 
     private static final int CHUNK = 16_384;
-    private static final int BACKLOG = 200;
+    private static final int LEAST_REPLY = 8;
 
     /** A direction. */
     public enum Way {
@@ -42,32 +42,37 @@ public final class Proxy implements AutoCloseable {
         SWALLOWS
     }
 
-    private final ServerSocket door;
-    private final int server;
-    private final List<Link> links = new CopyOnWriteArrayList<>();
+    private final Door door = new Door();
+    private volatile int server;
+    private final List<ProxyLink> links = new CopyOnWriteArrayList<>();
     private final Map<Way, Mood> moods = new EnumMap<>(Way.class); // guarded by this
+    private final Set<ProxyLink> silent = new HashSet<>(); // guarded by this; for as long as they are open
+    private Predicate<String> dropped = source -> false; // guarded by this
+    private boolean cutsNext; // guarded by this
+    private int cut; // guarded by this
     private long swallowed; // guarded by this
     private volatile Duration delay = Duration.ZERO;
+    private volatile boolean closed;
 
-    private Proxy(ServerSocket door, int server) {
-        this.door = door;
+    private Proxy(int server) {
         this.server = server;
     }
 
     /** Listens on a free port of 127.0.0.1. */
     public static Proxy to(int server) {
-        try {
-            Proxy proxy = new Proxy(new ServerSocket(0, BACKLOG, InetAddress.getByName("127.0.0.1")), server);
-            begin(proxy::accept);
-            return proxy;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        Proxy proxy = new Proxy(server);
+        begin(() -> proxy.door.serve(member -> begin(() -> proxy.connect(member))));
+        return proxy;
     }
 
     /** Where members connect to. */
     public int port() {
-        return door.getLocalPort();
+        return door.port();
+    }
+
+    /** Connections made from now on lead to another server. */
+    public void leadTo(int other) {
+        server = other;
     }
 
     /** Nothing arrives in these directions until all passes again; then it arrives, late. */
@@ -97,6 +102,49 @@ public final class Proxy implements AutoCloseable {
         delay = by;
     }
 
+    /** Drops what is said in either direction on connections from these addresses, old ones and new ones, until it heals. */
+    public synchronized void drop(Set<String> sources) {
+        dropped = sources::contains;
+    }
+
+    /** Drops everything, attempts to connect as well: no end, no reset, no answer, until it heals. */
+    public void vanish() throws InterruptedException {
+        synchronized (this) {
+            dropped = source -> true;
+        }
+        door.shut();
+    }
+
+    /** Nothing is dropped any more. The connections that were open meanwhile are reset, for they have lost something. */
+    public void heal() {
+        List<ProxyLink> harmed;
+        synchronized (this) {
+            harmed = links.stream().filter(link -> dropped.test(link.source())).toList();
+            dropped = source -> false;
+        }
+        harmed.forEach(ProxyLink::reset);
+        synchronized (this) {
+            notifyAll();
+        }
+        door.open();
+    }
+
+    /** Drops without a word what is said on the connections there are now, for as long as they are; new ones work. */
+    public synchronized int forget() {
+        silent.addAll(links);
+        return links.size();
+    }
+
+    /** The next answer is cut in the middle, and nothing more is said on its connection, which stays open. */
+    public synchronized void cutReply() {
+        cutsNext = true;
+    }
+
+    /** How many answers were cut so far. */
+    public synchronized int cut() {
+        return cut;
+    }
+
     /** How many bytes were lost so far. */
     public synchronized long swallowed() {
         return swallowed;
@@ -104,40 +152,35 @@ public final class Proxy implements AutoCloseable {
 
     /** Ends all connections, to both sides, with what is still on its way. Returns how many there were. */
     public int reset() {
-        List<Link> now = List.copyOf(links);
-        now.forEach(Link::reset);
+        return reset(source -> true);
+    }
+
+    /** Likewise those that were made from such addresses. */
+    public int reset(Predicate<String> which) {
+        List<ProxyLink> now =
+                links.stream().filter(link -> which.test(link.source())).toList();
+        now.forEach(ProxyLink::reset);
         synchronized (this) {
             notifyAll();
         }
         return now.size();
     }
 
-    private void accept() {
-        while (!door.isClosed()) {
-            try {
-                Socket member = door.accept();
-                begin(() -> connect(member));
-            } catch (IOException e) {
-                return; // closed
-            }
-        }
-    }
-
     private void connect(Socket member) {
-        Link link = new Link(member, new Socket());
+        ProxyLink link = new ProxyLink(member);
         links.add(link);
         try {
-            link.server.connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), server));
+            link.server().connect(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), server));
             member.setTcpNoDelay(true);
-            link.server.setTcpNoDelay(true);
-            begin(() -> pump(link, link.server, member, Way.TO_MEMBERS));
-            pump(link, member, link.server, Way.TO_SERVER);
+            link.server().setTcpNoDelay(true);
+            begin(() -> pump(link, link.server(), member, Way.TO_MEMBERS));
+            pump(link, member, link.server(), Way.TO_SERVER);
         } catch (IOException e) {
             end(link);
         }
     }
 
-    private void pump(Link link, Socket from, Socket to, Way way) {
+    private void pump(ProxyLink link, Socket from, Socket to, Way way) {
         byte[] chunk = new byte[CHUNK];
         ExecutorService sender = Executors.newSingleThreadExecutor(Proxy::thread);
         try {
@@ -156,11 +199,12 @@ public final class Proxy implements AutoCloseable {
         }
     }
 
-    private void send(Link link, Way way, byte[] said, long due, OutputStream out) {
+    private void send(ProxyLink link, Way way, byte[] said, long due, OutputStream out) {
         try {
             TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
-            if (arrives(link, way, said.length)) {
-                out.write(said);
+            int arrives = arrives(link, way, said.length);
+            if (arrives > 0) {
+                out.write(said, 0, arrives);
             }
         } catch (IOException e) {
             end(link);
@@ -169,18 +213,36 @@ public final class Proxy implements AutoCloseable {
         }
     }
 
-    private synchronized boolean arrives(Link link, Way way, int bytes) throws InterruptedException {
-        while (moods.get(way) == Mood.HOLDS && !link.server.isClosed()) {
+    /** How many of the bytes. */
+    private synchronized int arrives(ProxyLink link, Way way, int bytes) throws InterruptedException {
+        while (moods.get(way) == Mood.HOLDS && !link.isClosed()) {
             wait();
         }
-        if (moods.get(way) == Mood.SWALLOWS) {
+        if (moods.get(way) == Mood.SWALLOWS || silent.contains(link) || dropped.test(link.source())) {
             swallowed += bytes;
-            return false;
+            return 0;
         }
-        return true;
+        if (cutsNext && way == Way.TO_MEMBERS && bytes >= LEAST_REPLY) {
+            cutsNext = false;
+            cut++;
+            silent.add(link);
+            return bytes / 2;
+        }
+        return bytes;
     }
 
-    private void end(Link link) {
+    /** One side has ended the connection; the other side is closed as well, unless what is sent between them is dropped. */
+    private void end(ProxyLink link) {
+        try {
+            synchronized (this) {
+                while (dropped.test(link.source()) && !closed) {
+                    wait();
+                }
+                silent.remove(link);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
         links.remove(link);
         link.reset();
     }
@@ -197,32 +259,8 @@ public final class Proxy implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            door.close();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        closed = true;
+        door.close();
         reset();
-    }
-
-    /** A member's connection and the one that carries it on. */
-    private record Link(Socket member, Socket server) {
-
-        void reset() {
-            reset(member);
-            reset(server);
-        }
-
-        /** With a time to linger of 0 the other side is sent a reset instead of an end. */
-        private static void reset(Socket socket) {
-            try {
-                if (!socket.isClosed()) {
-                    socket.setSoLinger(true, 0);
-                    socket.close();
-                }
-            } catch (IOException e) {
-                // closed meanwhile
-            }
-        }
     }
 }

@@ -14,6 +14,11 @@ public final class Redis7 {
 
     private Redis7() {}
 
+    /** Whether another server than the embedded one is in use. */
+    static boolean isInUse() {
+        return System.getProperty(PROPERTY) != null;
+    }
+
     /** From now on all Redis servers are of it; there must be none yet. */
     public static void use() {
         Path root = DebianPackages.unpacked("redis-7", "redis-server", "redis-tools", "libjemalloc2", "liblzf1");

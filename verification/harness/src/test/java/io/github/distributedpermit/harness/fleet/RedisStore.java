@@ -3,31 +3,46 @@ package io.github.distributedpermit.harness.fleet;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One Redis server. */
+/** One Redis server. Used by the master's thread. */
 public final class RedisStore implements Store {
 
     private final RedisServer server;
     private final @Nullable Proxy network;
+    private final boolean eachItsOwn;
+    private final Map<Integer, Proxy> networks = new HashMap<>();
 
-    private RedisStore(RedisServer server, @Nullable Proxy network) {
+    private RedisStore(RedisServer server, @Nullable Proxy network, boolean eachItsOwn) {
+        this.eachItsOwn = eachItsOwn;
         this.server = server;
         this.network = network;
     }
 
     /** Starts it, with further settings as on the command line. */
     public static RedisStore start(String... settings) {
-        return new RedisStore(RedisServer.started(settings), null);
+        return new RedisStore(RedisServer.started(settings), null, false);
     }
 
     /** Starts it behind a network of ours. */
     public static RedisStore startBehindProxy() {
         RedisServer server = RedisServer.started();
-        return new RedisStore(server, Proxy.to(server.port()));
+        return new RedisStore(server, Proxy.to(server.port()), false);
+    }
+
+    /** Starts it behind networks of ours, of which each member has its own. */
+    public static RedisStore startBehindProxies() {
+        return new RedisStore(RedisServer.started(), null, true);
+    }
+
+    /** The network between that member and the server. */
+    public Proxy network(int member) {
+        return networks.computeIfAbsent(member, number -> Proxy.to(server.port()));
     }
 
     /** The network between members and server. */
@@ -47,11 +62,20 @@ public final class RedisStore implements Store {
 
     @Override
     public List<String> settings() {
+        return at(network == null ? server.port() : network.port());
+    }
+
+    @Override
+    public List<String> settings(int member) {
+        return eachItsOwn ? at(network(member).port()) : settings();
+    }
+
+    private static List<String> at(int port) {
         return List.of(
                 "--distributed-permit.backend=redis",
                 "--spring.cloud.consul.enabled=false",
                 "--spring.data.redis.host=127.0.0.1",
-                "--spring.data.redis.port=" + (network == null ? server.port() : network.port()));
+                "--spring.data.redis.port=" + port);
     }
 
     @Override
@@ -84,6 +108,7 @@ public final class RedisStore implements Store {
         if (network != null) {
             network.close();
         }
+        networks.values().forEach(Proxy::close);
         server.close();
     }
 }

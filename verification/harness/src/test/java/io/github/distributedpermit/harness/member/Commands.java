@@ -1,9 +1,14 @@
 package io.github.distributedpermit.harness.member;
 
 import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +40,8 @@ final class Commands {
                 case "halt" -> halt();
                 case "drain" -> Drain.of(permits, Integer.parseInt(words[1]), Integer.parseInt(words[2]));
                 case "override" -> override(words[1], Integer.parseInt(words[2]));
+                case "burst" -> burst(Integer.parseInt(words[1]));
+                case "overflow" -> new DeepCalls(permits, Integer.parseInt(words[1])).make(Integer.parseInt(words[2]));
                 case "kill-session" -> OwnClient.killSession(client.getObject());
                 case "vitals" -> Vitals.now();
                 case "clock" -> "clock " + System.currentTimeMillis() + " " + System.nanoTime();
@@ -43,6 +50,18 @@ final class Commands {
         } catch (Exception e) {
             return "failed: " + e;
         }
+    }
+
+    /** Takes permits of so many other keys at once, and returns them. */
+    private String burst(int keys) throws Exception {
+        List<CompletableFuture<Permit>> permitsOfAll = new ArrayList<>();
+        for (int key = 0; key < keys; key++) {
+            permitsOfAll.add(permits.acquireAsync(PermitRequest.of(MemberMain.NAME + "-burst-" + key)));
+        }
+        for (CompletableFuture<Permit> permit : permitsOfAll) {
+            permit.get(10, TimeUnit.SECONDS).release();
+        }
+        return "burst";
     }
 
     /** Sets the operator's limit of a key, or lifts it if it is negative. */

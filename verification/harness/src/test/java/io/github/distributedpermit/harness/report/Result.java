@@ -2,9 +2,11 @@ package io.github.distributedpermit.harness.report;
 
 import io.github.distributedpermit.harness.check.Findings;
 import io.github.distributedpermit.harness.scenario.Scenario;
+import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What came of a run, as it is written down. Times are milliseconds.
@@ -31,6 +33,10 @@ import java.util.List;
  * @param stalled for how many of a hundred parts of the run the machine could not run some process that wanted to
  * @param overtaken by how much a call was overtaken by one of another process, where that is checked
  * @param seconds how long the run took
+ * @param overSpread the longest time from the first to the last moment with more than the limit after one fault
+ * @param overBound how long that may be, 0 for as long as the fault is excused
+ * @param firstCall the longest time that a process got no permit after there was a server that could serve
+ * @param firstCallBound how long that may be, 0 if it is not measured
  * @param violations what must not be
  */
 public record Result(
@@ -55,6 +61,10 @@ public record Result(
         double stalled,
         double overtaken,
         long seconds,
+        double overSpread,
+        double overBound,
+        double firstCall,
+        double firstCallBound,
         List<String> violations) {
 
     /** How the violation begins that only says that the run came to no end. */
@@ -95,7 +105,15 @@ public record Result(
                 Math.round(findings.stalledShare() * 1_000) / 10.0,
                 millis(findings.overtakenNanos()),
                 seconds,
+                millis(findings.overSpreadNanos()),
+                millis(scenario.setup().over()),
+                millis(findings.firstCallNanos()),
+                millis(scenario.setup().firstCall()),
                 List.copyOf(violations));
+    }
+
+    private static double millis(@Nullable Duration bound) {
+        return bound == null ? 0 : bound.toMillis();
     }
 
     private static double millis(long nanos) {
@@ -117,7 +135,7 @@ public record Result(
     /** For people, one line and one more per violation. */
     public String asText() {
         StringBuilder text = new StringBuilder(
-                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms, recovery %.1f of %.0f ms, late %.1f, at most %.1f ms (machine stalled %.1f %%), overtaken %.1f ms, %d s, seed %d"
+                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms (%.0f ms from first to last), first call %.1f ms, recovery %.1f of %.0f ms, late %.1f, at most %.1f ms (machine stalled %.1f %%), overtaken %.1f ms, %d s, seed %d"
                         .formatted(
                                 scenario,
                                 held() ? "held" : "FAIL",
@@ -128,6 +146,8 @@ public record Result(
                                 mostHolders,
                                 limit,
                                 overGrant,
+                                overSpread,
+                                firstCall,
                                 recovery,
                                 bound,
                                 usuallyLate,

@@ -62,9 +62,13 @@ public final class Results {
     }
 
     private static void replace(String name, String table) throws IOException {
-        String begin = "<!-- " + name + ": made by ./harness/run --record -->\n";
+        String begin = "<!-- " + name + ": made by ./verification/harness/run --record -->\n";
         String page = Files.readString(PAGE);
-        int from = page.indexOf(begin) + begin.length();
+        int marked = page.indexOf(begin);
+        if (marked < 0) {
+            throw new IllegalStateException(PAGE + " has no line " + begin);
+        }
+        int from = marked + begin.length();
         int to = page.indexOf("<!-- end -->", from);
         Files.writeString(PAGE, page.substring(0, from) + "\n" + table + "\n" + page.substring(to));
     }

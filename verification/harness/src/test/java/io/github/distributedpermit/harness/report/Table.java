@@ -10,8 +10,8 @@ final class Table {
 
     static String of(List<Result> results) {
         StringBuilder table = new StringBuilder("""
-                | store | fault | expected | tried | hits | grants | held | longest recovery | losses told | `./harness/run` |
-                |---|---|---|---|---|---|---|---|---|---|
+                | store | fault | expected | tried | hits | grants | held | longest recovery | first good call | losses told | `./verification/harness/run` |
+                |---|---|---|---|---|---|---|---|---|---|---|
                 """);
         results.forEach(result -> table.append(row(result)));
         long grants = results.stream().mapToLong(Result::grants).sum();
@@ -26,12 +26,26 @@ final class Table {
         String held = result.held()
                 ? "yes"
                 : "**no**: " + Caught.brief(result.violations().get(0));
-        if (result.overGrant() > 0) {
+        if (result.overGrant() > 0 || result.overBound() > 0) {
             held += String.format(Locale.ROOT, "; over the limit for %.0f ms at most", result.overGrant());
         }
+        if (result.overBound() > 0) {
+            held += String.format(
+                    Locale.ROOT,
+                    ", all within %.2f s of a fault (bound %.1f s)",
+                    result.overSpread() / 1000,
+                    result.overBound() / 1000);
+        }
+        String first = result.firstCallBound() == 0
+                ? "-"
+                : String.format(
+                        Locale.ROOT,
+                        "%.2f s (bound %.1f s)",
+                        result.firstCall() / 1000,
+                        result.firstCallBound() / 1000);
         return String.format(
                 Locale.ROOT,
-                "| %s | %s | %s | %d | %d | %,d | %s | %.2f s (bound %.1f s) | %d | `%s` |%n",
+                "| %s | %s | %s | %d | %d | %,d | %s | %.2f s (bound %.1f s) | %s | %d | `%s` |%n",
                 result.store(),
                 result.fault(),
                 result.expected(),
@@ -41,6 +55,7 @@ final class Table {
                 held,
                 result.recovery() / 1000,
                 result.bound() / 1000,
+                first,
                 result.losses(),
                 result.scenario());
     }

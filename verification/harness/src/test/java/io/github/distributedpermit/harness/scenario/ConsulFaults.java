@@ -12,6 +12,7 @@ import io.github.distributedpermit.harness.scenario.Stage.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /** What can be done to one Consul agent, or by an operator. */
 final class ConsulFaults {
@@ -20,6 +21,8 @@ final class ConsulFaults {
     private static final Duration HEARD = Duration.ofSeconds(1);
 
     private static final String FOREIGN = "not a semaphore";
+
+    private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
 
     private ConsulFaults() {}
 
@@ -83,6 +86,21 @@ final class ConsulFaults {
         store.operator().deleteTree(ConsulStore.ROOT);
         boolean hit = stage.someone(Call::isInside);
         excuse(stage, from, HEARD);
+        return hit;
+    }
+
+    /**
+     * An operator deletes one key, and not the inboxes of its holders. A named exception, until they have noticed; what
+     * calls hold is held for longer.
+     */
+    static boolean deleteKey(Stage stage, ConsulStore store) throws Exception {
+        Target target = stage.aim(call -> call.isInside() && System.nanoTime() - call.entered() < FRESH);
+        String path = ConsulStore.ROOT + MemberMain.NAME + "-" + target.call().key() + "/";
+        long from = System.nanoTime();
+        store.operator().deleteTree(path);
+        boolean hit = stage.isStill(target, Call::isInside);
+        Stage.during(ConsulStore.TTL);
+        excuse(stage, from, Duration.ZERO);
         return hit;
     }
 

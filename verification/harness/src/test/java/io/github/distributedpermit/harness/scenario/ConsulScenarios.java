@@ -24,6 +24,14 @@ final class ConsulScenarios {
     private static final Setup IN_LINE =
             new Setup(4, 1, Setup.HOUR, new Orders(0, 1, 1, 50_000, 70_000, 40_000, 0, 0), TWO_TTL, TWO_TTL, List.of());
 
+    /** A third of the TTL, and an answer on a busy machine. */
+    private static final Duration NOTICED = ConsulStore.TTL.dividedBy(3).plusMillis(1_700);
+
+    /** One process holds for longer than it may take to notice and asks for nothing else, and another waits. */
+    private static final Setup HELD_LONG = new Setup(
+                    2, 1, Setup.HOUR, new Orders(0, 1, 1, 9_000_000, 9_900_000, 25_000, 0, 0), NOTICED, null, List.of())
+            .withOver(NOTICED);
+
     private ConsulScenarios() {}
 
     static List<Scenario<ConsulStore>> all() {
@@ -91,6 +99,20 @@ final class ConsulScenarios {
                         LONG,
                         setup(SOON),
                         ConsulFaults::deleteTree),
+                row(
+                        "consul-key-deleted",
+                        "an operator deletes one key while calls hold it for 8 s",
+                        "the holder is notified within a third of the TTL; named exception until then",
+                        SLOW,
+                        HELD_LONG,
+                        ConsulFaults::deleteKey),
+                row(
+                        "consul-key-deleted-lock-file",
+                        "likewise in the layout `lock-file`",
+                        "the holder is notified within a third of the TTL; named exception until then",
+                        SLOW,
+                        HELD_LONG.with("--distributed-permit.consul.layout=lock-file"),
+                        ConsulFaults::deleteKey),
                 row(
                         "consul-foreign-lock",
                         "layout `lock-file`: somebody writes something else over `.lock` for 0.5 to 2 s, and puts it back",

@@ -6,6 +6,7 @@ import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.harness.fleet.ConsulClusterStore;
 import io.github.distributedpermit.harness.fleet.ConsulNetworkStore;
 import io.github.distributedpermit.harness.fleet.ConsulStore;
+import io.github.distributedpermit.harness.fleet.MemberProcess;
 import io.github.distributedpermit.harness.fleet.Store;
 import io.github.distributedpermit.harness.history.Call;
 import io.github.distributedpermit.harness.member.Orders;
@@ -27,6 +28,13 @@ final class ConsulTopologies {
     private static final Setup SETUP =
             Setup.ordinary(Setup.HOUR, BACK).withOrders(new Orders(0, 3, 2, 10_000, 3_000_000, 5_000, 10, 0));
 
+    /** Keys that a member uses at once, so that it has many connections, most of which are idle afterwards. */
+    private static final int BURST = 48;
+
+    /** One command time-out, a new connection, and the re-check. */
+    private static final Setup MANY_CONNECTIONS = Setup.ordinary(Setup.HOUR, Duration.ofSeconds(4))
+            .withOrders(new Orders(0, 2, 1, 50_000, 200_000, 5_000, 0, 0));
+
     private ConsulTopologies() {}
 
     static List<Scenario<?>> all() {
@@ -38,6 +46,21 @@ final class ConsulTopologies {
                         LONG,
                         ConsulStore::startOnDisk,
                         ConsulTopologies::restart),
+                row(
+                        "consul-restart-long-log",
+                        "likewise, with a log of 100 MB that it reads again",
+                        "sessions live on, no permit is lost",
+                        SLOW,
+                        ConsulStore::startWithLongLog,
+                        ConsulTopologies::restartWithoutLoss),
+                row(
+                        "consul-idle-connections",
+                        "a member uses 48 keys at once, then all connections become silent, as when a firewall forgets them; new ones work",
+                        "no session and no permit is lost",
+                        LONG / 2,
+                        MANY_CONNECTIONS,
+                        ConsulNetworkStore::startBehindProxy,
+                        ConsulTopologies::forgetConnections),
                 row(
                         "consul-agent-killed",
                         "the agent that members use, which is no server, is killed and comes back after 1 to 6 s",
@@ -71,7 +94,49 @@ final class ConsulTopologies {
 
     private static <S extends Store> Scenario<S> row(
             String name, String fault, String expected, int hits, Scenario.Opening<S> opening, Scenario.Blow<S> blow) {
-        return new Scenario<>(name, "Consul", fault, expected, hits, SETUP, opening, blow);
+        return row(name, fault, expected, hits, SETUP, opening, blow);
+    }
+
+    private static <S extends Store> Scenario<S> row(
+            String name,
+            String fault,
+            String expected,
+            int hits,
+            Setup setup,
+            Scenario.Opening<S> opening,
+            Scenario.Blow<S> blow) {
+        return new Scenario<>(name, "Consul", fault, expected, hits, setup, opening, blow);
+    }
+
+    private static boolean restartWithoutLoss(Stage stage, ConsulStore store) throws Exception {
+        int first = stage.log().size();
+        boolean hit = restart(stage, store);
+        expectNoLoss(stage, first);
+        return hit;
+    }
+
+    private static boolean forgetConnections(Stage stage, ConsulNetworkStore store) throws Exception {
+        for (MemberProcess member : stage.crew().loaded()) {
+            member.ask("burst " + BURST);
+        }
+        stage.aim(Call::isInside);
+        List<String> before = sessions(store);
+        int first = stage.log().size();
+        boolean hit = store.network().forget() > 0;
+        stage.awaitFlow(Stage.LONG_PATIENCE);
+        Stage.during(ConsulStore.TTL.dividedBy(2)); // the session is renewed meanwhile
+        expectNoLoss(stage, first);
+        List<String> after =
+                store.operator().sessions().stream().map(Session::id).toList();
+        stage.expect(after.containsAll(before), "sessions were " + before + " and are " + after);
+        return hit;
+    }
+
+    private static void expectNoLoss(Stage stage, int first) {
+        stage.log().calls(first).stream()
+                .filter(call -> call.lost() != 0)
+                .findFirst()
+                .ifPresent(call -> stage.expect(false, "a permit was lost: " + call));
     }
 
     private static boolean restart(Stage stage, ConsulStore store) throws Exception {

@@ -13,6 +13,8 @@ final class ProcessFaults {
 
     private static final Duration A_SECOND = Duration.ofSeconds(1);
 
+    private static final int DEEP_CALLS = 200;
+
     private static final long RETURNED = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long JUST = TimeUnit.MILLISECONDS.toNanos(30);
 
@@ -43,6 +45,14 @@ final class ProcessFaults {
         stage.awaitOthers(target.member());
         stage.replace(target.member());
         return hit;
+    }
+
+    /** A process makes calls from so deep in a stack that many of them end with a {@link StackOverflowError}. */
+    static boolean overflow(Stage stage, Store store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        int keys = stage.setup().orders().keys();
+        String answer = target.member().ask("overflow " + keys + " " + DEEP_CALLS);
+        return Integer.parseInt(answer.split(" ")[1]) > 0;
     }
 
     /** {@code SIGTERM} of a process that holds and waits. */

@@ -1,7 +1,15 @@
 package io.github.distributedpermit.harness.scenario;
 
+import io.github.distributedpermit.harness.check.Span;
+import io.github.distributedpermit.harness.fleet.Proxy;
+import io.github.distributedpermit.harness.fleet.Proxy.Way;
 import io.github.distributedpermit.harness.fleet.RedisStore;
+import io.github.distributedpermit.harness.history.Call;
+import io.github.distributedpermit.harness.history.Ending;
+import io.github.distributedpermit.harness.member.Orders;
+import io.github.distributedpermit.harness.scenario.Stage.Target;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 
 /** The rows of the network between members and one Redis server. */
@@ -13,6 +21,13 @@ final class RedisNetwork {
     private static final Duration RECONNECTED = Duration.ofMillis(2_500);
 
     private static final Duration SHORT = Setup.SHORT;
+
+    /** Its last claim may come a lease after the last answer, and lasts for a lease; then there is the re-check. */
+    private static final Duration TWO_LEASES = SHORT.multipliedBy(2).plusMillis(1_400);
+
+    private static final int SLOW = 3;
+
+    private static final Orders NEW_KEYS = new Orders(0, 6, 1_000_000, 0, 20_000, 300, 10, 0);
 
     private RedisNetwork() {}
 
@@ -43,7 +58,59 @@ final class RedisNetwork {
                         "held or lost, never both",
                         Setup.ordinary(SHORT, RECONNECTED).withLongHolds(),
                         (stage, store) -> NetworkFaults.blackHole(
-                                stage, store.network(), SHORT.dividedBy(5), SHORT.multipliedBy(2))));
+                                stage, store.network(), SHORT.dividedBy(5), SHORT.multipliedBy(2))),
+                row(
+                        "redis-silent-new-keys",
+                        "silence for 1 to 3 s, while calls ask for keys never used before and wait for less than the command time-out",
+                        "`PermitBackendException`, never \"limit reached\"",
+                        Setup.ordinary(SHORT, RECONNECTED).withOrders(NEW_KEYS),
+                        RedisNetwork::silence),
+                new Scenario<>(
+                        "redis-deaf-member",
+                        "Redis",
+                        "the answers to one member are lost for 12 leases, its requests arrive; others wait",
+                        "others get its permits within two leases",
+                        SLOW,
+                        Setup.ordinary(SHORT, TWO_LEASES),
+                        RedisStore::startBehindProxies,
+                        RedisNetwork::loseAnswersOfOne));
+    }
+
+    /** What is asked for while nothing is answered must not be refused: no member can know that there was no permit. */
+    private static boolean silence(Stage stage, RedisStore store) throws Exception {
+        Duration time = stage.between(SHORT.dividedBy(2), SHORT.multipliedBy(3).dividedBy(2));
+        stage.aim(Call::isWaiting);
+        int first = stage.log().size();
+        long[] silent = {0, 0};
+        stage.outage(() -> {
+            store.network().hold(EnumSet.allOf(Way.class));
+            silent[0] = System.nanoTime();
+            Stage.during(time);
+            silent[1] = System.nanoTime();
+            store.network().pass();
+        });
+        List<Call> within = stage.log().calls(first).stream()
+                .filter(call -> call.asked() > silent[0] && call.ended() != 0 && call.ended() < silent[1])
+                .toList();
+        within.stream()
+                .filter(call -> call.ending() == Ending.TIMED_OUT || call.ending() == Ending.REFUSED)
+                .findFirst()
+                .ifPresent(call -> stage.expect(false, "there was no answer, and a call was refused: " + call));
+        return within.stream().anyMatch(call -> call.ending() != Ending.RETURNED);
+    }
+
+    private static boolean loseAnswersOfOne(Stage stage, RedisStore store) throws Exception {
+        Target target = stage.aim(Call::isInside);
+        Proxy network = store.network(target.member().number());
+        long from = System.nanoTime();
+        network.swallow(EnumSet.of(Way.TO_MEMBERS));
+        boolean hit = stage.isStill(target, Call::isInside);
+        Stage.during(SHORT.multipliedBy(12));
+        network.reset();
+        network.pass();
+        // the checker asks nothing of a member without answers; what the others get is what counts
+        stage.circumstances().paused(target.member().number(), new Span(from, System.nanoTime()));
+        return hit;
     }
 
     private static Scenario<RedisStore> row(

@@ -63,6 +63,12 @@ final class RedisScenarios {
                         Setup.ordinary(Setup.SHORT, A_LEASE).withLongHolds(),
                         ProcessFaults::stopHolder),
                 row(
+                        "redis-stack-overflow",
+                        "200 calls so deep in a stack that many end with `StackOverflowError`, while others use the same keys",
+                        "it costs those calls; the process goes on, no permit is lost; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, RECONNECTED),
+                        ProcessFaults::overflow),
+                row(
                         "redis-wall-clock",
                         "a member's wall clock is a minute wrong, and jumps by up to a day, while it holds",
                         "no effect, nothing is lost; the lease is ten seconds",

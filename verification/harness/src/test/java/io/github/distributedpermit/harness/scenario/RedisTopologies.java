@@ -1,20 +1,15 @@
 package io.github.distributedpermit.harness.scenario;
 
-import io.github.distributedpermit.harness.check.Span;
 import io.github.distributedpermit.harness.fleet.ClusterStore;
-import io.github.distributedpermit.harness.fleet.SentinelStore;
-import io.github.distributedpermit.harness.fleet.Signals;
+import io.github.distributedpermit.harness.fleet.PairStore;
 import io.github.distributedpermit.harness.history.Call;
 import io.github.distributedpermit.harness.member.MemberMain;
-import io.github.distributedpermit.testsupport.RedisServer;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Consumer;
 
 /** The rows of several Redis servers. */
 final class RedisTopologies {
 
-    private static final int SLOW = 5;
     private static final int LONG = 20;
 
     private RedisTopologies() {}
@@ -22,23 +17,14 @@ final class RedisTopologies {
     static List<Scenario<?>> all() {
         return List.of(
                 new Scenario<>(
-                        "redis-sentinel-failover",
+                        "redis-subscription-on-replica",
                         "Redis",
-                        "`kill -9` of the master; Sentinel makes its replica the master",
-                        "service is back in seconds; named exception: over the limit for at most a lease",
-                        SLOW,
-                        Setup.ordinary(Setup.SHORT, Duration.ofMillis(3_500)).withLongHolds(),
-                        SentinelStore::start,
-                        RedisTopologies::failOver),
-                new Scenario<>(
-                        "redis-sentinel-thaw",
-                        "Redis",
-                        "`SIGSTOP` of the master until Sentinel has made its replica the master, then `SIGCONT`",
-                        "service is back in seconds; named exception: over the limit for at most a lease",
-                        SLOW,
-                        Setup.ordinary(Setup.SHORT, Duration.ofMillis(3_500)).withLongHolds(),
-                        SentinelStore::start,
-                        RedisTopologies::freeze),
+                        "master and replica change roles without a loss; claims go to the new master, subscriptions stay at the replica",
+                        "only grants that stand are notified: never more than the limit",
+                        LONG,
+                        Setup.ordinary(Setup.SHORT, Duration.ofMillis(2_500)),
+                        PairStore::start,
+                        RedisTopologies::leaveSubscriptions),
                 new Scenario<>(
                         "redis-cluster-migration",
                         "Redis",
@@ -50,32 +36,21 @@ final class RedisTopologies {
                         RedisTopologies::migrate));
     }
 
-    private static boolean failOver(Stage stage, SentinelStore store) throws Exception {
-        return failOver(stage, store, RedisServer::stop, RedisServer::start);
-    }
-
-    private static boolean freeze(Stage stage, SentinelStore store) throws Exception {
-        return failOver(stage, store, old -> Signals.stop(old.pid()), old -> Signals.resume(old.pid()));
-    }
-
-    private static boolean failOver(
-            Stage stage, SentinelStore store, Consumer<RedisServer> strike, Consumer<RedisServer> revive)
-            throws Exception {
+    /**
+     * The roles of two servers change without a loss. Claims go to the new master from then on, and subscriptions stay at
+     * the server that is a replica now: it repeats to them all that is published at the master.
+     */
+    private static boolean leaveSubscriptions(Stage stage, PairStore store) throws Exception {
         stage.await("a replica", store::isWhole);
-        stage.aim(Call::isInside);
+        stage.aim(Call::isWaiting);
         boolean[] hit = {false};
-        RedisServer old = store.master();
-        long from = System.nanoTime();
         stage.outage(() -> {
-            strike.accept(old);
-            hit[0] = stage.someone(Call::isInside);
-            stage.await("the fail-over", () -> store.hasLeft(old));
+            hit[0] = store.handOver();
+            stage.await("the hand-over", store::isWhole);
+            store.endClaims();
         });
-        revive.accept(old);
-        // until the Sentinel has made it a replica it takes claims, from whoever still takes it for the master
-        stage.await("the old master to follow the new one", store::isWhole);
-        stage.circumstances()
-                .excuse(new Span(from, System.nanoTime() + stage.setup().lease().toNanos()));
+        stage.awaitFlow();
+        Stage.during(stage.setup().lease());
         return hit[0];
     }
 

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeoutException;
 public final class Run {
 
     private static final int TRIES_PER_HIT = 5;
+    private static final int MOST_DRAINED = 1_000;
     private static final Duration SETTLING = Duration.ofSeconds(6);
 
     private final Path folder;
@@ -54,9 +55,7 @@ public final class Run {
         Findings findings;
         try (S store = scenario.opening().open()) {
             version = store.version();
-            List<String> settings = new ArrayList<>(store.settings());
-            settings.addAll(setup.settings());
-            try (Crew crew = new Crew(folder, capacity, patches, settings, setup.orders())) {
+            try (Crew crew = new Crew(folder, capacity, patches, setup.settings(store), setup.orders())) {
                 Stage stage = new Stage(setup, crew, seed);
                 try {
                     crew.start(setup.members());
@@ -76,7 +75,7 @@ public final class Run {
                 violations.addAll(stage.failures());
                 findings = Checker.check(crew.log().calls(0), stage.circumstances(), setup.rules());
                 violations.addAll(findings.violations());
-                keep(crew, violations, seed);
+                keep(crew, store, violations, seed);
             }
         }
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start);
@@ -113,7 +112,7 @@ public final class Run {
         int[] taken;
         boolean exact;
         do {
-            String answer = fresh.ask("drain " + setup.orders().keys() + " " + setup.limit());
+            String answer = fresh.ask("drain " + Math.min(setup.orders().keys(), MOST_DRAINED) + " " + setup.limit());
             taken = Arrays.stream(answer.split(" "))
                     .skip(1)
                     .mapToInt(Integer::parseInt)
@@ -137,7 +136,7 @@ public final class Run {
         Files.createDirectories(folder);
     }
 
-    private void keep(Crew crew, List<String> violations, long seed) throws IOException {
+    private void keep(Crew crew, Store store, List<String> violations, long seed) throws IOException {
         if (violations.isEmpty()) {
             Files.deleteIfExists(crew.history());
             return;
@@ -148,5 +147,6 @@ public final class Run {
         List<String> lines = new ArrayList<>(List.of("seed " + seed));
         lines.addAll(violations);
         Files.write(folder.resolve("violations.txt"), lines);
+        store.keepLogs(folder);
     }
 }

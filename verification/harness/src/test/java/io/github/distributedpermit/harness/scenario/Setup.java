@@ -1,10 +1,12 @@
 package io.github.distributedpermit.harness.scenario;
 
 import io.github.distributedpermit.harness.check.Rules;
+import io.github.distributedpermit.harness.fleet.Store;
 import io.github.distributedpermit.harness.member.Orders;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param recovery see {@link Rules#recovery()}
  * @param order see {@link Rules#order()}
  * @param extra further settings of the members
+ * @param over see {@link Rules#over()}
+ * @param firstCall see {@link Rules#firstCall()}
  */
 public record Setup(
         int members,
@@ -25,13 +29,27 @@ public record Setup(
         Orders orders,
         Duration recovery,
         @Nullable Duration order,
-        List<String> extra) {
+        List<String> extra,
+        @Nullable Duration over,
+        @Nullable Duration firstCall) {
 
     static final Duration COMMAND_TIMEOUT = Duration.ofMillis(600);
     static final Duration TOMBSTONE = Duration.ofSeconds(2);
     static final Duration SHORT = Duration.ofSeconds(2);
     static final Duration HOUR = Duration.ofHours(1);
     private static final Duration LATE = Duration.ofMillis(50);
+
+    /** Neither {@code over} nor {@code firstCall} is bounded. */
+    Setup(
+            int members,
+            int limit,
+            Duration lease,
+            Orders orders,
+            Duration recovery,
+            @Nullable Duration order,
+            List<String> extra) {
+        this(members, limit, lease, orders, recovery, order, extra, null, null);
+    }
 
     /** Three processes with six threads each, at four keys with a limit of three; more callers than permits. */
     static Setup ordinary(Duration lease, Duration recovery) {
@@ -44,20 +62,37 @@ public record Setup(
     }
 
     Setup withOrders(Orders other) {
-        return new Setup(members, limit, lease, other, recovery, order, extra);
+        return new Setup(members, limit, lease, other, recovery, order, extra, over, firstCall);
     }
 
     Setup with(String... more) {
         List<String> all = new ArrayList<>(extra);
         all.addAll(List.of(more));
-        return new Setup(members, limit, lease, orders, recovery, order, all);
+        return new Setup(members, limit, lease, orders, recovery, order, all, over, firstCall);
+    }
+
+    Setup withOver(Duration most) {
+        return new Setup(members, limit, lease, orders, recovery, order, extra, most, firstCall);
+    }
+
+    Setup withFirstCall(Duration within) {
+        return new Setup(members, limit, lease, orders, recovery, order, extra, over, within);
     }
 
     Rules rules() {
-        return new Rules(limit, limit, recovery, orders.maxHoldMicros() == 0, order, LATE);
+        return new Rules(limit, limit, recovery, orders.maxHoldMicros() == 0, order, LATE, over, firstCall);
     }
 
-    List<String> settings() {
+    /** The settings of the member of that number. */
+    IntFunction<List<String>> settings(Store store) {
+        return member -> {
+            List<String> all = new ArrayList<>(store.settings(member));
+            all.addAll(settings());
+            return all;
+        };
+    }
+
+    private List<String> settings() {
         List<String> all = new ArrayList<>(List.of(
                 "--distributed-permit.lease=" + lease.toMillis() + "ms",
                 "--distributed-permit.command-timeout=" + COMMAND_TIMEOUT.toMillis() + "ms",

@@ -48,9 +48,7 @@ public final class Soak {
         List<Vitals> vitals = new ArrayList<>();
         Findings findings;
         try (RedisStore store = RedisStore.start()) {
-            List<String> settings = new ArrayList<>(store.settings());
-            settings.addAll(setup.settings());
-            try (Crew crew = new Crew(folder, CAPACITY, List.of(), settings, orders)) {
+            try (Crew crew = new Crew(folder, CAPACITY, List.of(), setup.settings(store), orders)) {
                 Stage stage = new Stage(setup, crew, seed);
                 crew.start(setup.members());
                 for (int sample = 0; sample < SAMPLES; sample++) {
@@ -61,7 +59,7 @@ public final class Soak {
                     operator(stage).ask("override " + key + " -1");
                 }
                 Run.finish(stage, store, violations);
-                Rules rules = new Rules(HIGHEST, 1, RECOVERY, false, null, Duration.ofMillis(500));
+                Rules rules = new Rules(HIGHEST, 1, RECOVERY, false, null, Duration.ofMillis(500), null, null);
                 findings = Checker.check(crew.log().calls(0), stage.circumstances(), rules);
             }
         }

@@ -22,6 +22,9 @@ public final class Stage {
     /** How long anything may take that should happen soon. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    /** How long members may take to find a server that can serve before the run is given up; what is too long is measured. */
+    static final Duration LONG_PATIENCE = Duration.ofSeconds(90);
+
     private final Setup setup;
     private final Crew crew;
     private final Random random;
@@ -96,9 +99,14 @@ public final class Stage {
 
     /** Waits until every member has got permits that were asked for after now. */
     void awaitFlow() throws InterruptedException {
+        awaitFlow(PATIENCE.plus(Duration.ofNanos(4_000L * setup.orders().maxHoldMicros())));
+    }
+
+    /** Likewise, for so long at most. */
+    void awaitFlow(Duration patience) throws InterruptedException {
         int from = log().size();
         long now = System.nanoTime();
-        await("every member to get permits", () -> {
+        await("every member to get permits", patience, () -> {
             List<Call> calls = log().calls(from);
             return crew.loaded().stream()
                     .allMatch(member -> calls.stream()
@@ -148,7 +156,11 @@ public final class Stage {
     }
 
     void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        await(what, PATIENCE, condition);
+    }
+
+    void await(String what, Duration patience, BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + patience.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > deadline) {
                 throw new IllegalStateException("Waited in vain for " + what);
@@ -168,6 +180,17 @@ public final class Stage {
         long from = System.nanoTime();
         action.run();
         circumstances.outage(new Span(from, System.nanoTime()));
+    }
+
+    /** There is a server that can serve from now on: waits until every member has got a permit, and has that measured. */
+    void serves() throws InterruptedException {
+        circumstances.serves(System.nanoTime());
+        awaitFlow(LONG_PATIENCE);
+    }
+
+    /** More holders than the limit are a named exception from then until a lease after now. */
+    void excuse(long from) {
+        circumstances.excuse(new Span(from, System.nanoTime() + setup.lease().toNanos()));
     }
 
     /** Part of a fault. */
