@@ -30,11 +30,18 @@ final class LatestHolding {
      * @return what to answer
      */
     Holding answered(Holding holding, long sequence) {
+        boolean sameRecord = sequence == recorded;
         if (holding.sequence() > answered) {
             answered = holding.sequence();
             recorded = sequence;
         }
-        return newest(holding);
+        Holding current = translated(holding);
+        Holding before = latest;
+        if (before != null && sameRecord && before.version() > current.version()) {
+            current = withSequence(before, answered); // a notification of the same record has overtaken the answer
+        }
+        latest = current;
+        return current;
     }
 
     /**
@@ -42,21 +49,13 @@ final class LatestHolding {
      *
      * @return what to pass on
      */
-    Holding notified(Holding holding) {
-        newest(holding);
-        return translated(holding);
-    }
-
-    /** A notification that the answer has overtaken says less than what was received before. */
-    private Holding newest(Holding received) {
-        Holding holding = translated(received);
+    Holding notified(Holding notice) {
+        Holding holding = translated(notice);
         Holding before = latest;
-        boolean older =
-                before != null && before.sequence() == holding.sequence() && before.version() > holding.version();
-        if (before != null && older) {
-            return before;
-        }
-        if (before == null || before.sequence() <= holding.sequence()) {
+        boolean older = before != null
+                && (before.sequence() > holding.sequence()
+                        || (before.sequence() == holding.sequence() && before.version() > holding.version()));
+        if (!older) {
             latest = holding;
         }
         return holding;

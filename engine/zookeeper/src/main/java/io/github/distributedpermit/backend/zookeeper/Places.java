@@ -30,10 +30,7 @@ final class Places {
      * @param arrival of the oldest of them; nobody will ask for an earlier place
      */
     void recorded(long arrival, long now, long version) {
-        Long oldest = known.floorKey(arrival);
-        if (oldest != null) {
-            known.headMap(oldest).clear();
-        }
+        known.headMap(arrival).clear();
         known.put(now, version);
         if (known.size() > MOST) {
             thinOut();

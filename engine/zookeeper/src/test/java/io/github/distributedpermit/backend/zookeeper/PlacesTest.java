@@ -35,6 +35,16 @@ class PlacesTest {
     }
 
     @Test
+    void longWaitKeepsItsPlaceAlsoAfterAnEarlierOne() {
+        places.recorded(1, 5, 400);
+        for (int i = 0; i < 1_000; i++) {
+            places.recorded(10, 12 + i, 500 + i);
+        }
+
+        assertThat(places.since(10, 100_000)).isEqualTo(500);
+    }
+
+    @Test
     void longWaitForgetsOnlyTheMiddle() {
         for (int i = 0; i < 10_000; i++) {
             places.recorded(10, 12 + i, 500 + i);

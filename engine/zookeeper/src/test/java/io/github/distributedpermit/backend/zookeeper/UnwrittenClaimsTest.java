@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
@@ -49,6 +50,20 @@ class UnwrittenClaimsTest {
             unwritten += history.unwritten;
         }
         assertThat(unwritten).isGreaterThan(HISTORIES * 10);
+    }
+
+    @Test
+    void answerThatANotificationHasOvertakenDoesNotHideTheGrant() {
+        LatestHolding latest = new LatestHolding();
+        latest.answered(holding(0, 1, 5), 1);
+        latest.notified(holding(1, 1, 7));
+
+        assertThat(latest.answered(holding(0, 4, 5), 1)).isEqualTo(holding(1, 4, 7));
+        assertThat(latest.notified(holding(1, 1, 7))).isEqualTo(holding(1, 4, 7));
+    }
+
+    private static Holding holding(int permits, long sequence, long version) {
+        return new Holding(permits, 1, sequence, version, false, false, Optional.empty());
     }
 
     @ParameterizedTest
