@@ -27,7 +27,7 @@ record Draft(Snapshot before, KeyDocument after, Step step, long recorded) {
 
     static Draft of(Snapshot before, KeyTable table, Step step) {
         long sequence = step.answer().map(Holding::sequence).orElse(-1L);
-        return new Draft(before, KeyDocument.of(table), step, sequence);
+        return new Draft(before, KeyDocument.of(table, before.document()), step, sequence);
     }
 
     boolean isUnchanged() {

@@ -4,33 +4,43 @@ import io.github.distributedpermit.spi.Holding;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** What whoever serves a member writes into the member's own node. A new node is empty. */
+/**
+ * The notification that the member which grants permits to another one writes into that member's node: format, minimum
+ * reader, and what the member has now. A newer version may add fields. A new node is empty.
+ */
 final class GrantNote {
 
-    private static final int FIELDS = 6;
+    private static final int FIELDS = 8;
 
     private GrantNote() {}
 
     static byte[] encode(Holding holding) {
-        String text = holding.permits() + " " + holding.limit() + " " + holding.sequence() + " " + holding.version()
-                + " " + holding.contended() + " " + holding.over();
+        String text = NewerParts.FORMAT + " " + NewerParts.MINIMUM_READER + " " + holding.permits() + " "
+                + holding.limit() + " " + holding.sequence() + " " + holding.version() + " " + holding.contended()
+                + " " + holding.over();
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Empty if nobody has served the member yet. */
+    /**
+     * Empty if there is no notification yet, or none that this version may read. Then the member finds its grant, or the
+     * reason why not, with its next claim.
+     */
     static Optional<Holding> decode(byte[] bytes) {
-        String[] f = new String(bytes, StandardCharsets.US_ASCII).split(" ", -1);
-        if (f.length != FIELDS) {
+        String[] f = new String(bytes, StandardCharsets.ISO_8859_1).split(" ", FIELDS + 1);
+        if (f.length < FIELDS) {
             return Optional.empty();
         }
         try {
+            if (Integer.parseInt(f[1]) > NewerParts.FORMAT) {
+                return Optional.empty();
+            }
             return Optional.of(new Holding(
-                    Integer.parseInt(f[0]),
-                    Integer.parseInt(f[1]),
-                    Long.parseLong(f[2]),
-                    Long.parseLong(f[3]),
-                    Boolean.parseBoolean(f[4]),
-                    Boolean.parseBoolean(f[5]),
+                    Integer.parseInt(f[2]),
+                    Integer.parseInt(f[3]),
+                    Long.parseLong(f[4]),
+                    Long.parseLong(f[5]),
+                    Boolean.parseBoolean(f[6]),
+                    Boolean.parseBoolean(f[7]),
                     Optional.empty()));
         } catch (NumberFormatException e) {
             return Optional.empty();

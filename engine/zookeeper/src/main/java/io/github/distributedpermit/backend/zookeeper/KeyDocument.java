@@ -5,33 +5,40 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * What the node of a key says: a line for the key, and one for each member that holds or waits. Versions and places in
- * line count from the birth of the node.
+ * The content of the node of a key: a line with the format, one for the key, and one for each member that holds or waits.
+ * Versions and places in the queue count from the creation of the node. Fields that a newer version has added at the end of
+ * a line are kept, and so are lines that begin with {@code +}.
  *
  * @param ticks the highest version given to a record
  * @param override the operator's limit, if set
  * @param records of the members, also of those that have died since
+ * @param newer the format, and what this version does not know
  */
-record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> records) {
+record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> records, NewerParts newer) {
 
-    static final KeyDocument EMPTY = new KeyDocument(0, OptionalInt.empty(), List.of());
+    static final KeyDocument EMPTY = new KeyDocument(0, OptionalInt.empty(), List.of(), NewerParts.NONE);
 
     /** What a server takes at most in one message, unless it is told otherwise, is a little more. */
     static final int MAX_BYTES = 1_000_000;
 
-    private static final String HEADER = "distributed-permit 1";
+    private static final String NAME = "distributed-permit";
     private static final String NONE = "-";
+    private static final char ENTRY = '+';
+    private static final int HEADER_FIELDS = 3;
     private static final int KEY_FIELDS = 2;
     private static final int RECORD_FIELDS = 9;
 
-    static KeyDocument of(KeyTable table) {
-        return new KeyDocument(table.version(), table.override(), table.records());
+    /** @param before the document that is to be replaced: what this version does not know stays */
+    static KeyDocument of(KeyTable table, KeyDocument before) {
+        return new KeyDocument(table.version(), table.override(), table.records(), before.newer);
     }
 
     KeyTable table() {
@@ -49,36 +56,65 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
 
     byte[] encode() {
         StringBuilder text = new StringBuilder(64 + 96 * records.size());
-        text.append(HEADER).append('\n').append(ticks).append(' ');
-        text.append(override.isPresent() ? override.getAsInt() : NONE).append('\n');
+        text.append(NAME).append(' ').append(newer.format());
+        text.append(' ').append(newer.minimumReader());
+        text.append(newer.header()).append('\n').append(ticks).append(' ');
+        text.append(override.isPresent() ? override.getAsInt() : NONE);
+        text.append(newer.key()).append('\n');
         for (PermitRecord r : records) {
             text.append(r.member()).append(' ').append(r.permits());
             text.append(' ').append(r.sequence()).append(' ').append(r.version());
             text.append(' ').append(r.wanted()).append(' ').append(r.unit());
             text.append(' ').append(r.least()).append(' ').append(r.limit());
             text.append(' ').append(r.since().isPresent() ? r.since().getAsLong() : NONE);
-            text.append('\n');
+            text.append(newer.member(r.member())).append('\n');
         }
-        return text.toString().getBytes(StandardCharsets.US_ASCII);
+        for (String entry : newer.entries()) {
+            text.append(entry).append('\n');
+        }
+        return text.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Fails with {@code IllegalArgumentException} if this is no document of ours. */
+    /**
+     * Fails with {@code IllegalArgumentException} if this is no document of ours, and with {@link NewerFormatException} if
+     * only newer versions may use it; nothing else of it is looked at then.
+     */
     static KeyDocument decode(byte[] bytes) {
-        String[] lines = new String(bytes, StandardCharsets.US_ASCII).split("\n", -1);
-        if (lines.length < 3 || !lines[0].equals(HEADER)) {
-            throw new IllegalArgumentException("It does not begin with '" + HEADER + "'");
+        String[] lines = new String(bytes, StandardCharsets.ISO_8859_1).split("\n", -1);
+        String[] header = lines[0].split(" ", HEADER_FIELDS + 1);
+        if (header.length < HEADER_FIELDS || !header[0].equals(NAME)) {
+            throw new IllegalArgumentException("It does not begin with '" + NAME + "' and two numbers");
+        }
+        int format = Integer.parseInt(header[1]);
+        int minimumReader = Integer.parseInt(header[2]);
+        if (minimumReader > NewerParts.FORMAT) {
+            throw new NewerFormatException(format, minimumReader);
+        }
+        if (lines.length < 3) {
+            throw new IllegalArgumentException("It has no line for the key");
         }
         String[] key = fields(lines[1], KEY_FIELDS);
         List<PermitRecord> records = new ArrayList<>(lines.length);
+        Map<String, String> members = new HashMap<>();
+        List<String> entries = new ArrayList<>();
         for (int i = 2; i < lines.length - 1; i++) {
-            records.add(decodeRecord(lines[i]));
+            if (!lines[i].isEmpty() && lines[i].charAt(0) == ENTRY) {
+                entries.add(lines[i]);
+                continue;
+            }
+            String[] fields = fields(lines[i], RECORD_FIELDS);
+            records.add(decodeRecord(fields));
+            if (fields.length > RECORD_FIELDS) {
+                members.put(fields[0], tail(fields, RECORD_FIELDS));
+            }
         }
         OptionalInt override = key[1].equals(NONE) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(key[1]));
-        return new KeyDocument(Long.parseLong(key[0]), override, records);
+        NewerParts newer = NewerParts.of(
+                format, minimumReader, tail(header, HEADER_FIELDS), tail(key, KEY_FIELDS), members, entries);
+        return new KeyDocument(Long.parseLong(key[0]), override, records, newer);
     }
 
-    private static PermitRecord decodeRecord(String line) {
-        String[] f = fields(line, RECORD_FIELDS);
+    private static PermitRecord decodeRecord(String[] f) {
         return new PermitRecord(
                 f[0],
                 Integer.parseInt(f[1]),
@@ -92,11 +128,16 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
                 PermitRecord.NEVER);
     }
 
-    private static String[] fields(String line, int count) {
-        String[] fields = line.split(" ", -1);
-        if (fields.length != count) {
-            throw new IllegalArgumentException(fields.length + " fields instead of " + count);
+    /** The known fields, and behind them, as one, all that follows. */
+    private static String[] fields(String line, int known) {
+        String[] fields = line.split(" ", known + 1);
+        if (fields.length < known) {
+            throw new IllegalArgumentException(fields.length + " fields instead of " + known);
         }
         return fields;
+    }
+
+    private static String tail(String[] fields, int known) {
+        return fields.length > known ? " " + fields[known] : "";
     }
 }

@@ -33,6 +33,8 @@ final class KeyReading {
             try {
                 KeyDocument parsed = KeyDocument.decode(data == null ? new byte[0] : data);
                 document = new Snapshot(parsed, stat.getVersion(), stat.getCzxid(), List.of());
+            } catch (NewerFormatException e) {
+                result.completeExceptionally(e.at(path));
             } catch (IllegalArgumentException e) {
                 result.completeExceptionally(Faults.foreign(path, e));
             }

@@ -248,7 +248,7 @@ class MistakesTest {
     void documentOfAStrangerIsToldFromOurs() {
         byte[] ours = KeyDocument.EMPTY.encode();
         assertThat(KeyDocument.decode(ours)).isEqualTo(KeyDocument.EMPTY);
-        for (String strange : List.of("", "{}", "distributed-permit 2\n0 -\n", "distributed-permit 1\nx -\n")) {
+        for (String strange : List.of("", "{}", "distributed-permit 1\n0 -\n", "distributed-permit 1 1\nx -\n")) {
             Optional<KeyDocument> read = Optional.empty();
             try {
                 read = Optional.of(KeyDocument.decode(strange.getBytes(StandardCharsets.US_ASCII)));

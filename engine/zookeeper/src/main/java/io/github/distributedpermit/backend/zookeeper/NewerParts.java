@@ -1,0 +1,48 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The format of a document, and what a newer version of this library has put into it that this version does not know. It
+ * is kept as it is when the document is written.
+ *
+ * @param format of the newest version that has written the document
+ * @param minimumReader the lowest format that an instance has to know to use the document
+ * @param header behind the known fields of the first line, with the space in front; empty if there is nothing
+ * @param key the same of the line of the key
+ * @param members the same of the lines of members, by id
+ * @param entries whole lines
+ */
+record NewerParts(
+        int format, int minimumReader, String header, String key, Map<String, String> members, List<String> entries) {
+
+    /** The format that this version writes. */
+    static final int FORMAT = 1;
+
+    /** The lowest format that an instance has to know to use what this version writes. */
+    static final int MINIMUM_READER = 1;
+
+    static final NewerParts NONE = new NewerParts(FORMAT, MINIMUM_READER, "", "", Map.of(), List.of());
+
+    /** Neither number is ever lowered. */
+    static NewerParts of(
+            int format,
+            int minimumReader,
+            String header,
+            String key,
+            Map<String, String> members,
+            List<String> entries) {
+        return new NewerParts(
+                Math.max(format, FORMAT),
+                Math.max(minimumReader, MINIMUM_READER),
+                header,
+                key,
+                Map.copyOf(members),
+                List.copyOf(entries));
+    }
+
+    String member(String id) {
+        return members.getOrDefault(id, "");
+    }
+}
