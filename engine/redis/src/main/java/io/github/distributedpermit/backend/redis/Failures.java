@@ -67,13 +67,29 @@ final class Failures {
                 "Redis can't be reached: " + cause.getClass().getSimpleName(), null);
     }
 
-    /** Certificates are public, and so is what is wrong with them. */
-    private static String reason(Throwable certificateProblem) {
-        Throwable deepest = certificateProblem;
+    /**
+     * Why a connection cannot be made. Lettuce loses the server's answer to the handshake in about three of a hundred
+     * attempts and reports an {@code IllegalStateException} of its own (its handshake handler is not registered). That is no
+     * reason, and in particular it does not mean that the password is right now: a permanent reason stands.
+     *
+     * @param before why the attempt before failed
+     */
+    static PermitStoreException ofAttempt(Throwable failure, @Nullable PermitStoreException before) {
+        boolean stands = before != null && before.isPermanent() && deepest(failure) instanceof IllegalStateException;
+        return before != null && stands ? before : of(failure, null);
+    }
+
+    private static Throwable deepest(Throwable failure) {
+        Throwable deepest = failure;
         for (int i = 0; i < MAX_CAUSES && deepest.getCause() != null; i++) {
             deepest = deepest.getCause();
         }
-        return String.valueOf(deepest.getMessage());
+        return deepest;
+    }
+
+    /** Certificates are public, and so is what is wrong with them. */
+    private static String reason(Throwable certificateProblem) {
+        return String.valueOf(deepest(certificateProblem).getMessage());
     }
 
     private static PermitStoreException answered(RedisCommandExecutionException answer, @Nullable RedisKey key) {

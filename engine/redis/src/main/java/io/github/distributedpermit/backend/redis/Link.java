@@ -127,7 +127,7 @@ final class Link implements AutoCloseable {
     }
 
     private void failed(Throwable e) {
-        PermitStoreException reason = Failures.of(e, null);
+        PermitStoreException reason = Failures.ofAttempt(e, failure);
         if (failure == null && !isClosed()) {
             LOG.log(WARNING, "Permits in Redis: {0}. Trying again until it works", reason.getMessage());
         }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
+import java.net.ConnectException;
 import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,5 +31,27 @@ class FailuresTest {
                 .hasMessageContaining("lacks a command, key or channel")
                 .hasMessageContaining("permits:{a%0Ab}:state")
                 .hasMessageNotContaining("canary");
+    }
+
+    /** Lettuce reports this instead of what the server answered, once in about thirty attempts. */
+    @Test
+    void wrongPasswordStaysTheReasonIfTheNextAttemptFailsWithoutOne() {
+        Throwable lost = new RedisConnectionException(
+                "Unable to connect", new IllegalStateException("RedisHandshakeHandler not registered"));
+        PermitStoreException wrongPassword =
+                Failures.ofAttempt(new RedisCommandExecutionException("WRONGPASS invalid password"), null);
+
+        assertThat(Failures.ofAttempt(lost, wrongPassword)).isSameAs(wrongPassword);
+        assertThat(Failures.ofAttempt(lost, null).isPermanent()).isFalse();
+    }
+
+    @Test
+    void wrongPasswordIsNoLongerTheReasonIfTheServerIsAway() {
+        PermitStoreException wrongPassword =
+                Failures.ofAttempt(new RedisCommandExecutionException("WRONGPASS invalid password"), null);
+        Throwable refused =
+                new RedisConnectionException("Unable to connect", new ConnectException("Connection refused"));
+
+        assertThat(Failures.ofAttempt(refused, wrongPassword).isPermanent()).isFalse();
     }
 }
