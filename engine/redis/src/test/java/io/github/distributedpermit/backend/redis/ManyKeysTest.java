@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitEngine;
@@ -82,7 +83,8 @@ class ManyKeysTest {
             NamedPermits permits = engine.named("once");
             permits.acquire("warm").release();
             long before = usedHeap();
-            AtomicInteger refused = new AtomicInteger();
+            AtomicInteger rejected = new AtomicInteger();
+            AtomicInteger failed = new AtomicInteger();
             Semaphore room = new Semaphore(AT_ONCE);
             for (int i = 0; i < KEYS; i++) {
                 if (i == lostAfter) {
@@ -90,15 +92,19 @@ class ManyKeysTest {
                 }
                 room.acquire();
                 permits.acquireAsync(PermitRequest.of("key-" + i).withoutWaiting())
-                        .whenComplete((permit, failure) -> ended(permit, refused, room));
+                        .whenComplete((permit, failure) -> ended(permit, failure, rejected, failed, room));
             }
             room.acquire(AT_ONCE);
             if (lostAfter < KEYS) {
-                assertThat(refused.get()).as("calls that met no server").isPositive();
+                assertThat(failed.get()).as("calls that met no server").isPositive();
                 server.start();
             } else {
-                assertThat(refused.get()).isZero();
+                // where the machine stands still for longer than the command time-out, some calls fail
+                assertThat(failed.get()).as("calls without an answer").isLessThan(KEYS / 10);
             }
+            assertThat(rejected.get())
+                    .as("calls that were rejected although each has a key of its own")
+                    .isZero();
             await().atMost(Duration.ofMinutes(2)).until(() -> engine.keys() == 0);
             await().atMost(Duration.ofMinutes(2)).until(() -> keysIn(server) == 0);
             assertThat(timers.getQueue()).isEmpty();
@@ -111,11 +117,18 @@ class ManyKeysTest {
         }
     }
 
-    private static void ended(@Nullable Permit permit, AtomicInteger refused, Semaphore room) {
-        if (permit == null) {
-            refused.incrementAndGet();
-        } else {
+    private static void ended(
+            @Nullable Permit permit,
+            @Nullable Throwable failure,
+            AtomicInteger rejected,
+            AtomicInteger failed,
+            Semaphore room) {
+        if (permit != null) {
             permit.release();
+        } else if (failure instanceof PermitBackendException) {
+            failed.incrementAndGet();
+        } else {
+            rejected.incrementAndGet();
         }
         room.release();
     }

@@ -112,22 +112,20 @@ class FaultsTest {
     @Test
     void holderThatHearsNothingLosesItsPermitBeforeAnybodyElseGetsIt() throws Exception {
         Permit permit = acquireAll(frail);
-        CompletableFuture<Long> lost = new CompletableFuture<>();
-        permit.onLoss(() -> lost.complete(System.nanoTime()));
-        CompletableFuture<Long> served = sound.permits(KEY, LIMIT)
+        CompletableFuture<Void> lost = new CompletableFuture<>();
+        permit.onLoss(() -> lost.complete(null));
+        CompletableFuture<Boolean> heldWhenServed = sound.permits(KEY, LIMIT)
                 .acquireAsync(PermitRequest.of(KEY))
                 .thenApply(next -> {
-                    long now = System.nanoTime();
+                    boolean held = permit.isHeld();
                     next.release();
-                    return now;
+                    return held;
                 });
 
         wire.silence();
 
-        long servedAt = served.orTimeout(40, TimeUnit.SECONDS).join();
-        long lostAt = lost.orTimeout(1, TimeUnit.MILLISECONDS).join();
-        assertThat(lostAt).isLessThan(servedAt);
-        assertThat(permit.isHeld()).isFalse();
+        assertThat(heldWhenServed.orTimeout(40, TimeUnit.SECONDS).join()).isFalse();
+        assertThat(lost).succeedsWithin(Duration.ofSeconds(20)); // a busy machine may run the listener later
     }
 
     /** The session survives with the server's log, and with it the permit. */
