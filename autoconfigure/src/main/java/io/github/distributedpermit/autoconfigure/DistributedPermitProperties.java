@@ -19,6 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param lease How long the store keeps an instance's permits after its last sign of life. At least three command
  *     time-outs.
  * @param commandTimeout How long the store may take to answer.
+ * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
+ *     PermitBackendException. Further calls then end at once until the store answers. At least the command time-out.
  * @param recheck How often calls in line ask the store again, in case a notice was lost.
  * @param window How many claims of one key may be on their way to the store at once.
  * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
@@ -43,6 +45,7 @@ public record DistributedPermitProperties(
         @DefaultValue("distributed-permit") String keyPrefix,
         @DefaultValue("15s") Duration lease,
         @DefaultValue("2s") Duration commandTimeout,
+        @DefaultValue("10s") Duration storeTimeout,
         @DefaultValue("500ms") Duration recheck,
         @DefaultValue("4") int window,
         @Nullable Duration handOverSlice,

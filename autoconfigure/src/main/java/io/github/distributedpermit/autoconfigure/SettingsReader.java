@@ -38,6 +38,7 @@ final class SettingsReader {
     CoreSettings core() {
         positive("command-timeout", properties.commandTimeout());
         lease("lease", properties.lease());
+        storeTimeout("store-timeout", properties.storeTimeout());
         positive("recheck", properties.recheck());
         atLeastOne("window", properties.window());
         notNegative("hand-over-slice", properties.handOverSlice());
@@ -47,6 +48,7 @@ final class SettingsReader {
         return new CoreSettings(
                 properties.lease(),
                 properties.commandTimeout(),
+                properties.storeTimeout(),
                 properties.recheck(),
                 properties.window(),
                 properties.handOverSlice(),
@@ -72,6 +74,9 @@ final class SettingsReader {
             throw invalid(prefix + "limit", limit, "give 1 to " + PermitDefinition.MAX_LIMIT);
         }
         notNegative(prefix + "timeout", permit.timeout());
+        if (permit.storeTimeout() != null) {
+            storeTimeout(prefix + "store-timeout", permit.storeTimeout());
+        }
         if (permit.lease() != null) {
             lease(prefix + "lease", permit.lease());
         }
@@ -81,6 +86,7 @@ final class SettingsReader {
                 limit,
                 permit.block(),
                 permit.timeout(),
+                permit.storeTimeout(),
                 permit.lease(),
                 permit.handOverSlice(),
                 permit.linger(),
@@ -95,6 +101,18 @@ final class SettingsReader {
                     name,
                     lease,
                     "it is shorter than three command time-outs; make it longer, or distributed-permit.command-timeout (%s) shorter"
+                            .formatted(properties.commandTimeout()));
+        }
+    }
+
+    /** An answer that may still come is no store that is away. */
+    private void storeTimeout(String name, Duration storeTimeout) {
+        positive(name, storeTimeout);
+        if (storeTimeout.compareTo(properties.commandTimeout()) < 0) {
+            throw invalid(
+                    name,
+                    storeTimeout,
+                    "it is shorter than the command time-out; make it longer, or distributed-permit.command-timeout (%s) shorter"
                             .formatted(properties.commandTimeout()));
         }
     }

@@ -51,6 +51,7 @@ class MetadataTest {
                         "distributed-permit.permits",
                         "distributed-permit.recheck",
                         "distributed-permit.release",
+                        "distributed-permit.store-timeout",
                         "distributed-permit.tombstone",
                         "distributed-permit.window",
                         "distributed-permit.zookeeper.auth-scheme",

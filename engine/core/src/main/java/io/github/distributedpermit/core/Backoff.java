@@ -4,7 +4,7 @@ package io.github.distributedpermit.core;
 final class Backoff {
 
     private static final long FIRST = 50_000_000L;
-    private static final long LONGEST = 1_000_000_000L;
+    static final long LONGEST = 1_000_000_000L;
 
     private long delay;
     private long until = Long.MIN_VALUE;

@@ -105,7 +105,7 @@ final class Catalog implements PermitCatalog {
 
     private Policy policy(PermitDefinition definition) {
         PermitSettings set = settings.get(definition.name());
-        PermitSettings own = set != null ? set : new PermitSettings(null, null, null, null, null, null, null);
+        PermitSettings own = set != null ? set : new PermitSettings(null, null, null, null, null, null, null, null);
         long slice = defaults.handOverSlice() != null ? defaults.handOverSlice().toNanos() : backendSlice;
         long lease =
                 own.lease() != null ? own.lease().toNanos() : defaults.lease().toNanos();
@@ -113,6 +113,7 @@ final class Catalog implements PermitCatalog {
                 Objects.requireNonNull(definition.limit()),
                 session.map(Duration::toNanos).orElse(lease),
                 defaults.commandTimeout().toNanos(),
+                (own.storeTimeout() != null ? own.storeTimeout() : defaults.storeTimeout()).toNanos(),
                 defaults.recheck().toNanos(),
                 own.handOverSlice() != null ? own.handOverSlice().toNanos() : slice,
                 (own.linger() != null ? own.linger() : defaults.linger()).toNanos(),

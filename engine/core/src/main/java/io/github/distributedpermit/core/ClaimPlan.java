@@ -215,10 +215,12 @@ final class ClaimPlan {
                 line.key(), policy.limit(), sequence, held, wanted, unit, waited, policy.leaseDuration(), queue);
         SentClaim record = new SentClaim(line, sequence, held, now);
         sent.add(record);
-        if (!probing) {
+        if (probing) {
+            waiters.unclaimed(); // this claim's answer is none to them
+        } else {
             waiters.claimed(sequence);
-            newTry = false;
         }
+        newTry = probing && waiters.hasTries();
         if (unconfirmedSince == LineState.NEVER) {
             unconfirmedSince = now;
         }

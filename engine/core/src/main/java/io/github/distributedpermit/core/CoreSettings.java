@@ -7,7 +7,9 @@ import org.jspecify.annotations.Nullable;
  * What holds for all permits, unless a name's {@link PermitSettings} say otherwise.
  *
  * @param lease how long a holding outlives the member's last sign of life
- * @param commandTimeout how long the store may take to answer
+ * @param commandTimeout how long the store may take to answer one claim
+ * @param storeTimeout how long any call waits for a store that does not answer, before it fails; further calls then fail
+ *     at once until the store answers. Not less than the command time-out
  * @param recheck how often waiting calls ask again, in case a notice was lost
  * @param window claims of one key that may be in flight
  * @param handOverSlice how long permits go round within this process while other members wait; {@code null}: as the
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record CoreSettings(
         Duration lease,
         Duration commandTimeout,
+        Duration storeTimeout,
         Duration recheck,
         int window,
         @Nullable Duration handOverSlice,
@@ -32,6 +35,7 @@ public record CoreSettings(
     public static final CoreSettings DEFAULTS = new CoreSettings(
             Duration.ofSeconds(15),
             Duration.ofSeconds(2),
+            Duration.ofSeconds(10),
             Duration.ofMillis(500),
             4,
             null,

@@ -23,8 +23,7 @@ final class FutureCall extends CompletableFuture<Permit> {
         this.lines = lines;
         this.ends = ends;
         this.deadline = ParkedCall.deadline(use, request, now);
-        this.waiter =
-                new Waiter(use, request.permits(), request.block(), deadline != Long.MAX_VALUE, now, this::decided);
+        this.waiter = new Waiter(use, request.permits(), request.block(), now, this::decided);
     }
 
     Waiter waiter() {
@@ -40,14 +39,26 @@ final class FutureCall extends CompletableFuture<Permit> {
 
     /** From now on the call ends at its time-out, and when its future is cancelled. */
     void follow(KeyLine line) {
-        if (deadline != Long.MAX_VALUE && waiter.outcome() == null) {
-            timer = lines.scheduler()
-                    .schedule(() -> giveUp(line, line.atTimeout(waiter)), Math.max(0, deadline - lines.now()));
+        endAt(deadline, line);
+        whenComplete((permit, failure) -> giveUp(line, Outcome.Abandoned.ABANDONED));
+    }
+
+    private void endAt(long time, KeyLine line) {
+        if (time != Long.MAX_VALUE && waiter.outcome() == null) {
+            timer = lines.scheduler().schedule(() -> timedOut(line), Math.max(0, time - lines.now()));
             if (waiter.outcome() != null) {
                 stopTimer();
             }
         }
-        whenComplete((permit, failure) -> giveUp(line, Outcome.Abandoned.ABANDONED));
+    }
+
+    private void timedOut(KeyLine line) {
+        long extended = line.extendedTime(waiter);
+        if (extended > lines.now()) {
+            endAt(extended, line);
+        } else {
+            giveUp(line, line.atTimeout(waiter));
+        }
     }
 
     private void giveUp(KeyLine line, Outcome outcome) {

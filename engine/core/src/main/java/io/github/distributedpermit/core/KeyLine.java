@@ -16,6 +16,9 @@ final class KeyLine {
 
     private static final int ANY = -1;
 
+    /** A timer that is late by this part of the command time-out is no longer merely late. */
+    private static final int STANDSTILL = 20;
+
     private final String key;
     private final LineHost host;
     private final ReentrantLock lock = new ReentrantLock();
@@ -78,7 +81,7 @@ final class KeyLine {
                 state.adopt(waiter.use.policy);
                 limit = waiter.use.policy.limit();
             }
-            long now = state.begin(effects);
+            long now = begin(effects);
             state.enter(waiter, now, effects);
             settle(now, effects);
         } finally {
@@ -97,7 +100,8 @@ final class KeyLine {
     Outcome atTimeout(Waiter waiter) {
         lock.lock();
         try {
-            Throwable failure = state.contact.failure(host.now());
+            long now = now();
+            Throwable failure = state.contact.failureAtTimeout(waiter, now);
             if (failure == null && !waiter.queueing) {
                 failure = state.contact.unanswered();
             }
@@ -105,6 +109,37 @@ final class KeyLine {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Until when a call may wait on for the answer of the store, its own time being over; in the past if not at all. */
+    long extendedTime(Waiter waiter) {
+        if (waiter.queueing) {
+            return 0;
+        }
+        lock.lock();
+        try {
+            now();
+            return state.contact.extendedTime(waiter);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long begin(Effects effects) {
+        long now = now();
+        state.begin(now, effects);
+        return now;
+    }
+
+    /** The time. A timer that is much overdue shows that the process stood still, whoever looks first. */
+    private long now() {
+        long now = host.now();
+        long late = timer.lateBy(now);
+        if (late > state.policy().commandTimeout() / STANDSTILL) {
+            timer.excuse(now);
+            state.contact.stoodStill(late, now);
+        }
+        return now;
     }
 
     /** A call gives its permit back, and waits for the store if the settings say so. Of no effect the second time. */
@@ -134,7 +169,7 @@ final class KeyLine {
 
     /** Ends when the store has confirmed it; {@code null} if there is nothing to wait for. */
     private @Nullable CompletableFuture<Void> settleReturn(Grant grant, Effects effects) {
-        long now = state.begin(effects);
+        long now = begin(effects);
         if (!state.release(grant, now, effects)) {
             return null;
         }
@@ -239,7 +274,7 @@ final class KeyLine {
         Effects effects = new Effects(host);
         lock.lock();
         try {
-            long now = state.begin(effects);
+            long now = begin(effects);
             event.happen(now, effects);
             settle(now, effects);
         } finally {

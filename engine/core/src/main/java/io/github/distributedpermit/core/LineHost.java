@@ -10,6 +10,12 @@ interface LineHost {
     /** The monotonic clock in nanoseconds, beginning at 0. */
     long now();
 
+    /** What that clock shows at a time of the ticker the store was given. */
+    long time(long tickerNanos);
+
+    /** What is known of the store from the claims of all keys. */
+    StoreContact contact();
+
     /** The next sequence of this member, over all keys. */
     long nextSequence();
 

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.Outcome.Failed;
 import io.github.distributedpermit.core.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
 import org.jspecify.annotations.Nullable;
@@ -50,14 +51,12 @@ final class LineState {
     }
 
     /** What every event begins with: time has passed. */
-    long begin(Effects effects) {
-        long now = host.now();
+    void begin(long now, Effects effects) {
         if (ledger.granted() > 0 && now >= validUntil()) {
             ledger.loseAll(effects);
             plan.askAgain();
         }
         contact.lookAtTheClock(now, usesLeases(), effects);
-        return now;
     }
 
     void enter(Waiter waiter, long now, Effects effects) {
@@ -69,14 +68,21 @@ final class LineState {
         } else {
             waiters.add(waiter);
             handOut(true, now, effects);
-            if (waiter.inLine && !waiter.queueing) {
+            Throwable away = waiter.inLine ? contact.away(now) : null;
+            if (away != null) {
+                waiters.remove(waiter);
+                end(waiter, new Failed(away), effects);
+            } else if (waiter.inLine && !waiter.queueing) {
                 plan.newTry();
             }
         }
     }
 
     private static void refuse(Waiter waiter, Reason reason, Effects effects) {
-        Outcome outcome = new Refused(reason);
+        end(waiter, new Refused(reason), effects);
+    }
+
+    private static void end(Waiter waiter, Outcome outcome, Effects effects) {
         if (waiter.decide(outcome)) {
             effects.ended(waiter, outcome);
         }
@@ -154,6 +160,7 @@ final class LineState {
         if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
                 && plan.maySend(waiters, ledger.isContended(), now)) {
             plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
+            contact.sent(now);
         }
         forgetReturned(now);
     }
@@ -266,7 +273,7 @@ final class LineState {
         long at = NEVER;
         SentClaim oldest = plan.sent.oldestInFlight();
         if (oldest != null) {
-            at = oldest.at + policy.commandTimeout();
+            at = oldest.overdueAt(policy);
         } else if (now < plan.backoff.until()) {
             at = plan.backoff.until();
         } else {

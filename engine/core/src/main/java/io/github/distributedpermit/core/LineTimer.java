@@ -37,6 +37,16 @@ final class LineTimer {
         return at <= time;
     }
 
+    /** For how long it should have fired and has not; the process stood still, or has too few threads. */
+    long lateBy(long now) {
+        return now > at ? now - at : 0;
+    }
+
+    /** That it is late has been noticed. */
+    void excuse(long now) {
+        at = now;
+    }
+
     void fired() {
         at = Long.MAX_VALUE;
         timer = null;

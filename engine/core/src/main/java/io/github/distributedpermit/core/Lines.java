@@ -31,6 +31,7 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     private final long origin;
     private final PermitStore store;
     private final SessionWatch session;
+    private final StoreContact contact;
 
     private volatile boolean closing;
     private volatile boolean closed;
@@ -40,6 +41,7 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
         this.settings = settings;
         this.origin = surroundings.ticker().getAsLong();
         this.session = new SessionWatch(this);
+        this.contact = new StoreContact(settings.commandTimeout().toNanos());
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -122,6 +124,16 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     @Override
     public long now() {
         return surroundings.ticker().getAsLong() - origin;
+    }
+
+    @Override
+    public long time(long tickerNanos) {
+        return tickerNanos - origin;
+    }
+
+    @Override
+    public StoreContact contact() {
+        return contact;
     }
 
     @Override
@@ -230,7 +242,7 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     @Override
     public void alive(long sentAtNanos) {
-        session.alive(sentAtNanos - origin);
+        session.alive(time(sentAtNanos));
     }
 
     @Override

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 final class ParkedCall {
 
     private final Waiter waiter;
-    private final long deadline;
+    private long deadline;
 
     ParkedCall(NameUse use, PermitRequest request, long now) {
         Thread caller = Thread.currentThread();
@@ -17,12 +17,11 @@ final class ParkedCall {
                 use,
                 request.permits(),
                 request.block(),
-                deadline != Long.MAX_VALUE,
                 now,
                 outcome -> LockSupport.unpark(caller));
     }
 
-    /** A call that does not wait for a permit still waits for the store, for one command time-out. */
+    /** A call that does not wait for a permit still waits for the store, for one command time-out; see also {@link #park}. */
     static long deadline(NameUse use, PermitRequest request, long now) {
         if (!request.block()) {
             return now + use.policy.commandTimeout();
@@ -79,6 +78,11 @@ final class ParkedCall {
         long left = deadline - line.host().now();
         if (left > 0) {
             LockSupport.parkNanos(line, left);
+            return;
+        }
+        long extended = line.extendedTime(waiter);
+        if (extended > line.host().now()) {
+            deadline = extended;
         } else {
             giveUp(line, line.atTimeout(waiter));
         }

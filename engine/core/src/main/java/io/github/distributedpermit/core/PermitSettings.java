@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit how many permits a key has
  * @param block whether calls wait
  * @param timeout how long they wait at most
+ * @param storeTimeout see {@link CoreSettings#storeTimeout()}
  * @param lease see {@link CoreSettings#lease()}
  * @param handOverSlice see {@link CoreSettings#handOverSlice()}
  * @param linger see {@link CoreSettings#linger()}
@@ -18,6 +19,7 @@ public record PermitSettings(
         @Nullable Integer limit,
         @Nullable Boolean block,
         @Nullable Duration timeout,
+        @Nullable Duration storeTimeout,
         @Nullable Duration lease,
         @Nullable Duration handOverSlice,
         @Nullable Duration linger,

@@ -9,6 +9,7 @@ import java.time.Duration;
  * @param limit the limit this member states
  * @param lease how long the store remembers a claim; with sessions, how long it remembers the member
  * @param commandTimeout how long an answer may take
+ * @param storeTimeout how long calls wait for a store that does not answer
  * @param recheck how long calls wait before the line asks again
  * @param slice how long permits go round in this process while others wait
  * @param linger how long an idle permit may stay
@@ -20,6 +21,7 @@ record Policy(
         int limit,
         long lease,
         long commandTimeout,
+        long storeTimeout,
         long recheck,
         long slice,
         long linger,
@@ -36,6 +38,7 @@ record Policy(
                 PermitDefinition.MAX_LIMIT,
                 settings.lease().toNanos(),
                 settings.commandTimeout().toNanos(),
+                settings.storeTimeout().toNanos(),
                 settings.recheck().toNanos(),
                 0,
                 0,

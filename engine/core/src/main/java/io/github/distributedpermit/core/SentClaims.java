@@ -79,14 +79,23 @@ final class SentClaims {
         });
     }
 
-    /** What was sent up to that time the store has forgotten. */
-    void forgetUntil(long time) {
+    /** Nothing could be received until now. */
+    void restart(long now) {
+        for (SentClaim claim : claims) {
+            claim.restart(now);
+        }
+    }
+
+    /** What was sent up to that time the store has forgotten. Whether one of these claims was still in flight. */
+    boolean forgetUntil(long time) {
+        int before = inFlight;
         for (SentClaim oldest = claims.peekFirst(); oldest != null && oldest.at <= time; oldest = claims.peekFirst()) {
             claims.removeFirst();
             if (oldest.inFlight) {
                 inFlight--;
             }
         }
+        return inFlight < before;
     }
 
     boolean isInFlight(long sequence) {

@@ -19,9 +19,6 @@ class Waiter {
     final NameUse use;
     final int weight;
     final boolean queueing;
-    /** Whether the call ends by itself at a time of its own. */
-    final boolean timed;
-
     final long arrival;
     private final Waker waker;
 
@@ -36,11 +33,10 @@ class Waiter {
 
     private volatile @Nullable Outcome outcome;
 
-    Waiter(NameUse use, int weight, boolean queueing, boolean timed, long arrival, Waker waker) {
+    Waiter(NameUse use, int weight, boolean queueing, long arrival, Waker waker) {
         this.use = use;
         this.weight = weight;
         this.queueing = queueing;
-        this.timed = timed;
         this.arrival = arrival;
         this.waker = waker;
     }

@@ -100,6 +100,13 @@ final class WaiterQueue {
         }
     }
 
+    /** No claim was sent for any of them, as far as answers to come are concerned. */
+    void unclaimed() {
+        for (Waiter w = last; w != null; w = w.previous) {
+            w.firstClaim = Waiter.UNCLAIMED;
+        }
+    }
+
     /** Ends the wait of all that match. */
     void end(Predicate<Waiter> which, Outcome outcome, Effects effects) {
         Waiter w = first;
@@ -113,15 +120,5 @@ final class WaiterQueue {
             }
             w = following;
         }
-    }
-
-    /** When the first of the calls without an own time-out came; {@code Long.MAX_VALUE} if there is none. */
-    long firstUntimedArrival() {
-        for (Waiter w = first; w != null; w = w.next) {
-            if (!w.timed && w.queueing) {
-                return w.arrival;
-            }
-        }
-        return Long.MAX_VALUE;
     }
 }

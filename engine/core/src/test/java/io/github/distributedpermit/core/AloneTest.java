@@ -142,7 +142,7 @@ class AloneTest {
     }
 
     private PermitEngine member(String id, Release release, SimProcess process) {
-        PermitSettings settings = new PermitSettings(1, null, null, null, null, null, release);
+        PermitSettings settings = new PermitSettings(1, null, null, null, null, null, null, release);
         return new PermitEngine(
                 backend,
                 new Member(id, id),

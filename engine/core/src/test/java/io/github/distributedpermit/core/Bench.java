@@ -69,6 +69,7 @@ final class Bench {
         return new CoreSettings(
                 d.lease(),
                 d.commandTimeout(),
+                d.storeTimeout(),
                 d.recheck(),
                 d.window(),
                 null,
@@ -84,6 +85,7 @@ final class Bench {
         return new CoreSettings(
                 Duration.ofHours(1),
                 Duration.ofMinutes(10),
+                Duration.ofMinutes(10),
                 d.recheck(),
                 d.window(),
                 null,
@@ -93,11 +95,27 @@ final class Bench {
                 d.maxKeys());
     }
 
+    static CoreSettings storeTimeout(Duration storeTimeout) {
+        CoreSettings d = CoreSettings.DEFAULTS;
+        return new CoreSettings(
+                d.lease(),
+                d.commandTimeout(),
+                storeTimeout,
+                d.recheck(),
+                d.window(),
+                null,
+                d.linger(),
+                d.release(),
+                d.maxWaiters(),
+                d.maxKeys());
+    }
+
     static CoreSettings bounded(int maxWaiters, int maxKeys) {
         CoreSettings d = CoreSettings.DEFAULTS;
         return new CoreSettings(
                 d.lease(),
                 d.commandTimeout(),
+                d.storeTimeout(),
                 d.recheck(),
                 d.window(),
                 null,
@@ -118,7 +136,7 @@ final class Bench {
             this.bench = bench;
             process = new SimProcess(id, bench.time, 1_000_000_007L);
             Map<String, PermitSettings> named = new HashMap<>();
-            named.put(KEY, new PermitSettings(limit, null, null, null, null, null, null));
+            named.put(KEY, new PermitSettings(limit, null, null, null, null, null, null, null));
             engine = new PermitEngine(
                     bench.network.backend(process),
                     new Member(id, id),
@@ -138,6 +156,11 @@ final class Bench {
 
         Asked acquire() {
             return ask(PermitRequest.of(KEY));
+        }
+
+        /** Asks for a key of this name. */
+        Asked acquireOf(String key, Duration timeout) {
+            return ask(PermitRequest.of(key).withTimeout(timeout));
         }
 
         Asked acquire(int permits) {

@@ -49,7 +49,7 @@ class EffectsTest {
                 new LocalPermitBackend(time::now),
                 new Member("a", "a"),
                 CoreSettings.DEFAULTS,
-                Map.of(KEY, new PermitSettings(3, null, null, null, null, null, null)),
+                Map.of(KEY, new PermitSettings(3, null, null, null, null, null, null, null)),
                 PermitObserver.NONE,
                 process::clock,
                 process,

@@ -120,7 +120,7 @@ class LeaseTest {
 
     @Test
     void anAnswerTooLateForItsOwnLeaseCountsAsNone() {
-        Party a = bench.member("a", 1);
+        Party a = bench.member("a", 1, Bench.storeTimeout(Duration.ofHours(1)));
         Asked call = a.acquire();
         SentClaim claim = Peek.sent(state(a)).get(0);
         bench.conditions.answersLost = true;

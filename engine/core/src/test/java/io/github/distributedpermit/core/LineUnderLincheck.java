@@ -28,7 +28,7 @@ public class LineUnderLincheck {
 
     private final NameUse use = new NameUse(
             new PermitDefinition("line", "line", LIMIT, 1, true, null, "the test"),
-            new Policy(LIMIT, LEASE, LEASE / 5, LEASE / 30, 0, 0, 4, 10, Release.ASYNC));
+            new Policy(LIMIT, LEASE, LEASE / 5, LEASE, LEASE / 30, 0, 0, 4, 10, Release.ASYNC));
     private final KeyLine line = new KeyLine("line", use.policy, false, false, new OnlyMember(alone()));
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
 
@@ -38,7 +38,7 @@ public class LineUnderLincheck {
     }
 
     Waiter waiter() {
-        return new Waiter(use, 1, true, false, 0, outcome -> {});
+        return new Waiter(use, 1, true, 0, outcome -> {});
     }
 
     /** A call comes, unless it is here. */
@@ -98,6 +98,7 @@ public class LineUnderLincheck {
 
         private final boolean alone;
         private final AtomicLong sequence = new AtomicLong();
+        private final StoreContact contact = new StoreContact(LEASE / 5);
         private long seen;
         private int permits;
 
@@ -131,6 +132,16 @@ public class LineUnderLincheck {
         @Override
         public long now() {
             return 0;
+        }
+
+        @Override
+        public long time(long tickerNanos) {
+            return tickerNanos;
+        }
+
+        @Override
+        public StoreContact contact() {
+            return contact;
         }
 
         @Override

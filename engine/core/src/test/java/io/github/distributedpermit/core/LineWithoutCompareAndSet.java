@@ -15,7 +15,7 @@ public class LineWithoutCompareAndSet extends LineUnderLincheck {
     private static final class CheckThenAct extends Waiter {
 
         CheckThenAct(Waiter like) {
-            super(like.use, like.weight, like.queueing, like.timed, like.arrival, outcome -> {});
+            super(like.use, like.weight, like.queueing, like.arrival, outcome -> {});
         }
 
         @Override

@@ -49,6 +49,7 @@ enum Mutant {
     IDLE_PART_KEPT("LineState", "returnIdle", Mistakes.IdlePartKept.class),
     HEAVY_JUDGED_TOO_EARLY("LineState", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
     RENEWED_WITHOUT_ANSWERS("ClaimPlan", "isProbing", FixedValue.value(false)),
+    STANDSTILL_UNNOTICED("LineTimer", "lateBy", FixedValue.value(0L)),
     TIMER_WHILE_WINDOW_FULL("LineState", "nextTime", Mistakes.TimerWhileFull.class),
     CANCEL_LEAKS("FutureCall", "end", Mistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),

@@ -39,6 +39,7 @@ class MutantTest {
                 "IDLE_PART_KEPT",
                 "HEAVY_JUDGED_TOO_EARLY",
                 "RENEWED_WITHOUT_ANSWERS",
+                "STANDSTILL_UNNOTICED",
                 "TIMER_WHILE_WINDOW_FULL",
                 "CANCEL_LEAKS",
                 "LOSS_IGNORED",
@@ -65,7 +66,7 @@ class MutantTest {
         "OWED_SENT_AGAIN, ClaimCountTest, pairsThatFollowEachOtherAtOnceCostNoMore",
         "LIMIT_LOWERED_UNHEARD, HandOverTest, aLoweredLimitEndsTheHandingOver",
         "NEVER_LEARNS, HandOverTest, aLingeringPermitGoesBackAsSoonAsTheProcessHearsThatAnotherWaits",
-        "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, theLeaseOfPatienceBeginsWithTheLastConfirmation",
+        "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
     })
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {
         Class<?> type = Class.forName(MutantTest.class.getPackageName() + "." + test);

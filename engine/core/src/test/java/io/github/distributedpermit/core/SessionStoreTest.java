@@ -29,8 +29,8 @@ class SessionStoreTest {
     private final PermitEngine engine = new PermitEngine(
             store.backend(process),
             new Member("a", "a"),
-            CoreSettings.DEFAULTS,
-            Map.of(Bench.KEY, new PermitSettings(1, null, null, null, null, null, null)),
+            Bench.storeTimeout(Duration.ofHours(1)),
+            Map.of(Bench.KEY, new PermitSettings(1, null, null, null, null, null, null, null)),
             PermitObserver.NONE,
             process::clock,
             process,

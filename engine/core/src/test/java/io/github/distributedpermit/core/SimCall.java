@@ -16,6 +16,8 @@ final class SimCall {
     final long timeout;
 
     final long arrivedAt;
+    /** On the clock of the member without the time it was stopped. */
+    final long arrivedRunning;
     /** The least limit in effect since it came. */
     int leastLimit;
 
@@ -36,6 +38,7 @@ final class SimCall {
         this.block = block;
         this.timeout = timeout;
         this.arrivedAt = now;
+        this.arrivedRunning = member.process.runningTime();
         this.leastLimit = Integer.MAX_VALUE;
     }
 

@@ -140,6 +140,10 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
         int k = SimMember.key(key);
         member.unansweredSince[k] = Long.MAX_VALUE;
+        boolean inTime = member.process.clock() - link.sentAt(holding.sequence()) < plan.commandTimeout;
+        if (!pushed && inTime) {
+            member.heardAt[k] = member.process.runningTime();
+        }
         if (pushed) {
             member.claims[k].earn(2);
         }
@@ -148,6 +152,45 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (sentAt != Long.MIN_VALUE && member.process.clock() < until) {
             member.confirmedUntil[k] = Math.max(member.confirmedUntil[k], until);
         }
+    }
+
+    @Override
+    public void failed(SimLink link, Claim claim, Throwable cause) {
+        SimMember member = member(link.member);
+        if (member != null) {
+            int key = SimMember.key(claim.key());
+            member.failedAt[key] = Math.max(member.failedAt[key], member.process.runningTime());
+        }
+    }
+
+    /**
+     * A call ended because of the store. One that waits has had no answer for the store time-out by then, or its own is over;
+     * a try has seen its claim fail or unanswered for the command time-out, unless the whole member had no answer for the
+     * store time-out. Time the process stood still does not count, but for what was left of a timer.
+     */
+    void storeFailed(SimCall call) {
+        SimMember member = call.member;
+        long now = member.process.runningTime();
+        long missed = member.process.wasStopped() ? plan.commandTimeout + 1_000 * MILLI : 0;
+        boolean silent = now - member.heardAt[call.key] + missed >= plan.storeTimeout;
+        boolean overdue = call.block
+                ? call.timeout >= 0 && time.now() - call.arrivedAt >= call.timeout
+                : time.now() - answerableFrom(call) >= plan.commandTimeout
+                        || member.failedAt[call.key] >= call.arrivedRunning;
+        if (!silent && !overdue) {
+            throw violation(
+                    "%s ended because of the store, which answered %d ms ago (%d ms of the member's time)",
+                    call,
+                    (now - member.heardAt[call.key]) / MILLI,
+                    (now - call.arrivedRunning) / MILLI);
+        }
+    }
+
+    /** A stop in which its time ended gives it a command time-out of its own. */
+    private long answerableFrom(SimCall call) {
+        long wentOn = call.member.process.stoppedUntil();
+        long due = call.arrivedAt + plan.commandTimeout;
+        return due + plan.commandTimeout / 20 < wentOn ? wentOn : call.arrivedAt;
     }
 
     private @Nullable SimMember member(String id) {

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PendingClaim;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -28,6 +30,8 @@ final class SimLink implements PermitStore {
     private boolean closed;
     /** Whether nothing that the store sends arrives, though everything sent to it does. */
     boolean deaf;
+    /** Claims wait in the client until then, on the common clock. */
+    long writesFrom;
 
     SimLink(SimNetwork network, String member, SimProcess process, HoldingListener listener) {
         this.network = network;
@@ -44,12 +48,31 @@ final class SimLink implements PermitStore {
         claims.add(claim);
         sentAt.put(claim.sequence(), process.clock());
         network.tap.sent(this, claim);
-        CompletableFuture<Holding> answer = new CompletableFuture<>();
+        Answer answer = new Answer();
+        if (network.time.now() < writesFrom) {
+            network.time.after(writesFrom - network.time.now(), process, () -> write(claim, answer));
+        } else {
+            write(claim, answer);
+        }
+        return answer;
+    }
+
+    private void write(Claim claim, Answer answer) {
+        answer.writtenAt = OptionalLong.of(process.clock());
         travel(claim, answer);
         if (network.weather.doubles()) {
             travel(claim, answer);
         }
-        return answer;
+    }
+
+    /** An answer to come. */
+    private static final class Answer extends CompletableFuture<Holding> implements PendingClaim {
+        private OptionalLong writtenAt = OptionalLong.empty();
+
+        @Override
+        public OptionalLong writtenAtNanos() {
+            return writtenAt;
+        }
     }
 
     private void travel(Claim claim, CompletableFuture<Holding> answer) {

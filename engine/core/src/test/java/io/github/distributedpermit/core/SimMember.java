@@ -25,6 +25,10 @@ final class SimMember {
     final long[] confirmedUntil;
     /** Since when nothing has come although a claim was sent, on the member's clock, per key. */
     final long[] unansweredSince;
+    /** When something came last, or failed last, in running time of the member, per key. */
+    final long[] heardAt;
+
+    final long[] failedAt;
     /** When it last asked for more than it used, on the member's clock, per key. */
     final long[] wantedAt;
 
@@ -39,6 +43,8 @@ final class SimMember {
         confirmedUntil = new long[keys];
         unansweredSince = new long[keys];
         wantedAt = new long[keys];
+        heardAt = new long[keys];
+        failedAt = new long[keys];
         claims = new Budget[keys];
         timers = new Budget(network.time, 200, 200);
         Map<String, PermitSettings> named = new HashMap<>();
@@ -47,10 +53,12 @@ final class SimMember {
             confirmedUntil[key] = Long.MIN_VALUE;
             unansweredSince[key] = Long.MAX_VALUE;
             wantedAt[key] = process.clock();
+            heardAt[key] = process.clock();
+            failedAt[key] = Long.MIN_VALUE;
             claims[key] = new Budget(network.time, 60, 40);
             waiting.add(new ArrayList<>());
             holding.add(new ArrayList<>());
-            named.put(name(key), new PermitSettings(limits[key], null, null, null, null, null, null));
+            named.put(name(key), new PermitSettings(limits[key], null, null, null, null, null, null, null));
         }
         engine = new PermitEngine(
                 network.backend(process),

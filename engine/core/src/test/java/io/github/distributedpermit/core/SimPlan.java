@@ -38,6 +38,8 @@ final class SimPlan {
     final boolean deferred;
     /** For so many leases nothing reaches one of the members, while all that it sends arrives; 0 for never. */
     final int deafLeases;
+    /** How long calls wait for a store that does not answer. */
+    final long storeTimeout;
     /** For what was added later, so that the other seeds stay what they were. */
     final SplittableRandom later;
 
@@ -71,6 +73,7 @@ final class SimPlan {
         later = new SplittableRandom(seed * 31 + 17);
         boolean deaf = later.nextDouble() < 0.3 && !endless && severity > 0;
         deafLeases = deaf ? 2 + later.nextInt(11) : 0;
+        storeTimeout = commandTimeout + later.nextLong(later.nextBoolean() ? 20 * commandTimeout : 10_000 * MILLI);
     }
 
     boolean chance(double probability) {
@@ -94,6 +97,7 @@ final class SimPlan {
         return new CoreSettings(
                 Duration.ofNanos(lease),
                 Duration.ofNanos(commandTimeout),
+                Duration.ofNanos(storeTimeout),
                 Duration.ofNanos(recheck),
                 window,
                 Duration.ofNanos(slice),
@@ -105,7 +109,7 @@ final class SimPlan {
 
     @Override
     public String toString() {
-        return "seed %d: %d members, limits %s%s%s%s, lease %d ms, command %d ms, recheck %d ms, slice %d ms, linger %d ms, window %d, severity %d, %d ms, gap %d ms, hold %d ms"
+        return "seed %d: %d members, limits %s%s%s%s, lease %d ms, command %d ms, store %d ms, recheck %d ms, slice %d ms, linger %d ms, window %d, severity %d, %d ms, gap %d ms, hold %d ms"
                 .formatted(
                         seed,
                         members,
@@ -115,6 +119,7 @@ final class SimPlan {
                         overrides ? ", overrides" : "",
                         lease / MILLI,
                         commandTimeout / MILLI,
+                        storeTimeout / MILLI,
                         recheck / MILLI,
                         slice / MILLI,
                         linger / MILLI,

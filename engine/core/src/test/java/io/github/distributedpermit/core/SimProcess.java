@@ -7,6 +7,7 @@ final class SimProcess implements Scheduler {
     private final Timeline time;
     private final long clockOffset;
     private long stoppedUntil;
+    private long stood;
     private boolean dead;
     private long timersFired;
 
@@ -23,7 +24,18 @@ final class SimProcess implements Scheduler {
 
     /** Nothing happens to it before it goes on, then everything at once. */
     void stop(long duration) {
+        stood += duration;
         stoppedUntil = Math.max(stoppedUntil, time.now() + duration);
+    }
+
+    /** Its clock without the time it was stopped; only once it goes on. */
+    long runningTime() {
+        return clock() - stood;
+    }
+
+    /** Whether it was ever stopped. */
+    boolean wasStopped() {
+        return stood > 0;
     }
 
     long stoppedUntil() {

@@ -226,15 +226,17 @@ final class Simulation {
         call.future = member.engine.named(SimMember.name(key)).acquireAsync(request);
         call.future.whenComplete((permit, failure) -> ended(call, permit, failure));
         long patience = block ? timeout : plan.commandTimeout;
+        boolean waitsOn = !block;
         if (patience >= 0) {
-            time.after(patience + 50 * MILLI, member.process, () -> mustHaveEnded(call));
+            time.after(patience + 50 * MILLI, member.process, () -> mustHaveEnded(call, waitsOn ? plan.commandTimeout + 50 * MILLI : 50 * MILLI));
         }
         return call;
     }
 
-    private void mustHaveEnded(SimCall call) {
-        if (!call.ended && time.now() - call.member.process.stoppedUntil() < 50 * MILLI) {
-            time.after(50 * MILLI, call.member.process, () -> mustHaveEnded(call));
+    /** At its time-out or soon after its process went on; a try then gets a command time-out of its own. */
+    private void mustHaveEnded(SimCall call, long afterStop) {
+        if (!call.ended && time.now() - call.member.process.stoppedUntil() < afterStop) {
+            time.after(afterStop, call.member.process, () -> mustHaveEnded(call, afterStop));
         } else if (!call.ended) {
             throw invariants.violation("%s goes on after its time-out", call);
         }
@@ -274,7 +276,8 @@ final class Simulation {
             checkRejection(call, rejected.reason());
         } else if (failure instanceof PermitBackendException) {
             failed++;
-            if (plan.severity == 0) {
+            invariants.storeFailed(call);
+            if (plan.severity == 0 && !isTooShort(call)) {
                 throw invariants.violation("%s failed with a store that is well: %s", call, failure);
             }
         } else if (failure instanceof CancellationException) {
@@ -282,6 +285,11 @@ final class Simulation {
         } else {
             throw invariants.violation("%s ended with %s", call, String.valueOf(failure));
         }
+    }
+
+    /** Nothing was ever answered before its time was over, so that nothing was known of the store. */
+    private static boolean isTooShort(SimCall call) {
+        return call.block && call.timeout >= 0;
     }
 
     private void checkRejection(SimCall call, Reason reason) {
@@ -572,6 +580,7 @@ final class Simulation {
         @Override
         public void failed(SimLink link, io.github.distributedpermit.spi.Claim claim, Throwable cause) {
             trace(() -> "  " + link.member + " hears that claim " + claim.sequence() + " failed: " + cause);
+            invariants.failed(link, claim, cause);
         }
     }
 }

@@ -37,6 +37,7 @@ class ManyKeysTest {
     private static final CoreSettings SETTINGS = new CoreSettings(
             Duration.ofSeconds(6),
             Duration.ofSeconds(1),
+            Duration.ofSeconds(10),
             Duration.ofMillis(500),
             4,
             null,
@@ -74,7 +75,7 @@ class ManyKeysTest {
                 new RedisPermitBackend(factory, settings, System::nanoTime),
                 new Member("many", "many"),
                 SETTINGS,
-                Map.of("once", new PermitSettings(3, null, null, null, null, null, null)),
+                Map.of("once", new PermitSettings(3, null, null, null, null, null, null, null)),
                 PermitObserver.NONE,
                 System::nanoTime,
                 scheduler,

@@ -58,6 +58,7 @@ final class TestProcess implements AutoCloseable {
         return new CoreSettings(
                 usual.lease(),
                 Duration.ofSeconds(1),
+                usual.storeTimeout(),
                 recheck,
                 usual.window(),
                 usual.handOverSlice(),

@@ -39,6 +39,7 @@ public final class Settings {
         return new CoreSettings(
                 lease,
                 base.commandTimeout(),
+                base.storeTimeout(),
                 base.recheck(),
                 base.window(),
                 handOverSlice,
