@@ -61,7 +61,8 @@ class SettingsPropertyTest {
 
     private static Map<String, List<String>> generalOnes() {
         Map<String, List<String>> all = new HashMap<>();
-        for (String name : List.of("lease", "command-timeout", "store-timeout", "recheck", "hand-over-slice", "linger", "tombstone")) {
+        for (String name : List.of(
+                "lease", "command-timeout", "store-timeout", "recheck", "hand-over-slice", "linger", "tombstone")) {
             all.put("distributed-permit." + name, DURATIONS);
         }
         for (String name : List.of("lease", "timeout", "store-timeout", "hand-over-slice", "linger")) {

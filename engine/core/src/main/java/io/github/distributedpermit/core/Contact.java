@@ -165,12 +165,16 @@ final class Contact {
      * Until when a call that does not wait has a right to its answer although its time is over: the process stood still, or
      * the claim was written late. 0 if it has none.
      */
-    long extendedTime(Waiter waiter) {
+    long extendedTime(Waiter waiter, long now) {
+        if (waiter.queueing) {
+            return 0;
+        }
         SentClaim oldest = plan.sent.oldestInFlight();
         long written = oldest != null && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
         long resumed = host.contact().resumedAt();
         long answered = resumed > waiter.arrival ? resumed + policy.commandTimeout() : 0;
-        return Math.min(Math.max(written, answered), outage.reaches(policy.storeTimeout()));
+        long until = Math.min(Math.max(written, answered), outage.reaches(policy.storeTimeout()));
+        return until > now ? until : 0;
     }
 
     private Throwable cause() {

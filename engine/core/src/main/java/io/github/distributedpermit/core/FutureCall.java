@@ -54,7 +54,7 @@ final class FutureCall extends CompletableFuture<Permit> {
 
     private void timedOut(KeyLine line) {
         long extended = line.extendedTime(waiter);
-        if (extended > lines.now()) {
+        if (extended > 0) {
             endAt(extended, line);
         } else {
             giveUp(line, line.atTimeout(waiter));

@@ -16,14 +16,12 @@ final class KeyLine {
 
     private static final int ANY = -1;
 
-    /** A timer that is late by this part of the command time-out is no longer merely late. */
-    private static final int STANDSTILL = 20;
-
     private final String key;
     private final LineHost host;
     private final ReentrantLock lock = new ReentrantLock();
     private final LineState state;
     private final LineTimer timer;
+    private final ProcessClock clock;
     private final Shortcut shortcut;
     private final Confirmations confirmations = new Confirmations();
 
@@ -38,6 +36,7 @@ final class KeyLine {
         this.host = host;
         this.state = new LineState(this, policy, closing, host);
         this.timer = new LineTimer(host, this::timerFired);
+        this.clock = new ProcessClock(host, timer, state);
         this.shortcut = new Shortcut(this, state, timer);
     }
 
@@ -100,7 +99,7 @@ final class KeyLine {
     Outcome atTimeout(Waiter waiter) {
         lock.lock();
         try {
-            long now = now();
+            long now = clock.now();
             Throwable failure = state.contact.failureAtTimeout(waiter, now);
             if (failure == null && !waiter.queueing) {
                 failure = state.contact.unanswered();
@@ -111,34 +110,19 @@ final class KeyLine {
         }
     }
 
-    /** Until when a call may wait on for the answer of the store, its own time being over; in the past if not at all. */
+    /** Until when a call may wait on for the answer of the store, its own time being over; 0 if not at all. */
     long extendedTime(Waiter waiter) {
-        if (waiter.queueing) {
-            return 0;
-        }
         lock.lock();
         try {
-            now();
-            return state.contact.extendedTime(waiter);
+            return state.contact.extendedTime(waiter, clock.now());
         } finally {
             lock.unlock();
         }
     }
 
     private long begin(Effects effects) {
-        long now = now();
+        long now = clock.now();
         state.begin(now, effects);
-        return now;
-    }
-
-    /** The time. A timer that is much overdue shows that the process stood still, whoever looks first. */
-    private long now() {
-        long now = host.now();
-        long late = timer.lateBy(now);
-        if (late > state.policy().commandTimeout() / STANDSTILL) {
-            timer.excuse(now);
-            state.contact.stoodStill(late, now);
-        }
         return now;
     }
 

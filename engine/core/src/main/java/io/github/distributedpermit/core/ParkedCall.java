@@ -13,12 +13,7 @@ final class ParkedCall {
     ParkedCall(NameUse use, PermitRequest request, long now) {
         Thread caller = Thread.currentThread();
         this.deadline = deadline(use, request, now);
-        this.waiter = new Waiter(
-                use,
-                request.permits(),
-                request.block(),
-                now,
-                outcome -> LockSupport.unpark(caller));
+        this.waiter = new Waiter(use, request.permits(), request.block(), now, outcome -> LockSupport.unpark(caller));
     }
 
     /** A call that does not wait for a permit still waits for the store, for one command time-out; see also {@link #park}. */
@@ -81,7 +76,7 @@ final class ParkedCall {
             return;
         }
         long extended = line.extendedTime(waiter);
-        if (extended > line.host().now()) {
+        if (extended > 0) {
             deadline = extended;
         } else {
             giveUp(line, line.atTimeout(waiter));

@@ -180,9 +180,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (!silent && !overdue) {
             throw violation(
                     "%s ended because of the store, which answered %d ms ago (%d ms of the member's time)",
-                    call,
-                    (now - member.heardAt[call.key]) / MILLI,
-                    (now - call.arrivedRunning) / MILLI);
+                    call, (now - member.heardAt[call.key]) / MILLI, (now - call.arrivedRunning) / MILLI);
         }
     }
 

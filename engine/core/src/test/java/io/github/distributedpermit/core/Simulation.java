@@ -228,7 +228,10 @@ final class Simulation {
         long patience = block ? timeout : plan.commandTimeout;
         boolean waitsOn = !block;
         if (patience >= 0) {
-            time.after(patience + 50 * MILLI, member.process, () -> mustHaveEnded(call, waitsOn ? plan.commandTimeout + 50 * MILLI : 50 * MILLI));
+            time.after(
+                    patience + 50 * MILLI,
+                    member.process,
+                    () -> mustHaveEnded(call, waitsOn ? plan.commandTimeout + 50 * MILLI : 50 * MILLI));
         }
         return call;
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
-import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.Bench.Asked;
 import io.github.distributedpermit.core.Bench.Party;
 import io.github.distributedpermit.spi.PermitStoreException;

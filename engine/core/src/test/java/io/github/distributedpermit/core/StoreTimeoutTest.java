@@ -101,11 +101,11 @@ class StoreTimeoutTest {
     }
 
     @Test
-    void aCallInLineOfAStoreThatAnswersIsRejected() {
+    void aQueuedCallOfAStoreThatAnswersIsRejected() {
         bench.member("b", 1).hold();
         Asked first = a.acquire(Duration.ofSeconds(3));
         bench.runMillis(100);
-        // the store need not be asked again for it, since this member is in line already
+        // the store need not be asked again for it, since this member is queued already
         Asked second = a.acquire(SHORT);
         bench.run(Duration.ofSeconds(4));
         assertTimedOut(first);
@@ -203,9 +203,13 @@ class StoreTimeoutTest {
             a.process.stop(stop.toNanos());
             b.process.stop(stop.toNanos());
             bench.run(stop.plusMillis(500));
-            assertThat(attempt.holds()).as("after %s: %s", stop, attempt.failure()).isTrue();
+            assertThat(attempt.holds())
+                    .as("after %s: %s", stop, attempt.failure())
+                    .isTrue();
             attempt.release();
-            assertThat(waiting.holds()).as("after %s: %s", stop, waiting.failure()).isTrue();
+            assertThat(waiting.holds())
+                    .as("after %s: %s", stop, waiting.failure())
+                    .isTrue();
             waiting.release();
             bench.run(Bench.LEASE);
         }

@@ -96,6 +96,7 @@ class StoreOutageIT {
             "--spring.data.redis.host=127.0.0.1",
             "--spring.data.redis.port=" + port,
             "--distributed-permit.permits.report-export.timeout=80s",
+            "--distributed-permit.store-timeout=80s",
             LEASE
         };
     }

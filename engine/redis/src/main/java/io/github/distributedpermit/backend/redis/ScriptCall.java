@@ -31,6 +31,11 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         this.silence = silence;
     }
 
+    /** The clock of the store. */
+    final long now() {
+        return silence.now();
+    }
+
     /** The key it is about, or one of them, if that is known. */
     abstract @Nullable RedisKey key();
 

@@ -24,6 +24,10 @@ final class Silence {
         this.ticker = ticker;
     }
 
+    long now() {
+        return ticker.getAsLong();
+    }
+
     /** Whether one more command may go out to the node. */
     boolean admits(String node) {
         Node known = nodes.get(node);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PendingClaim;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.ClientOptions;
@@ -55,6 +56,20 @@ class OutboxTest extends RedisTest {
         }
 
         assertThat(eye.calls("evalsha") - before).isBetween(5L, 7L);
+    }
+
+    /** Their command time-out has not begun. */
+    @Test
+    void claimsThatWaitForOthersAreNotWrittenYet() throws Exception {
+        a.queue("first", 1, 1);
+        long before = System.nanoTime();
+
+        List<CompletableFuture<Holding>> claims = claimsWhileRedisIsBusy();
+
+        PendingClaim last = (PendingClaim) claims.get(KEYS - 1);
+        assertThat(last.writtenAtNanos()).isEmpty();
+        claims.get(KEYS - 1).get(20, TimeUnit.SECONDS);
+        assertThat(last.writtenAtNanos().orElseThrow()).isBetween(before, System.nanoTime());
     }
 
     @Test
