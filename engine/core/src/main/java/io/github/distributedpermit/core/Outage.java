@@ -27,8 +27,7 @@ final class Outage {
     /** A claim is sent. If it is the first for a while, what was known before is out of date. */
     void attempted(long now) {
         if (since == NEVER || now - Math.max(since, failedAt) > memory) {
-            failure = null;
-            failedAt = now;
+            forget();
             since = now;
         }
     }
@@ -38,6 +37,12 @@ final class Outage {
         answeredAt = now;
         if (since != NEVER) {
             since = NEVER;
+            forget();
+        }
+    }
+
+    private void forget() {
+        if (failure != null) { // a volatile write costs more than a read
             failure = null;
         }
     }

@@ -52,7 +52,10 @@ class SilentStoreIT {
             for (int i = 0; i < 5; i++) {
                 assertHealthIsDownWithin(instance, NOISE);
             }
-            assertThat(statuses).as("answers to clients").hasSizeGreaterThan(CLIENTS).containsOnly(503);
+            assertThat(statuses)
+                    .as("answers to clients")
+                    .hasSizeGreaterThan(CLIENTS)
+                    .containsOnly(503);
 
             signal("CONT");
             await("permits are back").atMost(Fleet.LONG).until(() -> statuses.contains(200));
@@ -77,6 +80,9 @@ class SilentStoreIT {
     }
 
     private void signal(String name) throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-" + name, Long.toString(redis.pid())).inheritIO().start().waitFor();
+        new ProcessBuilder("kill", "-" + name, Long.toString(redis.pid()))
+                .inheritIO()
+                .start()
+                .waitFor();
     }
 }
