@@ -18,7 +18,8 @@ import java.util.concurrent.CompletionStage;
  *   <li>A claim whose sequence is not above the last one seen from the member changes nothing.
  *   <li>Leases run on the store's clock or session. A lapsed member counts zero and learns so when it comes back.
  *   <li>First come, first served among members by the age of their oldest waiter. No barging.
- *   <li>Whoever frees permits serves the head of the line in the same atomic step and notifies only the members served.
+ *   <li>Whoever frees permits serves the head of the line in the same atomic step and notifies only the members served. A
+ *       notification is sent only for a grant that stands: a grant is never taken back after its notification was sent.
  *   <li>Keys nobody uses disappear from the store by themselves.
  *   <li>A claim costs at most logarithmically more with more members of its key (Redis, local).
  * </ol>

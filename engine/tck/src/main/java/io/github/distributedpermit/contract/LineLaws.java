@@ -33,6 +33,31 @@ interface LineLaws extends ContractTests {
         assertThat(look(key).permits(c)).isEqualTo(1);
     }
 
+    /** The waiting members make no claims, so only a notification of a grant that was taken back could say more. */
+    @Test
+    default void notificationIsSentOnlyForAGrantThatStands() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 3, 3);
+        b.queue(key, 3, 2);
+        c.queue(key, 3, 1);
+
+        a.keep(key, 3, 2);
+        b.awaitNotices(key);
+        assertThat(b.granted()).allMatch(permits -> permits <= look(key).permits(b));
+        a.keep(key, 3, 1);
+        b.awaitNotices(key, key);
+        assertThat(b.granted()).allMatch(permits -> permits <= look(key).permits(b));
+        a.keep(key, 3, 0);
+        c.awaitNotices(key);
+        assertThat(b.granted()).allMatch(permits -> permits <= look(key).permits(b));
+        assertThat(c.granted()).allMatch(permits -> permits <= look(key).permits(c));
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+    }
+
     @Test
     default void servedMemberFindsItsGrantByClaimingAgain() {
         String key = key();

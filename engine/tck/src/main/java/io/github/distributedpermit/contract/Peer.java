@@ -24,6 +24,7 @@ final class Peer implements HoldingListener {
 
     private final String id = UUID.randomUUID().toString();
     private final List<String> notices = new CopyOnWriteArrayList<>();
+    private final List<Integer> granted = new CopyOnWriteArrayList<>();
     private final StoreFixture fixture;
     private final PermitStore store;
     private long sequence;
@@ -124,8 +125,14 @@ final class Peer implements HoldingListener {
         return stage.toCompletableFuture().orTimeout(20, TimeUnit.SECONDS).join();
     }
 
+    /** How many permits the notifications so far said that it has, of whatever key, in the order they came. */
+    List<Integer> granted() {
+        return granted;
+    }
+
     @Override
     public void granted(String key, Holding holding) {
+        granted.add(holding.permits());
         notices.add(key);
     }
 

@@ -52,17 +52,21 @@ local function view(member, r)
   return struct.pack('<I4I4dddB', r.permits, most, r.sequence, r.version, recheck, flags)
 end
 
+local prefix, key
+
 local function channel(member)
-  return string.match(STATE, '^(.*):{.*}:state$') .. ':member:' .. member
+  if not prefix then
+    prefix, key = string.match(STATE, '^(.*):{(.*)}:state$')
+  end
+  return prefix .. ':member:' .. member
 end
 
 -- Notifies the served members. Comes after everything is written: an error here must not leave a notification of a grant
 -- that is not recorded.
 local function notify()
-  local key = string.match(STATE, '^.*:{(.*)}:state$')
   for _, member in ipairs(op.served) do
-    local packed = view(member, op.records[member])
-    call('PUBLISH', channel(member), 'G' .. struct.pack('<BBB', FORMAT, MINIMUM_READER, #packed) .. packed .. key)
+    local packed, to = view(member, op.records[member]), channel(member)
+    call('PUBLISH', to, struct.pack('<c1BBB', 'G', FORMAT, MINIMUM_READER, #packed) .. packed .. key)
   end
 end
 

@@ -68,14 +68,14 @@ final class RedisEye implements AutoCloseable {
         client.connectPubSub().sync().subscribe(channels);
     }
 
-    /** What is received on a channel from now on, as text. */
+    /** What is received on a channel from now on; a character for each byte. */
     List<String> messages(String channel) {
         List<String> received = new CopyOnWriteArrayList<>();
-        StatefulRedisPubSubConnection<String, String> subscribed = client.connectPubSub();
+        StatefulRedisPubSubConnection<String, byte[]> subscribed = client.connectPubSub(CODEC);
         subscribed.addListener(new RedisPubSubAdapter<>() {
             @Override
-            public void message(String from, String message) {
-                received.add(message);
+            public void message(String from, byte[] message) {
+                received.add(new String(message, StandardCharsets.ISO_8859_1));
             }
         });
         subscribed.sync().subscribe(channel);
