@@ -51,25 +51,24 @@ local function decode(packed)
     struct.unpack(RECORD_PACKING, packed)
   return { permits = permits, wanted = wanted, unit = unit, least = least, limit = own, sequence = sequence,
     version = version, expiry = expiry, lease = lease, tomb = tomb, waiting = waiting == 1,
-    tail = string.sub(packed, RECORD_LENGTH + 1) }
+    tail = #packed > RECORD_LENGTH and string.sub(packed, RECORD_LENGTH + 1) or '' }
 end
 
 -- Reads the header and the record of one member, if a member is given. Returns an error, or nothing.
 local function load(member)
   found = found or call('HMGET', STATE, '*', member or '*')
   local packed = found[1]
-  local ours = packed and #packed >= 4 and string.sub(packed, 1, 2) == MARK
-  if ours and string.byte(packed, 4) > FORMAT then
-    local format, reader = string.byte(packed, 3, 4)
+  local first, second, format, reader = string.byte(packed or '', 1, 4)
+  local ours = reader and first == 68 and second == 80 -- the mark
+  if ours and reader > FORMAT then
     return redis.error_reply(string.format('DPNEWER %d %d %d %s', format, reader, FORMAT, STATE))
   end
   if ours and #packed >= HEADER_LENGTH then
     local _
-    _, op.format, op.reader, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life =
-      struct.unpack(HEADER_PACKING, packed)
-    op.format = math.max(op.format, FORMAT)
-    op.reader = math.max(op.reader, MINIMUM_READER)
-    op.tail = string.sub(packed, HEADER_LENGTH + 1)
+    _, _, _, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life = struct.unpack(HEADER_PACKING, packed)
+    op.format = format > FORMAT and format or FORMAT
+    op.reader = reader > MINIMUM_READER and reader or MINIMUM_READER
+    op.tail = #packed > HEADER_LENGTH and string.sub(packed, HEADER_LENGTH + 1) or ''
     if member then
       op.records[member] = found[2] and decode(found[2]) or false
     end
