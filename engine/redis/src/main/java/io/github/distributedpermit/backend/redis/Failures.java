@@ -29,8 +29,9 @@ final class Failures {
     /** Redis before 7 wraps what a command inside a script answered. */
     private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");
 
-    /** Redis before 7.2 has no code for a right that is missing inside a script. */
-    private static final String NO_RIGHT_IN_SCRIPT = "The user executing the script";
+    /** A right that is missing inside a script has no code of its own: up to Redis 7.0, and from 7.2 on and in Valkey. */
+    private static final Pattern NO_RIGHT_IN_SCRIPT =
+            Pattern.compile("The user executing the script|^(ERR )?ACL failure in script");
 
     private static final Pattern FOREIGN_KEY =
             Pattern.compile("DPFOREIGN (.*) holds something that is not ours", Pattern.DOTALL);
@@ -144,7 +145,7 @@ final class Failures {
         if (answer instanceof RedisLoadingException) {
             return "LOADING";
         }
-        if (text.contains(NO_RIGHT_IN_SCRIPT)) {
+        if (NO_RIGHT_IN_SCRIPT.matcher(text).find()) {
             return "NOPERM";
         }
         Matcher wrapped = IN_SCRIPT.matcher(text);

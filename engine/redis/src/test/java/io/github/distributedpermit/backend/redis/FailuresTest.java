@@ -20,6 +20,8 @@ class FailuresTest {
                 "ERR The user executing the script can't run this command or subcommand script: canary, on @user_script:1.",
                 "ERR The user executing the script can't access at least one of the keys mentioned in the command",
                 "ERR The user executing the script can't publish to the channel mentioned in the command",
+                "ERR ACL failure in script: User canary has no permissions to run the 'hset' command script: canary, on @u:1.",
+                "ERR ACL failure in script: No permissions to access a key script: canary, on @user_script:1.",
                 "NOPERM User canary has no permissions to run the 'hset' command script: canary"
             })
     void rightThatIsMissingInAScriptIsPermanentInEveryVersion(String answer) {
