@@ -75,7 +75,7 @@ class ProxyTest {
 
     private static void assertSilent(Socket socket) throws IOException {
         socket.setSoTimeout(SILENCE);
-        assertThatThrownBy(() -> echo(socket, "anybody?")).isInstanceOf(SocketTimeoutException.class);
+        assertThatThrownBy(() -> echo(socket, "is there an answer?")).isInstanceOf(SocketTimeoutException.class);
         socket.setSoTimeout(PATIENCE);
     }
 

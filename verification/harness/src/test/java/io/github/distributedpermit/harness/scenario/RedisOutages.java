@@ -68,7 +68,7 @@ final class RedisOutages {
         boolean[] hit = {false};
         stage.outage(() -> {
             store.server().stop();
-            hit[0] = stage.someone(Call::isInside);
+            hit[0] = stage.someone(Call::isInside) || stage.someone(Call::isWaiting);
             Stage.during(OUTAGE);
             store.server().start();
         });
@@ -82,7 +82,7 @@ final class RedisOutages {
         Duration time = stage.between(Setup.SHORT.multipliedBy(2), Setup.SHORT.multipliedBy(4));
         stage.outage(() -> {
             store.ask(commands -> commands.configSet("min-replicas-to-write", "1"));
-            hit[0] = stage.someone(Call::isInside);
+            hit[0] = stage.someone(Call::isInside) || stage.someone(Call::isWaiting);
             Stage.during(time);
             store.ask(commands -> commands.configSet("min-replicas-to-write", "0"));
         });
@@ -115,7 +115,7 @@ final class RedisOutages {
                 } else {
                     Signals.stop(pid);
                 }
-                hit[0] = stage.someone(Call::isInside);
+                hit[0] = stage.someone(Call::isInside) || stage.someone(Call::isWaiting);
                 try {
                     Stage.during(OUTAGE);
                 } finally {
