@@ -53,13 +53,12 @@ final class ConsulApi {
 
     /** Fails if there is such a session after all, for then it was not renewed. See {@link #consistent}. */
     private CompletableFuture<Boolean> isKnown(String session) {
-        return http.get("session/info/" + session + "?consistent", settings.requestTimeout())
-                .thenApply(reply -> {
-                    if (reply.isOk() && !reply.body().contains(session)) {
-                        return false;
-                    }
-                    throw PermitStoreException.passing("Consul did not know the session for a moment", null);
-                });
+        return http.get("session/info/" + session + "?consistent").thenApply(reply -> {
+            if (reply.isOk() && !reply.body().contains(session)) {
+                return false;
+            }
+            throw PermitStoreException.passing("Consul did not know the session for a moment", null);
+        });
     }
 
     CompletableFuture<Boolean> destroySession(String session) {
@@ -68,12 +67,17 @@ final class ConsulApi {
                 .exceptionally(failure -> fail("Consul did not end the session", failure));
     }
 
+    /** No more requests follow. */
+    void close() {
+        http.close();
+    }
+
     /**
      * All keys with a prefix, as a leader has them that knows all that was ever written; a reply of any status. A server
      * that has just come back, or just been made the leader, answers other reads before it has read all of its log.
      */
     CompletableFuture<Reply> consistent(String prefix) {
-        return http.get("kv/%s?recurse&consistent".formatted(PathEncoding.encode(prefix)), settings.requestTimeout());
+        return http.get("kv/%s?recurse&consistent".formatted(PathEncoding.encode(prefix)));
     }
 
     /** A blocking query of all keys with a prefix; a reply of any status. */
@@ -82,7 +86,7 @@ final class ConsulApi {
         Duration timeout = index == 0
                 ? settings.requestTimeout()
                 : wait.multipliedBy(17).dividedBy(16).plus(settings.requestTimeout());
-        return http.get(
+        return http.watch(
                         "kv/%s?recurse&index=%d&wait=%dms"
                                 .formatted(PathEncoding.encode(prefix), index, wait.toMillis()),
                         timeout)

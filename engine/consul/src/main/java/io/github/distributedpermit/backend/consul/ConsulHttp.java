@@ -9,9 +9,11 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,14 +25,21 @@ final class ConsulHttp {
     private static final int MAX_IN_FLIGHT = 64;
     private static final int MAX_BODY = 4 << 20;
 
-    private final HttpClient client;
+    /** An idle connection is not much older. The usual firewalls keep idle connections for minutes. */
+    private static final Duration LONGEST_USE = Duration.ofSeconds(30);
+
+    private final Connections requests;
+    /** Apart from the others, whose connections are closed when the last request has ended. */
+    private final Connections watches;
+
     private final ConsulSettings settings;
     private final Loop loop;
     private final String base;
     private final Gate gate = new Gate(MAX_IN_FLIGHT);
 
-    ConsulHttp(HttpClient client, ConsulSettings settings, Loop loop) {
-        this.client = client;
+    ConsulHttp(Supplier<HttpClient> clients, ConsulSettings settings, Loop loop) {
+        this.requests = new Connections(clients, loop::now, LONGEST_USE);
+        this.watches = new Connections(clients, loop::now, ChronoUnit.FOREVER.getDuration());
         this.settings = settings;
         this.loop = loop;
         this.base = settings.address().toString().replaceAll("/+$", "") + "/v1/";
@@ -43,20 +52,32 @@ final class ConsulHttp {
 
     /** Sends at once, whatever waits: what keeps the session alive goes first. */
     CompletableFuture<Reply> putNow(String path, String body) {
-        return send("PUT", path, BodyPublishers.ofString(body), settings.requestTimeout());
+        return send(requests, "PUT", path, BodyPublishers.ofString(body), settings.requestTimeout());
     }
 
-    /** Sends at once, and gives the answer that much time. */
-    CompletableFuture<Reply> get(String path, Duration timeout) {
-        return send("GET", path, BodyPublishers.noBody(), timeout);
+    /** Sends at once. */
+    CompletableFuture<Reply> get(String path) {
+        return send(requests, "GET", path, BodyPublishers.noBody(), settings.requestTimeout());
     }
 
-    private CompletableFuture<Reply> send(String method, String path, BodyPublisher body, Duration timeout) {
+    /** A blocking query; sends at once, and gives the answer that much time. */
+    CompletableFuture<Reply> watch(String path, Duration timeout) {
+        return send(watches, "GET", path, BodyPublishers.noBody(), timeout);
+    }
+
+    /** Closes the connections; requests in flight other than blocking queries may end. */
+    void close() {
+        requests.close();
+        watches.abort();
+    }
+
+    private CompletableFuture<Reply> send(
+            Connections connections, String method, String path, BodyPublisher body, Duration timeout) {
         try {
             HttpRequest.Builder request =
                     HttpRequest.newBuilder(URI.create(base + path)).method(method, body);
             settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
-            return send(request.build(), timeout);
+            return send(connections.pool(), request.build(), timeout);
         } catch (RuntimeException e) {
             // nothing was sent; and what it says may quote the token
             return CompletableFuture.failedFuture(PermitStoreException.permanent(
@@ -67,9 +88,15 @@ final class ConsulHttp {
     }
 
     /** The time-out is over the whole exchange: the client's own ends with the headers, whatever becomes of the body. */
-    private CompletableFuture<Reply> send(HttpRequest request, Duration timeout) {
+    private CompletableFuture<Reply> send(Connections.Pool pool, HttpRequest request, Duration timeout) {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
-        CompletableFuture<HttpResponse<String>> exchange = client.sendAsync(request, info -> new BoundedBody(MAX_BODY));
+        CompletableFuture<HttpResponse<String>> exchange;
+        try {
+            exchange = pool.http().sendAsync(request, info -> new BoundedBody(MAX_BODY));
+        } catch (RuntimeException e) {
+            pool.ended(false);
+            throw e;
+        }
         exchange.copy()
                 .orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
                 .whenComplete((response, failure) -> {
@@ -77,6 +104,7 @@ final class ConsulHttp {
                     if (late) {
                         exchange.cancel(true); // closes the connection
                     }
+                    pool.ended(late);
                     loop.execute(() -> complete(
                             reply,
                             response == null ? null : reply(response),

@@ -4,7 +4,6 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
-import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
@@ -24,7 +23,6 @@ public final class ConsulPermitBackend implements PermitBackend {
 
     private final ConsulSettings settings;
     private final LongSupplier ticker;
-    private final HttpClient client;
 
     /** Measures time by the system's monotonic clock. */
     public ConsulPermitBackend(ConsulSettings settings) {
@@ -37,22 +35,8 @@ public final class ConsulPermitBackend implements PermitBackend {
      * @param ticker the monotonic clock, nanoseconds; the same that the members use
      */
     public ConsulPermitBackend(ConsulSettings settings, LongSupplier ticker) {
-        this(settings, ticker, client(settings));
-    }
-
-    ConsulPermitBackend(ConsulSettings settings, LongSupplier ticker, HttpClient client) {
         this.settings = settings;
         this.ticker = ticker;
-        this.client = client;
-    }
-
-    static HttpClient client(ConsulSettings settings) {
-        HttpClient.Builder builder = HttpClient.newBuilder()
-                .version(HttpClient.Version.HTTP_1_1)
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(settings.requestTimeout());
-        settings.tls().ifPresent(builder::sslContext);
-        return builder.build();
     }
 
     @Override
@@ -62,7 +46,7 @@ public final class ConsulPermitBackend implements PermitBackend {
 
     @Override
     public PermitStore join(Member member, HoldingListener listener) {
-        return new ConsulPermitStore(settings, member, listener, client, ticker);
+        return new ConsulPermitStore(settings, member, listener, ticker);
     }
 
     /** A claim takes a few milliseconds here; a slice much shorter than that would do nothing but claim. */

@@ -49,13 +49,12 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
     private long nonces;
     private volatile boolean closed;
 
-    ConsulPermitStore(
-            ConsulSettings settings, Member member, HoldingListener listener, HttpClient client, LongSupplier ticker) {
+    ConsulPermitStore(ConsulSettings settings, Member member, HoldingListener listener, LongSupplier ticker) {
         this.settings = settings;
         this.member = member;
         this.listener = listener;
         this.loop = new Loop("distributed-permit-consul", ticker);
-        this.api = new ConsulApi(new ConsulHttp(client, settings, loop), settings);
+        this.api = new ConsulApi(new ConsulHttp(() -> client(settings), settings, loop), settings);
         this.membership = new Membership(api, loop, settings, member, listener, this::mail, this::reset);
         this.spares = new Spares(api, loop, member);
         this.layout = KeyLayout.of(settings.layout());
@@ -65,6 +64,15 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
             membership.work();
             check.begin();
         });
+    }
+
+    private static HttpClient client(ConsulSettings settings) {
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .connectTimeout(settings.requestTimeout());
+        settings.tls().ifPresent(builder::sslContext);
+        return builder.build();
     }
 
     @Override
@@ -245,6 +253,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
             List.copyOf(lanes.values()).forEach(lane -> lane.fail(left()));
             membership.close().whenComplete((done, failure) -> gone.run());
         });
+        api.close();
         loop.end();
     }
 

@@ -2,7 +2,6 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import java.net.URI;
-import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,10 +10,6 @@ import java.util.UUID;
 
 /** Members of one test, under a prefix of their own. */
 final class Bench implements AutoCloseable {
-
-    /** One for all tests of a JVM: an idle client keeps its connections, and an agent takes 200 from one address. */
-    static final HttpClient CLIENT =
-            ConsulPermitBackend.client(ConsulSettings.of(URI.create("http://127.0.0.1"), "unused"));
 
     private final String prefix = "bench-" + UUID.randomUUID();
     private final ConsulProbe probe;
@@ -40,7 +35,7 @@ final class Bench implements AutoCloseable {
     }
 
     TestMember member(ConsulSettings settings) {
-        TestMember member = new TestMember(new ConsulPermitBackend(settings, System::nanoTime, CLIENT));
+        TestMember member = new TestMember(new ConsulPermitBackend(settings));
         members.add(member);
         return member;
     }

@@ -50,7 +50,7 @@ class ConsulFixture implements StoreFixture {
                 layout,
                 Duration.ofSeconds(15),
                 Duration.ofSeconds(2));
-        backend = new ConsulPermitBackend(settings, System::nanoTime, Bench.CLIENT);
+        backend = new ConsulPermitBackend(settings);
     }
 
     String prefix() {

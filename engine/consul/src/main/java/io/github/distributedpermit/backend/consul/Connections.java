@@ -1,0 +1,121 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which HTTP client, and so which pool of idle connections, the next request uses. Firewalls and load balancers drop idle
+ * connections without a word, so that a request sent over one of them times out. After a time-out no idle connection is
+ * used again, and none is older than a pool lives: the client is replaced, and closed when its last request has ended. A
+ * pool never has more connections than requests were in flight at a time. Thread-safe.
+ */
+final class Connections {
+
+    private static final String NAME = "distributed-permit-consul-http";
+
+    private final Supplier<HttpClient> factory;
+    private final LongSupplier ticker;
+    private final long longestUse;
+    /** Java 17 never forgets a thread group, so that they are used again. */
+    private final Queue<ThreadGroup> unused = new ArrayDeque<>();
+
+    private @Nullable Pool current;
+    private boolean closed;
+
+    /** @param longestUse how long new requests use the same pool */
+    Connections(Supplier<HttpClient> factory, LongSupplier ticker, Duration longestUse) {
+        this.factory = factory;
+        this.ticker = ticker;
+        this.longestUse = TimeUnit.NANOSECONDS.convert(longestUse);
+    }
+
+    /** For one request, which has to {@linkplain Pool#ended end}. */
+    synchronized Pool pool() {
+        long now = ticker.getAsLong();
+        Pool pool = current;
+        if (pool == null || now - pool.made > longestUse) {
+            replace();
+            ThreadGroup group = unused.poll();
+            pool = new Pool(OwnedClient.of(factory, group == null ? new ThreadGroup(NAME) : group), now);
+            pool.replaced = closed;
+            current = closed ? null : pool;
+        }
+        pool.requests++;
+        return pool;
+    }
+
+    private void replace() {
+        Pool old = current;
+        current = null;
+        if (old != null) {
+            old.replaced = true;
+            old.closeIfUnused();
+        }
+    }
+
+    /** No more requests are expected. Those in flight may end. */
+    synchronized void close() {
+        closed = true;
+        replace();
+    }
+
+    /** Nobody waits for those in flight any more. */
+    synchronized void abort() {
+        Pool pool = current;
+        close();
+        if (pool != null) {
+            pool.close();
+        }
+    }
+
+    /** A client and its requests. */
+    final class Pool {
+
+        private final OwnedClient client;
+        private final long made;
+        private int requests;
+        private boolean replaced;
+        private boolean isClosed;
+
+        private Pool(OwnedClient client, long made) {
+            this.client = client;
+            this.made = made;
+        }
+
+        HttpClient http() {
+            return client.http();
+        }
+
+        /** @param timedOut whether it had no answer in time */
+        void ended(boolean timedOut) {
+            synchronized (Connections.this) {
+                requests--;
+                if (timedOut && current == this) {
+                    replace();
+                } else {
+                    closeIfUnused();
+                }
+            }
+        }
+
+        private void closeIfUnused() {
+            if (replaced && requests == 0) {
+                close();
+            }
+        }
+
+        private void close() {
+            if (!isClosed) {
+                isClosed = true;
+                client.close();
+                unused.add(client.threads());
+            }
+        }
+    }
+}

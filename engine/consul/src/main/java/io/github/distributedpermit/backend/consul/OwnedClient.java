@@ -1,0 +1,80 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.net.http.HttpClient;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An HTTP client of the JDK that can be closed together with its idle connections. Thread-safe.
+ *
+ * <p>Until Java 21 {@link HttpClient} has no such method: it closes when it is garbage collected, which may take hours,
+ * and keeps idle connections for 20 minutes, which only a system property of the whole JVM changes. It does close at once
+ * when its selector thread is interrupted. That thread belongs to the thread group of the thread that makes the client,
+ * so that each client in use has a group of its own.
+ */
+final class OwnedClient {
+
+    private static final System.Logger LOG = System.getLogger(OwnedClient.class.getName());
+    private static final String NAME = "distributed-permit-consul-http";
+
+    private final HttpClient client;
+    private final ThreadGroup threads;
+
+    private OwnedClient(HttpClient client, ThreadGroup threads) {
+        this.client = client;
+        this.threads = threads;
+    }
+
+    /** @param threads in which there is no other client that is in use */
+    static OwnedClient of(Supplier<HttpClient> factory, ThreadGroup threads) {
+        AtomicReference<@Nullable HttpClient> made = new AtomicReference<>();
+        Thread maker = new Thread(threads, () -> made.set(factory.get()), NAME);
+        maker.setDaemon(true);
+        maker.setUncaughtExceptionHandler(
+                (thread, failure) -> LOG.log(System.Logger.Level.DEBUG, "No HTTP client was made", failure));
+        maker.start();
+        boolean interrupted = false;
+        while (maker.isAlive()) {
+            try {
+                maker.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        HttpClient client = made.get();
+        return new OwnedClient(client == null ? factory.get() : client, threads);
+    }
+
+    ThreadGroup threads() {
+        return threads;
+    }
+
+    HttpClient http() {
+        return client;
+    }
+
+    /** Closes all connections, also those in use. Returns at once. */
+    void close() {
+        Object closing = client;
+        if (!(closing instanceof AutoCloseable closeable)) {
+            threads.interrupt();
+            return;
+        }
+        Thread closer = new Thread(
+                () -> {
+                    try {
+                        closeable.close();
+                    } catch (Exception e) {
+                        LOG.log(System.Logger.Level.DEBUG, "An HTTP client was not closed", e);
+                    }
+                },
+                NAME + "-close");
+        closer.setDaemon(true);
+        closer.start();
+        closer.interrupt(); // it waits for no exchange then
+    }
+}

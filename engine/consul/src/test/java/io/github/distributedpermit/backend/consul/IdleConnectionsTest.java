@@ -1,0 +1,108 @@
+package io.github.distributedpermit.backend.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.consulserver.ConsulProbe;
+import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.Holding;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections that were dropped without a word, as firewalls and load balancers drop idle ones. */
+class IdleConnectionsTest {
+
+    private static final int BURST = 48;
+    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration LONGEST_USE = Duration.ofSeconds(30);
+
+    private final ForgetfulProxy proxy = new ForgetfulProxy(SharedConsul.get().address());
+    private final Bench bench = new Bench(proxy.address(), SharedConsul.get().probe());
+
+    @AfterEach
+    void leave() {
+        bench.close();
+        proxy.close();
+    }
+
+    @Test
+    void manyDroppedConnectionsCostOneTimeOutAndNoPermit() {
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(1)));
+        a.queue("held", 1, 1);
+        String session = bench.sessions(a).get(0).id();
+        burst(a, 1);
+        burst(a, 0);
+        assertThat(proxy.open()).isGreaterThan(BURST / 2);
+
+        proxy.forget();
+
+        await().atMost(SOON)
+                .ignoreExceptions()
+                .until(() -> a.ask("after", 1, 1, 1).get().permits() == 1);
+        await().atMost(SOON).untilAsserted(() -> assertThat(proxy.open()).isLessThan(10));
+        int signs = a.signs();
+        await().atMost(SOON).until(() -> a.signs() > signs);
+        assertThat(a.losses()).isZero();
+        assertThat(bench.sessions(a)).extracting(ConsulProbe.Session::id).containsExactly(session);
+        assertThat(a.keep("held", 1, 1).permits()).isEqualTo(1);
+    }
+
+    private static void burst(TestMember member, int wanted) {
+        List<CompletableFuture<Holding>> answers = IntStream.range(0, BURST)
+                .mapToObj(i -> member.ask("burst-" + i, 1, wanted, wanted))
+                .toList();
+        answers.forEach(TestMember::answer);
+    }
+
+    @Test
+    void leavingClosesAllConnections() {
+        TestMember a = bench.member();
+        a.queue("left", 1, 1);
+        assertThat(proxy.open()).isPositive();
+
+        a.close();
+
+        await().atMost(SOON).untilAsserted(() -> assertThat(proxy.open()).isZero());
+    }
+
+    @Test
+    void idleConnectionsAreClosedWhenTheirPoolIsOld() {
+        AtomicLong clock = new AtomicLong();
+        Connections connections = new Connections(
+                () -> HttpClient.newBuilder()
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .build(),
+                clock::get,
+                LONGEST_USE);
+        for (int round = 0; round < 3; round++) {
+            IntStream.range(0, BURST).mapToObj(i -> get(connections)).toList().forEach(CompletableFuture::join);
+            assertThat(proxy.open()).isGreaterThan(1);
+            clock.addAndGet(LONGEST_USE.toNanos() + 1);
+
+            get(connections).join();
+
+            await().atMost(SOON).untilAsserted(() -> assertThat(proxy.open()).isEqualTo(1));
+        }
+        connections.close();
+        await().atMost(SOON).untilAsserted(() -> assertThat(proxy.open()).isZero());
+    }
+
+    private CompletableFuture<Integer> get(Connections connections) {
+        Connections.Pool pool = connections.pool();
+        HttpRequest request = HttpRequest.newBuilder(URI.create(proxy.address() + "/v1/status/leader"))
+                .build();
+        return pool.http().sendAsync(request, BodyHandlers.ofString()).thenApply(response -> {
+            pool.ended(false);
+            return response.statusCode();
+        });
+    }
+}
