@@ -120,7 +120,7 @@ final class Attempt implements Exchange.Party {
 
     /** The layout needs a session for each permit. */
     private void more(Session session, int sessions) {
-        host.spares().make(session, sessions - session.all().size()).whenComplete((done, failure) -> {
+        host.spares().ensure(session, sessions).whenComplete((done, failure) -> {
             if (over) {
                 return;
             }
@@ -176,6 +176,7 @@ final class Attempt implements Exchange.Party {
 
     private void committed(Session session, Board before, Change change, Done done) {
         Board after = host.layout().read(lane.names(), done.tree());
+        session.use(after.sessions(session.id()), host.loop().now());
         // who neither holds nor waits has emptied its inbox with the same transaction
         lane.mayHaveMail(change.queues() || (lane.mayHaveMail() && !after.isWithout(session.id())));
         if (change.grants() && isTooMuch(session, before, after)) {

@@ -60,9 +60,13 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
         this.layout = KeyLayout.of(settings.layout());
         RecordedPermitsCheck check =
                 new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), lanes::values);
+        UnusedSessions unused = new UnusedSessions(membership, spares, loop, settings.sessionTtl(), lanes::values);
         loop.execute(() -> {
             membership.work();
             check.begin();
+            if (settings.layout() == ConsulLayout.LOCK_FILE) {
+                unused.begin();
+            }
         });
     }
 

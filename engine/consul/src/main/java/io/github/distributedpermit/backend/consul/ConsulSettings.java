@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 
 /**
@@ -31,6 +32,9 @@ public record ConsulSettings(
     /** Consul takes no longer session. */
     public static final Duration LONGEST_TTL = Duration.ofDays(1);
 
+    /** What Consul 1.21.5 takes; later versions and earlier ones take more. Names with a dot in front are ours. */
+    private static final Pattern PREFIX = Pattern.compile("[\\w,?&=-][\\w,.?&=-]*(/[\\w,?&=-][\\w,.?&=-]*)*");
+
     private static final char DELETE = 0x7f;
 
     /** Checks the values; what is thrown never shows the token or the address. */
@@ -56,6 +60,12 @@ public record ConsulSettings(
         prefix = prefix.replaceAll("/+", "/").replaceAll("^/|/$", "");
         if (prefix.isEmpty()) {
             throw new IllegalArgumentException("The prefix of all keys in Consul must not be empty");
+        }
+        if (!PREFIX.matcher(prefix).matches()) {
+            throw new IllegalArgumentException(
+                    "The prefix '" + prefix + "' of all keys in Consul must consist of letters,"
+                            + " digits and , _ . - ? & = /, because some versions of Consul refuse to read other keys, and no"
+                            + " part of it may begin with a dot; set distributed-permit.key-prefix");
         }
     }
 

@@ -23,6 +23,7 @@ final class Inbox {
     private final Consumer<Entry> reader;
     private final Runnable gone;
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
+    private final RareLog problem;
     private long index;
     private long read;
 
@@ -39,6 +40,7 @@ final class Inbox {
         this.reader = reader;
         this.gone = gone;
         this.read = session.fence();
+        this.problem = new RareLog(LOG, loop::now);
     }
 
     void watch() {
@@ -56,10 +58,10 @@ final class Inbox {
         } else if (reply != null && reply.isOk()) {
             read(reply);
         } else {
-            LOG.log(
-                    System.Logger.Level.DEBUG,
-                    () -> "The inbox in Consul cannot be watched: "
-                            + (reply == null ? failure : "status " + reply.status()));
+            problem.warn(
+                    "The blocking query for " + session.inboxes() + " in Consul failed and will be repeated: "
+                            + (reply == null ? failure : reply.failure("it").getMessage())
+                            + ". Until it succeeds this member is not notified of grants and finds them with its next re-check");
             loop.later(this::watch, backoff.next());
         }
     }
@@ -104,6 +106,7 @@ final class Inbox {
             confirm();
             return;
         }
+        problem.over();
         long before = read;
         for (Entry entry : entries) {
             read = Math.max(read, entry.modified());

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 /** A JSON object that has been read, with a view of its members by type. Whatever is of another type is malformed. */
 record JsonObject(Map<String, Object> members) {
 
+    static final JsonObject EMPTY = new JsonObject(Map.of());
+
     static JsonObject of(Object value) {
         if (!(value instanceof Map<?, ?> map)) {
             throw new MalformedJsonException("Not a JSON object");

@@ -22,6 +22,8 @@ final class JsonText {
             object(map);
         } else if (value instanceof Collection<?> values) {
             array(values);
+        } else if (value == Json.NULL) {
+            text.append("null");
         } else if (value instanceof Number || value instanceof Boolean) {
             text.append(value);
         } else {

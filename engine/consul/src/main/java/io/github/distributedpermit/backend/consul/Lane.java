@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** One key as one member uses it: one attempt, and so one transaction, at a time. Confined to the loop. */
@@ -172,6 +173,17 @@ final class Lane {
         return session == null || session != last || (seen != null && seen.isWithout(session.id()));
     }
 
+    /** Which sessions besides the first are in use for this key; nothing if that is not known right now. */
+    Optional<Set<String>> sessions(Session session) {
+        if (isIdle()) {
+            return Optional.of(Set.of());
+        }
+        Board seen = board;
+        return seen == null || !isAtRest() || last != session
+                ? Optional.empty()
+                : Optional.of(seen.sessions(session.id()));
+    }
+
     /** Whether nobody waits for anything here. */
     boolean isAtRest() {
         return running == null && queue.isEmpty();
@@ -231,7 +243,11 @@ final class Lane {
             return;
         }
         try {
-            Notice read = Notice.of(notice.value());
+            Notice read = Notice.of(notice.value()).orElse(null);
+            if (read == null) {
+                listener.changed(names.key()); // the next claim says whether this version can use the key at all
+                return;
+            }
             board = null;
             recorded.granted(read.permits());
             delivered = sequence;

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param lock the document, if there is one
  * @param lineIndex of the guard of the line; 0 if nobody waits
+ * @param lineJson all of the guard, also what this version does not know
  * @param contenders of ours, by session
  * @param live sessions that have a key here, whoever they belong to
  */
@@ -29,6 +30,7 @@ record LockBoard(
         KeyNames names,
         @Nullable Document lock,
         long lineIndex,
+        JsonObject lineJson,
         OptionalInt override,
         Map<String, Waiting> waiting,
         Map<String, Contender> contenders,
@@ -39,10 +41,18 @@ record LockBoard(
     /** How HashiCorp marks the keys of a semaphore; an unsigned number. */
     static final long FLAGS = 0xe0f69a2baa414de0L;
 
+    /** How HashiCorp marks the key of a lock. */
+    private static final long PLAIN_LOCK_FLAGS = 0x2ddccbc058a50c18L;
+
     private static final Pattern SESSION = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
-    /** @param holders sessions, also dead ones */
-    record Document(int limit, SortedSet<String> holders, long index) {}
+    /**
+     * HashiCorp's document.
+     *
+     * @param holders sessions, also dead ones
+     * @param json all of it, also what this version does not know
+     */
+    record Document(int limit, SortedSet<String> holders, long index, JsonObject json) {}
 
     /** @param main the session its member goes by */
     record Contender(String session, String main, String member, int limit) {}
@@ -50,6 +60,7 @@ record LockBoard(
     static LockBoard of(KeyNames names, List<Entry> tree) {
         Document lock = null;
         long line = 0;
+        JsonObject lineJson = JsonObject.EMPTY;
         OptionalInt override = OptionalInt.empty();
         Map<String, Waiting> waiting = new HashMap<>();
         Map<String, Contender> contenders = new HashMap<>();
@@ -57,6 +68,9 @@ record LockBoard(
         long index = 0;
         for (Entry entry : tree) {
             String name = entry.key().substring(names.tree().length());
+            if (name.indexOf('/') >= 0) {
+                continue; // of an application whose prefix begins with the name of this key
+            }
             index = Math.max(index, entry.modified());
             if (entry.session() != null) {
                 live.add(entry.session());
@@ -66,6 +80,7 @@ record LockBoard(
                     lock = document(entry);
                 } else if (name.equals(SlotBoard.LINE)) {
                     line = entry.modified();
+                    lineJson = Format.read(entry);
                 } else if (name.equals(SlotBoard.OVERRIDE)) {
                     override = OptionalInt.of(Json.object(entry.value()).count("limit"));
                 } else if (name.startsWith(SlotBoard.WAITING)) {
@@ -86,17 +101,24 @@ record LockBoard(
                         e);
             }
         }
-        return new LockBoard(names, lock, line, override, waiting, contenders, live, index);
+        return new LockBoard(names, lock, line, lineJson, override, waiting, contenders, live, index);
     }
 
     private static Document document(Entry entry) {
+        if (entry.flags() == PLAIN_LOCK_FLAGS) {
+            throw PermitStoreException.permanent(
+                    "Consul's key " + entry.key() + " is a lock of 'consul lock' without -n, or with -n=1, which is no"
+                            + " semaphore and cannot share a limit; nothing was written. Use 'consul lock -n=N' with the"
+                            + " limit N of the permit, 2 or more, or another key. If no such command runs, delete the key",
+                    null);
+        }
         if (entry.flags() != FLAGS) {
             throw new MalformedJsonException("the flags are not those of a semaphore");
         }
         JsonObject json = Json.object(entry.value());
         SortedSet<String> holders =
                 new TreeSet<>(json.object("Holders").members().keySet());
-        return new Document(json.count("Limit"), holders, entry.modified());
+        return new Document(json.count("Limit"), holders, entry.modified(), json);
     }
 
     /** Others may write what they like as their contender's body; the command line's is empty. */
@@ -104,7 +126,7 @@ record LockBoard(
         if (!entry.value().startsWith("{\"main\"")) {
             return;
         }
-        JsonObject json = Json.object(entry.value());
+        JsonObject json = Format.read(entry);
         contenders.put(session, new Contender(session, json.text("main"), json.text("member"), json.count("limit")));
     }
 
@@ -154,6 +176,11 @@ record LockBoard(
     @Override
     public Set<String> permitNames(String session) {
         return Set.copyOf(holdersOf(session));
+    }
+
+    @Override
+    public Set<String> sessions(String session) {
+        return contendersOf(session);
     }
 
     /** The document is unchanged, and each holder's contender exists; both are needed for a permit. */

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
@@ -69,8 +70,7 @@ final class LockPlan {
         if (missing.size() > ROOM) {
             missing.subList(0, ROOM).forEach(this::lay);
             ops.addAll(
-                    0,
-                    guards(board.lock() == null ? new TreeSet<>() : board.lock().holders(), waitersAfter));
+                    0, guards(board.holders(), waitersAfter)); // a session that is laid out again must not hold again
             return new Change(ops, false, true, false, queues, needed);
         }
         missing.forEach(this::lay);
@@ -125,7 +125,7 @@ final class LockPlan {
             return target;
         }
         int wanted = record == null ? wantedInLine() : record.wanted();
-        return Math.max(target, wanted);
+        return Math.min(Math.max(target, wanted), ConsulPermitBackend.MAX_LIMIT);
     }
 
     private int wantedInLine() {
@@ -158,8 +158,19 @@ final class LockPlan {
         return known != null && (!grows || known.limit() == limit());
     }
 
+    /** Its own, also if the change serves it without a claim: that of an override is no limit of a contender. */
     private int limit() {
-        return intent.declared().orElse(intent.limit().orElse(1));
+        return intent.declared().orElseGet(() -> limitOf(board.contendersOf(intent.session())));
+    }
+
+    /** The highest that these sessions of ours declared. */
+    private int limitOf(Set<String> sessions) {
+        return sessions.stream()
+                .map(session -> board.contenders().get(session))
+                .filter(Objects::nonNull)
+                .mapToInt(Contender::limit)
+                .max()
+                .orElse(1);
     }
 
     private void lay(String session) {
@@ -167,7 +178,7 @@ final class LockPlan {
         body.put("main", intent.session());
         body.put("member", intent.member());
         body.put("limit", limit());
-        ops.add(Op.lock(board.names().contender(session), session, JsonText.of(body))
+        ops.add(Op.lock(board.names().contender(session), session, Format.text(body))
                 .flags(LockBoard.FLAGS));
     }
 
@@ -200,7 +211,7 @@ final class LockPlan {
         String name = board.names().waiting(session);
         if (record.inLine()) {
             long since = record.since().orElseThrow();
-            ops.add(Op.cas(name, waiting.index(), Waiting.text(record, waiting.member(), since)));
+            ops.add(Op.cas(name, waiting.index(), waiting.text(record, since)));
         } else {
             ops.add(Op.deleteCas(name, waiting.index()));
             waitersAfter--;
@@ -228,12 +239,11 @@ final class LockPlan {
         PermitRecord record = own;
         if (record != null && record.inLine()) {
             long since = record.since().orElseThrow();
-            String value = Waiting.text(record, intent.member(), since);
             if (known == null) {
-                ops.add(Op.lock(name, intent.session(), value));
+                ops.add(Op.lock(name, intent.session(), Waiting.text(record, intent.member(), since)));
                 waitersAfter++;
             } else if (!known.isSame(record, since)) {
-                ops.add(Op.cas(name, known.index(), value));
+                ops.add(Op.cas(name, known.index(), known.text(record, since)));
             }
         } else if (known != null && !queues) {
             ops.add(Op.deleteCas(name, known.index()));
@@ -251,7 +261,7 @@ final class LockPlan {
         List<Op> guards = new ArrayList<>();
         guards.add(document(after));
         String line = board.names().line();
-        String value = JsonText.of(Map.of("nonce", intent.nonce()));
+        String value = Format.text(board.lineJson(), Map.of("nonce", intent.nonce()));
         if (waiters == 0) {
             guards.add(board.lineIndex() == 0 ? Op.checkNotExists(line) : Op.deleteCas(line, board.lineIndex()));
         } else if (board.lineIndex() == 0) {
@@ -275,12 +285,15 @@ final class LockPlan {
         }
         boolean foreign = board.hasForeignHolders();
         boolean setsLimit = !foreign && target > ownBefore.size();
-        int limit = lock == null || setsLimit ? intent.declared().orElse(1) : lock.limit();
+        int limit = lock == null || setsLimit ? intent.declared().orElseGet(() -> limitOf(after)) : lock.limit();
         Map<String, Object> all = new LinkedHashMap<>();
         after.forEach(holder -> all.put(holder, true));
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("Limit", limit);
         body.put("Holders", all);
+        if (lock != null) {
+            lock.json().members().forEach(body::putIfAbsent); // HashiCorp's client drops what it does not know
+        }
         return Op.cas(name, lock == null ? 0 : lock.index(), JsonText.of(body)).flags(LockBoard.FLAGS);
     }
 }

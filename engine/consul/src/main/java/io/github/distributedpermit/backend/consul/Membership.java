@@ -146,7 +146,7 @@ final class Membership {
     /** Writes the fence; for a new session begins to renew and to watch. */
     private void fence(Session current, boolean isNew) {
         fences++;
-        String value = JsonText.of(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
+        String value = Format.text(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
         List<Op> ops = List.of(Op.lock(current.fenceKey(), current.id(), value), Op.getTree(current.fenceKey()));
         api.transactNow(ops)
                 .whenComplete((outcome, problem) -> attempt(() -> fenced(current, isNew, outcome, problem)));
@@ -245,23 +245,13 @@ final class Membership {
         List<Op> ops = List.of(Op.get(suspect.fenceKey()), Op.getTree(suspect.fenceKey()));
         api.readConsistently(ops).whenComplete((outcome, problem) -> {
             confirmation = null;
-            boolean lost = suspect.isOver() || isWithoutFence(suspect, outcome);
+            boolean lost = suspect.isOver() || suspect.isMissingIn(outcome);
             if (lost) {
                 lost(suspect);
             }
             result.complete(lost);
         });
         return result;
-    }
-
-    private static boolean isWithoutFence(Session suspect, @Nullable TxnOutcome outcome) {
-        if (outcome instanceof Done done) {
-            return !suspect.id().equals(done.written().get(0).session());
-        }
-        return outcome instanceof Refused refused
-                && refused.operation() == 0
-                && refused.names(suspect.fenceKey())
-                && refused.names("exist");
     }
 
     /** The session, or what it holds, is gone; also told by a transaction that met it. */

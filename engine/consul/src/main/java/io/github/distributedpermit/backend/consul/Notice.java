@@ -17,7 +17,7 @@ record Notice(int permits, int limit, boolean contended, boolean over, int slot,
     }
 
     String text() {
-        return JsonText.of(Map.of(
+        return Format.text(Map.of(
                 "permits",
                 permits,
                 "limit",
@@ -32,8 +32,13 @@ record Notice(int permits, int limit, boolean contended, boolean over, int slot,
                 nonce));
     }
 
-    static Notice of(String text) {
+    /** Nothing if only newer versions may use it. */
+    static Optional<Notice> of(String text) {
         JsonObject json = Json.object(text);
+        return Format.of(json).isReadable() ? Optional.of(of(json)) : Optional.empty();
+    }
+
+    private static Notice of(JsonObject json) {
         return new Notice(
                 json.count("permits"),
                 json.count("limit"),

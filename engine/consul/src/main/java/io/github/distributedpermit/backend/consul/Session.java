@@ -1,11 +1,14 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session of this member, and its fence: a key that each transaction checks and that is written anew whenever the
@@ -18,6 +21,7 @@ final class Session {
     /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
     private final Map<String, Long> spares = new LinkedHashMap<>();
 
+    private final Map<String, Long> lastUses = new LinkedHashMap<>();
     private final Pulse pulse;
 
     private long fence;
@@ -53,8 +57,33 @@ final class Session {
         return inboxes + ".spare-" + spare;
     }
 
-    void addSpare(String spare, long index) {
+    void addSpare(String spare, long index, long now) {
         spares.put(spare, index);
+        lastUses.put(spare, now);
+    }
+
+    /** These sessions are in use; those that are no spares do not matter. */
+    void use(Set<String> sessions, long now) {
+        sessions.forEach(id -> lastUses.computeIfPresent(id, (spare, before) -> now));
+    }
+
+    /** The spares that no key has used for so long. */
+    List<String> unusedFor(long nanos, long now) {
+        return lastUses.entrySet().stream()
+                .filter(spare -> now - spare.getValue() >= nanos)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** Not counted on any more, before it is ended. */
+    void removeSpare(String spare) {
+        spares.remove(spare);
+        lastUses.remove(spare);
+        pulse.gone(spare);
+    }
+
+    boolean hasSpares() {
+        return !spares.isEmpty();
     }
 
     /** This session, then the spares. */
@@ -70,6 +99,17 @@ final class Session {
         return keys.contains(fenceKey())
                 && spares.entrySet().stream()
                         .allMatch(spare -> spare.getValue() > index || keys.contains(spareKey(spare.getKey())));
+    }
+
+    /** Whether a consistent read, which began with the fence, found that it is not the session's any more. */
+    boolean isMissingIn(@Nullable TxnOutcome outcome) {
+        if (outcome instanceof Done done) {
+            return !id.equals(done.written().get(0).session());
+        }
+        return outcome instanceof Refused refused
+                && refused.operation() == 0
+                && refused.names(fenceKey())
+                && refused.names("exist");
     }
 
     long fence() {

@@ -43,8 +43,13 @@ record SlotBoard(
     static final String LOCK_FILE = ".lock";
     private static final Pattern SLOT_NUMBER = Pattern.compile("[0-9]{3}");
 
-    /** @param limit that everybody who took a permit since the last change of the guard goes by */
-    record Guard(int limit, long index) {}
+    /**
+     * The guard.
+     *
+     * @param limit that everybody who took a permit since the last change of the guard goes by
+     * @param json all of it, also what this version does not know
+     */
+    record Guard(int limit, long index, JsonObject json) {}
 
     /** @param limit that its holder went by when it got the slot */
     record Slot(int number, String session, String member, int limit, long index) {}
@@ -63,10 +68,14 @@ record SlotBoard(
         long index = 0;
         for (Entry entry : tree) {
             String name = entry.key().substring(names.tree().length());
+            if (name.indexOf('/') >= 0) {
+                continue; // of an application whose prefix begins with the name of this key
+            }
             index = Math.max(index, entry.modified());
             try {
                 if (name.equals(LINE)) {
-                    line = new Guard(Json.object(entry.value()).count("limit"), entry.modified());
+                    JsonObject json = Format.read(entry);
+                    line = new Guard(json.count("limit"), entry.modified(), json);
                 } else if (name.equals(OVERRIDE)) {
                     override = OptionalInt.of(Json.object(entry.value()).count("limit"));
                 } else if (name.startsWith(SLOT)) {
@@ -95,7 +104,7 @@ record SlotBoard(
         if (session == null || !SLOT_NUMBER.matcher(number).matches()) {
             throw new MalformedJsonException("a slot has a number and a session");
         }
-        JsonObject json = Json.object(entry.value());
+        JsonObject json = Format.read(entry);
         return new Slot(Integer.parseInt(number), session, json.text("member"), json.count("limit"), entry.modified());
     }
 
@@ -133,6 +142,12 @@ record SlotBoard(
         return slotsOf(session).stream()
                 .map(slot -> slot.number() + "@" + slot.index())
                 .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** One session can hold any number of slots. */
+    @Override
+    public Set<String> sessions(String session) {
+        return Set.of();
     }
 
     @Override

@@ -113,9 +113,7 @@ final class SlotPlan {
         String name = board.names().waiting(session);
         if (record.inLine()) {
             ops.add(Op.cas(
-                    name,
-                    waiting.index(),
-                    Waiting.text(record, waiting.member(), record.since().orElseThrow())));
+                    name, waiting.index(), waiting.text(record, record.since().orElseThrow())));
         } else {
             ops.add(Op.deleteCas(name, waiting.index()));
             waitersAfter--;
@@ -130,7 +128,7 @@ final class SlotPlan {
     private int take(String session, String member, int limit, int count, int budget) {
         int given = Math.min(count, Math.max(0, budget / SLOT_COST));
         lowestTaken = Integer.MAX_VALUE;
-        String value = JsonText.of(Map.of("member", member, "limit", limit));
+        String value = Format.text(Map.of("member", member, "limit", limit));
         for (int i = 0; i < given; i++) {
             Slot slot = freed.poll();
             int number = slot == null ? freeNumber() : slot.number();
@@ -176,12 +174,11 @@ final class SlotPlan {
         }
         OptionalLong place = place(own);
         if (own != null && place.isPresent()) {
-            String value = Waiting.text(own, intent.member(), place.getAsLong());
             if (known == null) {
-                ops.add(Op.lock(name, intent.session(), value));
+                ops.add(Op.lock(name, intent.session(), Waiting.text(own, intent.member(), place.getAsLong())));
                 waitersAfter++;
             } else if (!known.isSame(own, place.getAsLong())) {
-                ops.add(Op.cas(name, known.index(), value));
+                ops.add(Op.cas(name, known.index(), known.text(own, place.getAsLong())));
             }
             return true;
         }
@@ -221,7 +218,8 @@ final class SlotPlan {
             return List.of(guard == null ? Op.checkNotExists(name) : Op.deleteCas(name, guard.index()));
         }
         int limit = intent.limit().orElseGet(() -> guard == null ? 0 : guard.limit());
-        String value = JsonText.of(Map.of("limit", limit, "nonce", intent.nonce()));
+        String value = Format.text(
+                guard == null ? JsonObject.EMPTY : guard.json(), Map.of("limit", limit, "nonce", intent.nonce()));
         if (guard == null) {
             // bound to a session, so that it goes with the last member even if that dies
             return List.of(

@@ -5,14 +5,27 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** A member in line; the fields are those of a {@link PermitRecord}. */
-record Waiting(String session, String member, int wanted, int unit, int least, int limit, long since, long index) {
+/**
+ * A member in line; the fields are those of a {@link PermitRecord}.
+ *
+ * @param json all of it, also what this version does not know
+ */
+record Waiting(
+        String session,
+        String member,
+        int wanted,
+        int unit,
+        int least,
+        int limit,
+        long since,
+        long index,
+        JsonObject json) {
 
     static Waiting of(String session, Entry entry) {
         if (!session.equals(entry.session())) {
             throw new MalformedJsonException("a member in line is bound to its session");
         }
-        JsonObject json = Json.object(entry.value());
+        JsonObject json = Format.read(entry);
         return new Waiting(
                 session,
                 json.text("member"),
@@ -21,17 +34,30 @@ record Waiting(String session, String member, int wanted, int unit, int least, i
                 json.count("least"),
                 json.count("limit"),
                 json.number("since"),
-                entry.modified());
+                entry.modified(),
+                json);
     }
 
+    /** Of a member that has just begun to wait. */
     static String text(PermitRecord record, String member, long since) {
-        return JsonText.of(Map.of(
-                "member", member,
-                "wanted", record.wanted(),
-                "unit", record.unit(),
-                "least", record.least(),
-                "limit", record.limit(),
-                "since", since));
+        return text(JsonObject.EMPTY, record, member, since);
+    }
+
+    /** Of this member, which goes on waiting. */
+    String text(PermitRecord record, long place) {
+        return text(json, record, member, place);
+    }
+
+    private static String text(JsonObject before, PermitRecord record, String member, long since) {
+        return Format.text(
+                before,
+                Map.of(
+                        "member", member,
+                        "wanted", record.wanted(),
+                        "unit", record.unit(),
+                        "least", record.least(),
+                        "limit", record.limit(),
+                        "since", since));
     }
 
     /** Whether the record says what Consul has. */

@@ -52,6 +52,38 @@ class ConsulSettingsTest {
                 .isEqualTo("localhost");
     }
 
+    /** Consul 1.21.5 answers 500 to reads of other keys; all versions take a dot or two for steps of a path. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "/",
+                "a b",
+                "a:b",
+                "a%2Fb",
+                "a~b",
+                "caf\u00e9",
+                "a\nb",
+                "..",
+                "a/../b",
+                "a/./b",
+                ".inbox",
+                "a/.b"
+            })
+    void prefixThatAVersionOfConsulRefusesIsRefused(String prefix) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ConsulSettings.of(URI.create("http://localhost:8500"), prefix))
+                .withMessageContaining("prefix");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "/a/b/", "team-1/app_2", "v1.2,x?y&z=1"})
+    void prefixThatAllVersionsTakeIsTaken(String prefix) {
+        assertThat(ConsulSettings.of(URI.create("http://localhost:8500"), prefix)
+                        .prefix())
+                .isEqualTo(prefix.replaceAll("^/|/$", ""));
+    }
+
     private static ConsulSettings settings(String address, String token) {
         return new ConsulSettings(
                 URI.create(address),

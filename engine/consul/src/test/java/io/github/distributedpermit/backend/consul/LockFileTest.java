@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -62,9 +63,13 @@ class LockFileTest {
 
     /** Runs until the file "stop" is there; "name" is there while it holds. */
     private Process consulLock(int limit, String name) throws IOException {
-        Path file = directory.resolve(name);
-        String child = "touch '%s'; while [ ! -e '%s' ]; do sleep 0.05; done; rm -f '%s'"
-                .formatted(file, directory.resolve("stop-" + name), file);
+        return consulLock(limit, directory, name, directory.resolve(name + ".log"));
+    }
+
+    private Process consulLock(int limit, Path folder, String name, Path log) throws IOException {
+        Path file = folder.resolve(name);
+        String child = "touch '%s'; while [ -d '%s' ] && [ ! -e '%s' ]; do sleep 0.05; done; rm -f '%s'"
+                .formatted(file, folder, folder.resolve("stop-" + name), file);
         Process command = new ProcessBuilder(
                         ConsulBinary.require().toString(),
                         "lock",
@@ -74,7 +79,7 @@ class LockFileTest {
                         bench.prefix() + "/" + KEY,
                         child)
                 .redirectErrorStream(true)
-                .redirectOutput(directory.resolve(name + ".log").toFile())
+                .redirectOutput(log.toFile())
                 .start();
         commands.add(command);
         return command;
@@ -240,6 +245,77 @@ class LockFileTest {
                 .filteredOn(key -> key.name().endsWith("/.lock"))
                 .extracting(ConsulProbe.Key::value)
                 .containsExactly(body);
+    }
+
+    /** A test that is aborted deletes its folder and has nothing left with which to stop the command. */
+    @Test
+    void commandEndsWhenTheFolderOfItsTestIsGone() throws IOException, InterruptedException {
+        Path gone = Files.createDirectory(directory.resolve("gone"));
+        Path log = directory.resolve("gone.log");
+        Process command = consulLock(2, gone, "one", log);
+        await().atMost(PATIENCE).until(() -> Files.exists(gone.resolve("one")));
+
+        Files.delete(gone.resolve("one"));
+        Files.delete(gone);
+
+        assertThat(command.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void liftedPauseWritesTheLimitOfTheCallsItServes() throws IOException {
+        TestMember a = member();
+        TestMember operator = member();
+        override(operator, OptionalInt.of(0));
+        assertThat(a.queue(KEY, 3, 2).permits()).isZero();
+
+        override(operator, OptionalInt.empty());
+
+        await().untilAsserted(() -> assertThat(a.grants()).hasSize(1));
+        assertThat(document().get("Limit").getAsInt()).isEqualTo(3);
+        consulLock(3, "one");
+        await().atMost(PATIENCE).until(() -> holds("one"));
+    }
+
+    @Test
+    void overrideByAMemberThatWaitsKeepsTheLimitOfItsOwnCalls() {
+        TestMember a = member();
+        override(a, OptionalInt.of(0));
+        assertThat(a.queue(KEY, 3, 2).permits()).isZero();
+
+        override(a, OptionalInt.empty());
+
+        assertThat(a.queue(KEY, 3, 2).permits()).isEqualTo(2);
+        assertThat(document().get("Limit").getAsInt()).isEqualTo(3);
+        assertThat(bench.keys(KEY))
+                .filteredOn(key -> key.value().startsWith("{\"main\""))
+                .allSatisfy(key -> assertThat(key.value()).contains("\"limit\":3"));
+    }
+
+    private static void override(TestMember member, OptionalInt limit) {
+        member.store()
+                .override(KEY, limit)
+                .toCompletableFuture()
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+    }
+
+    @Test
+    void plainLockOfTheCommandLineIsNamedAndLeftAlone() throws IOException {
+        consulLock(1, "one");
+        await().atMost(PATIENCE).until(() -> holds("one"));
+
+        PermitStoreException failure = TestMember.failure(member().ask(KEY, 3, 1, 1));
+
+        assertThat(failure.isPermanent()).isTrue();
+        assertThat(failure)
+                .hasMessageContaining(bench.tree(KEY) + ".lock")
+                .hasMessageContaining("'consul lock' without -n")
+                .hasMessageContaining("consul lock -n=N");
+        assertThat(failure.getMessage()).doesNotContain("damaged");
+        stop("one");
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> member().ask(KEY, 3, 1, 1).get().permits() == 1);
     }
 
     @Test

@@ -17,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What prototypes of this layout got wrong, and what it costs. */
 class SlotsTest {
@@ -250,6 +252,32 @@ class SlotsTest {
         return front.requests().stream()
                 .filter(r -> r.endsWith("/v1/txn?consistent"))
                 .count();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void prefixThatIsTheKeyOfAnotherApplicationDoesNotCollide(ConsulLayout layout) {
+        ConsulSettings outer = bench.settings(layout, Duration.ofSeconds(2));
+        TestMember a = bench.member(outer);
+        TestMember b = bench.member(new ConsulSettings(
+                outer.address(),
+                outer.token(),
+                outer.tls(),
+                outer.prefix() + "/export",
+                layout,
+                outer.sessionTtl(),
+                outer.requestTimeout()));
+        for (String key : List.of("slot_001", "m_x", "export")) {
+            assertThat(b.queue(key, 2, 2).permits()).isEqualTo(2);
+        }
+
+        assertThat(a.queue("export", 2, 1).permits()).isEqualTo(1);
+        TestMember c = bench.member(outer);
+        assertThat(c.queue("export", 2, 2).permits()).isEqualTo(1);
+        assertThat(a.keep("export", 2, 0).permits()).isZero();
+        await().untilAsserted(() -> assertThat(c.grants()).hasSize(1));
+        assertThat(b.keep("slot_001", 2, 2).permits()).isEqualTo(2);
+        assertThat(b.losses()).isZero();
     }
 
     @Test

@@ -24,6 +24,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
     private final String id = UUID.randomUUID().toString();
     private final AtomicLong sequence = new AtomicLong();
     private final AtomicInteger losses = new AtomicInteger();
+    private final AtomicInteger changes = new AtomicInteger();
     private final AtomicInteger signs = new AtomicInteger();
     private final List<Map.Entry<String, Holding>> grants = new CopyOnWriteArrayList<>();
     private final ConsulPermitStore store;
@@ -42,6 +43,10 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     int losses() {
         return losses.get();
+    }
+
+    int changes() {
+        return changes.get();
     }
 
     int signs() {
@@ -119,7 +124,9 @@ final class TestMember implements HoldingListener, AutoCloseable {
     }
 
     @Override
-    public void changed(String key) {}
+    public void changed(String key) {
+        changes.incrementAndGet();
+    }
 
     @Override
     public void alive(long sentAtNanos) {

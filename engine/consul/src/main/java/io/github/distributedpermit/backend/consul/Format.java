@@ -1,0 +1,55 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Which version of the stored data an entry of ours has; the policy is in docs/compatibility.md. Every entry carries it,
+ * because each may outlive the others. HashiCorp's document and an operator's override have none.
+ *
+ * @param number counts the changes of the stored data
+ * @param reader the lowest number that an instance has to know to use the data
+ */
+record Format(int number, int reader) {
+
+    /** Of this version. */
+    static final Format KNOWN = new Format(1, 1);
+
+    private static final String NUMBER = "format";
+    private static final String READER = "reader";
+
+    static Format of(JsonObject json) {
+        return new Format(json.has(NUMBER) ? json.count(NUMBER) : 1, json.has(READER) ? json.count(READER) : 1);
+    }
+
+    boolean isReadable() {
+        return reader <= KNOWN.number;
+    }
+
+    /** Reads an entry of ours; fails for good if only newer versions may use it. */
+    static JsonObject read(Entry entry) {
+        JsonObject json = Json.object(entry.value());
+        Format format = of(json);
+        if (!format.isReadable()) {
+            throw PermitStoreException.newerFormat(
+                    "Consul's key " + entry.key(), format.number, format.reader, KNOWN.number);
+        }
+        return json;
+    }
+
+    /** The text of a new entry, its fields in the order of the map. */
+    static String text(Map<String, ?> fields) {
+        return text(JsonObject.EMPTY, fields);
+    }
+
+    /** The text of an entry that is written anew: what this version does not know of it stays. */
+    static String text(JsonObject before, Map<String, ?> fields) {
+        Format known = of(before);
+        Map<String, Object> all = new LinkedHashMap<>(fields);
+        before.members().forEach(all::putIfAbsent);
+        all.put(NUMBER, Math.max(known.number, KNOWN.number));
+        all.put(READER, Math.max(known.reader, KNOWN.reader));
+        return JsonText.of(all);
+    }
+}
