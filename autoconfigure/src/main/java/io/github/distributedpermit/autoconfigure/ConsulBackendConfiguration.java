@@ -61,7 +61,7 @@ class ConsulBackendConfiguration {
         } catch (IllegalArgumentException e) {
             throw new UnusableBackendException(
                     String.valueOf(e.getMessage()),
-                    "Correct spring.cloud.consul.host, .port, .scheme and .path, or distributed-permit.consul.token"
+                    "Correct spring.cloud.consul.host, .port, .scheme and .path, distributed-permit.key-prefix, or distributed-permit.consul.token"
                             + " and what stands in for it");
         }
     }

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -23,6 +24,7 @@ final class ForgetfulProxy implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final Set<Socket> forgotten = ConcurrentHashMap.newKeySet();
+    private volatile CountDownLatch gate = new CountDownLatch(0);
 
     ForgetfulProxy(URI target) {
         this.target = target;
@@ -41,6 +43,15 @@ final class ForgetfulProxy implements AutoCloseable {
     /** All connections that there are. */
     void forget() {
         forgotten.addAll(open);
+    }
+
+    /** Answers arrive only when they {@linkplain #pass may pass}. */
+    void hold() {
+        gate = new CountDownLatch(1);
+    }
+
+    void pass() {
+        gate.countDown();
     }
 
     /** Connections that their client has not closed. */
@@ -70,10 +81,15 @@ final class ForgetfulProxy implements AutoCloseable {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                if (to == client) {
+                    gate.await();
+                }
                 if (!forgotten.contains(client)) {
                     out.write(buffer, 0, n);
                 }
             }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         } catch (IOException e) {
             // either side has gone
         } finally {
