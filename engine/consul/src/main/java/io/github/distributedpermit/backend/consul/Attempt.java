@@ -69,7 +69,7 @@ final class Attempt implements Exchange.Party {
             } else {
                 compute(session, board);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // the key must not stay locked by an attempt that never ends
             fail(e);
         }
     }

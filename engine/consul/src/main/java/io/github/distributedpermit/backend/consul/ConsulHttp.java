@@ -77,7 +77,7 @@ final class ConsulHttp {
             HttpRequest.Builder request =
                     HttpRequest.newBuilder(URI.create(base + path)).method(method, body);
             settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
-            return send(connections.pool(), request.build(), timeout);
+            return send(connections, request.build(), timeout);
         } catch (RuntimeException e) {
             // nothing was sent; and what it says may quote the token
             return CompletableFuture.failedFuture(PermitStoreException.permanent(
@@ -88,7 +88,13 @@ final class ConsulHttp {
     }
 
     /** The time-out is over the whole exchange: the client's own ends with the headers, whatever becomes of the body. */
-    private CompletableFuture<Reply> send(Connections.Pool pool, HttpRequest request, Duration timeout) {
+    private CompletableFuture<Reply> send(Connections connections, HttpRequest request, Duration timeout) {
+        Connections.Pool pool;
+        try {
+            pool = connections.pool();
+        } catch (RuntimeException | Error e) { // such as too many open files or threads
+            return CompletableFuture.failedFuture(PermitStoreException.passing("No HTTP client can be made: " + e, e));
+        }
         CompletableFuture<Reply> reply = new CompletableFuture<>();
         CompletableFuture<HttpResponse<String>> exchange;
         try {

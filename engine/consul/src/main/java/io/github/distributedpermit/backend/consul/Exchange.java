@@ -86,7 +86,7 @@ final class Exchange {
                 } else if (outcome instanceof Refused refused) {
                     refused(session, refused, fence);
                 }
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 party.fail(e);
             }
         });

@@ -70,7 +70,7 @@ final class Loop implements Executor {
                 task.run();
             } catch (RejectedExecutionException e) {
                 LOG.log(System.Logger.Level.TRACE, "The member has left", e);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.log(System.Logger.Level.ERROR, "A task of the Consul backend failed", e);
             }
         };

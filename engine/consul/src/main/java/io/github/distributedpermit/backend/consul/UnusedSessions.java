@@ -39,17 +39,26 @@ final class UnusedSessions {
     }
 
     private void look(int patience) {
+        boolean again = false;
+        try {
+            again = !isDone(patience) && patience > 0;
+        } finally {
+            if (again) {
+                loop.later(() -> look(patience - 1), SOON); // a claim is under way
+            } else {
+                begin();
+            }
+        }
+    }
+
+    private boolean isDone(int patience) {
         Session session = membership.current();
-        Optional<Set<String>> used =
-                session == null || !session.hasSpares() ? Optional.empty() : used(session, patience == PATIENCE);
-        if (session != null && used.isPresent()) {
-            spares.shrink(session, used.get(), ttl);
+        if (session == null || !session.hasSpares()) {
+            return true;
         }
-        if (session == null || !session.hasSpares() || used.isPresent() || patience == 0) {
-            begin();
-        } else {
-            loop.later(() -> look(patience - 1), SOON); // a claim is under way
-        }
+        Optional<Set<String>> used = used(session, patience == PATIENCE);
+        used.ifPresent(sessions -> spares.shrink(session, sessions, ttl));
+        return used.isPresent();
     }
 
     private Optional<Set<String>> used(Session session, boolean isFirst) {
