@@ -27,7 +27,7 @@ interface Board {
     /** A name for each permit of a session, which stays the same for as long as the session keeps it. */
     Set<String> permitNames(String session);
 
-    /** The sessions of a member that are in use here, besides the one it goes by. */
+    /** The sessions of a member that are in use here, besides its first. */
     Set<String> sessions(String session);
 
     /** Operations that only read, and of which one fails if a permit of the session is gone. */

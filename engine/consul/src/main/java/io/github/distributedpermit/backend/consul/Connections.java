@@ -65,7 +65,7 @@ final class Connections {
         replace();
     }
 
-    /** Nobody waits for those in flight any more. */
+    /** The answers of those in flight are not needed any more. */
     synchronized void abort() {
         Pool pool = current;
         close();

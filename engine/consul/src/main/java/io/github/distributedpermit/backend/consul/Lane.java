@@ -147,7 +147,7 @@ final class Lane {
         int left = recorded.count() - missing;
         LOG.log(
                 System.Logger.Level.WARNING,
-                "Consul has no record any more of %d of the permits that this member held of key '%s': somebody deleted or changed keys under %s. The calls that hold them are notified of the loss"
+                "Consul has no record any more of %d of the permits that this member held of key '%s': keys under %s were deleted or changed from outside. The calls that hold them are notified of the loss"
                         .formatted(missing, names.encoded(), names.tree()));
         recorded.seen(seen.permitNames(session.id()), left);
         int effective = seen.override().orElse(limit);

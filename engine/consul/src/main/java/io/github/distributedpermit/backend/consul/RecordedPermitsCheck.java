@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks every third of the session's TTL that Consul still has the permits this member holds: somebody may have deleted
+ * Checks every third of the session's TTL that Consul still has the permits this member holds: an operator may have deleted
  * a key, or a part of it, without touching the session or the inbox. Up to {@value #OPERATIONS} permits of any keys are
  * checked by one read-only transaction; only a key that failed it is read in full. Nothing is written, and nothing is
  * read while nothing is held. Confined to the loop.

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Keys that somebody deletes, in whole or in part, while the session and the inbox of their holder are intact. */
+/** Keys that an operator deletes, in whole or in part, while the session and the inbox of their holder are intact. */
 class DeletedKeysTest {
 
     /** A third of the TTL is 3.3 s. */
