@@ -4,14 +4,18 @@ import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRequest;
+import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Calls made so deep in a stack that there may not be room for them. Confined to one thread. */
 final class DeepCalls {
 
     private static final int STACK = 512 * 1024;
     private static final int RANGE = 700;
+    private static final Duration WAIT = Duration.ofMillis(200);
     private static final long PATIENCE = TimeUnit.SECONDS.toMillis(60);
 
     private final NamedPermits permits;
@@ -19,16 +23,11 @@ final class DeepCalls {
     private final Random random = new Random();
     private int deepest;
     private int overflows;
+    private @Nullable Permit taken;
 
     DeepCalls(NamedPermits permits, int keys) {
         this.permits = permits;
         this.keys = keys;
-    }
-
-    /** Something that may wait. */
-    @FunctionalInterface
-    private interface Task {
-        void run() throws InterruptedException;
     }
 
     /** Makes so many. Answers how many stacks overflowed. */
@@ -41,6 +40,7 @@ final class DeepCalls {
     }
 
     private void each(int calls) {
+        one(1, MemberMain.NAME + "-0"); // so that all code is linked before there is no room for that
         for (int call = 0; call < calls; call++) {
             measure();
             one(Math.max(1, deepest - random.nextInt(RANGE)), MemberMain.NAME + "-" + random.nextInt(keys));
@@ -51,7 +51,7 @@ final class DeepCalls {
     private void measure() {
         deepest = 0;
         try {
-            sink(Integer.MAX_VALUE, () -> {});
+            sink(Integer.MAX_VALUE, null);
         } catch (StackOverflowError e) {
             return;
         } catch (InterruptedException e) {
@@ -61,14 +61,9 @@ final class DeepCalls {
 
     /** What can't be returned for want of stack is returned again where there is room. */
     private void one(int depth, String key) {
-        Permit[] taken = {null};
+        taken = null;
         try {
-            sink(depth, () -> {
-                permits.tryAcquire(key).ifPresent(permit -> taken[0] = permit);
-                if (taken[0] != null) {
-                    taken[0].release();
-                }
-            });
+            sink(depth, key);
         } catch (StackOverflowError e) {
             overflows++;
         } catch (PermitRejectedException | PermitBackendException e) {
@@ -76,18 +71,22 @@ final class DeepCalls {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
-            if (taken[0] != null) {
-                taken[0].release();
+            Permit permit = taken;
+            if (permit != null) {
+                permit.release();
             }
         }
     }
 
-    private int sink(int depth, Task task) throws InterruptedException {
+    /** Takes and returns a permit at that depth, without a lambda, whose call might be what there is no room for. */
+    private int sink(int depth, @Nullable String key) throws InterruptedException {
         deepest++;
-        if (depth == 0) {
-            task.run();
+        if (depth == 0 && key != null) {
+            Permit permit = permits.acquire(PermitRequest.of(key).withTimeout(WAIT));
+            taken = permit;
+            permit.release();
             return 0;
         }
-        return 1 + sink(depth - 1, task);
+        return 1 + sink(depth - 1, key);
     }
 }
