@@ -36,6 +36,14 @@ class ShortFormTest {
     }
 
     @Test
+    void callsWithoutAnAnswerAreNotRefused() throws Exception {
+        Result result = new Run(FOLDER.resolve("redis-silent-new-keys"), CAPACITY, List.of())
+                .of(Scenarios.named("redis-silent-new-keys"), 1, SEED);
+        assertThat(result.violations()).as(result.asText()).isEmpty();
+        assertThat(result.hits()).isOne();
+    }
+
+    @Test
     void permitsTakenBeforeTheStoreHasGrantedThemAreFound() throws Exception {
         Result result = Trial.of(Planted.GROWN_BEFORE_ANSWER, 2, FOLDER, CAPACITY, SEED);
         assertThat(result.violations()).anyMatch(violation -> violation.contains("valid holders"));
