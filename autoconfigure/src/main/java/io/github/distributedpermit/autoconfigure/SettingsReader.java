@@ -59,7 +59,8 @@ final class SettingsReader {
     }
 
     RedisSettings redis() {
-        return new RedisSettings(properties.keyPrefix(), properties.tombstone(), REDIS_WATCH);
+        return new RedisSettings(
+                properties.keyPrefix(), properties.tombstone(), REDIS_WATCH, properties.commandTimeout());
     }
 
     Map<String, PermitSettings> named() {

@@ -1,15 +1,18 @@
 package io.github.distributedpermit.health;
 
 import io.github.distributedpermit.spi.Member;
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
-/** UP while the store of permits answers. Each check asks anew, so it recovers by itself. */
+/** UP while the store of permits answers and its notifications reach this instance. Each check asks anew, so it recovers by itself. */
 public final class PermitHealthIndicator implements HealthIndicator {
 
     private final StoreProbe probe;
     private final String backend;
     private final Member member;
+    private final Supplier<Optional<String>> impairment;
 
     /**
      * Creates the indicator.
@@ -17,16 +20,21 @@ public final class PermitHealthIndicator implements HealthIndicator {
      * @param probe asks the store
      * @param backend name of the backend
      * @param member this instance
+     * @param impairment why this instance can't do its part although the store answers, such as that it receives no
+     *     notifications; empty if all is well
      */
-    public PermitHealthIndicator(StoreProbe probe, String backend, Member member) {
+    public PermitHealthIndicator(
+            StoreProbe probe, String backend, Member member, Supplier<Optional<String>> impairment) {
         this.probe = probe;
         this.backend = backend;
         this.member = member;
+        this.impairment = impairment;
     }
 
     @Override
     public Health health() {
         Health.Builder health = probe.problem()
+                .or(impairment)
                 .map(problem -> Health.down().withDetail("error", problem))
                 .orElseGet(Health::up);
         return health.withDetail("backend", backend)

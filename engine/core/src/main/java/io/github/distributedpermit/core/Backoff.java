@@ -19,6 +19,11 @@ final class Backoff {
         until = Long.MIN_VALUE;
     }
 
+    /** There is reason to believe that the next claim is answered; if it is not, the pause goes on where it was. */
+    void lift() {
+        until = Long.MIN_VALUE;
+    }
+
     /** Whether no claim has been answered since the last failure. */
     boolean isFailing() {
         return delay != 0;

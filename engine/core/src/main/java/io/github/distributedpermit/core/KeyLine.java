@@ -193,6 +193,11 @@ final class KeyLine {
         event((now, effects) -> state.changed());
     }
 
+    /** The store can be reached again. */
+    void reachable() {
+        event((now, effects) -> state.plan.backoff.lift());
+    }
+
     /** Permits that lie idle here are to go back. */
     void recall() {
         event((now, effects) -> state.recall());

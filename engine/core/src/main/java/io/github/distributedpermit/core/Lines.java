@@ -241,6 +241,16 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     }
 
     @Override
+    public void reachable() {
+        forEach(KeyLine::reachable);
+    }
+
+    /** Why this member can't do its part; empty if all is well. */
+    Optional<String> problem() {
+        return store.problem();
+    }
+
+    @Override
     public void alive(long sentAtNanos) {
         session.alive(time(sentAtNanos));
     }

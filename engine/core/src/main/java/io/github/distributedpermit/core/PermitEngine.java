@@ -102,6 +102,11 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
         return lines.override(key, limit);
     }
 
+    /** Why this process can't do its part although the store may answer; empty if all is well. For health. */
+    public Optional<String> problem() {
+        return lines.problem();
+    }
+
     /** How many keys this process has in memory. */
     public int keys() {
         return lines.size();

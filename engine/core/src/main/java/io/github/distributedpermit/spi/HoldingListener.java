@@ -21,4 +21,10 @@ public interface HoldingListener {
 
     /** A store with sessions has lost the member's session: nothing is held any more. */
     void lost();
+
+    /**
+     * The store can be reached again, after claims could not be sent or were not answered: claims that wait for the end of a
+     * pause after a failure need not wait longer.
+     */
+    default void reachable() {}
 }

@@ -60,6 +60,14 @@ public interface PermitStore extends AutoCloseable {
     }
 
     /**
+     * Why this member can't do its part although claims may be answered, such as that no notices reach it; for health.
+     * Empty if all is well. Never blocks.
+     */
+    default Optional<String> problem() {
+        return Optional.empty();
+    }
+
+    /**
      * Ends the membership within a second. A store with sessions ends its session; a store with leases lets lapse what
      * the member has not returned, for the calls that hold it may still run. The store in memory drops it at once.
      */

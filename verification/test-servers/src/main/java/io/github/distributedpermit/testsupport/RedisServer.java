@@ -275,7 +275,8 @@ public final class RedisServer implements AutoCloseable {
         return running(new LettuceConnectionFactory(where, clientConfiguration()));
     }
 
-    static LettuceConnectionFactory running(LettuceConnectionFactory factory) {
+    /** Starts a connection factory as an application context does. */
+    public static LettuceConnectionFactory running(LettuceConnectionFactory factory) {
         factory.afterPropertiesSet();
         factory.start();
         return factory;

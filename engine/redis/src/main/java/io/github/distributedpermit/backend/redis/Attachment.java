@@ -1,99 +1,157 @@
 package io.github.distributedpermit.backend.redis;
 
-import io.lettuce.core.RedisChannelHandler;
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
-import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
-import java.net.SocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * The factory's shared connection, as Lettuce has it. Closing it leaves the shared connection alone; only where the
- * factory shares none, it closes its own.
+ * A connection for claims, with the claims that use it. It serves until it is lost or retired and is then replaced by
+ * another: nothing of it is used again. Thread-safe.
  */
-final class Attachment implements AutoCloseable {
+final class Attachment {
 
-    private static final System.Logger LOG = System.getLogger(Attachment.class.getName());
-    private static final long LEAVING_AGAIN = TimeUnit.SECONDS.toNanos(1);
+    /** How long nothing may come while something is awaited. The connection is then examined, and not yet given up. */
+    private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final RedisConnection connection;
+    /** How often in a row, so that a standstill of this process is not taken for one of the server. */
+    private static final int QUIET_LOOKS = 2;
+
     private final RedisClusterAsyncCommands<byte[], byte[]> commands;
     private final StatefulConnection<byte[], byte[]> state;
     private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
+    private final @Nullable RedisURI server;
+    private final Outbox outbox;
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final AtomicLong answers = new AtomicLong();
+    private volatile boolean refusing;
+    private volatile boolean retired;
 
-    private final RedisConnectionStateListener reconnection;
-    private final AtomicLong lastLeft = new AtomicLong(System.nanoTime() - LEAVING_AGAIN);
+    // of the thread that looks after the connection
+    private long seenAnswers;
+    private long quietSince;
+    private int quietLooks;
+    private boolean suspected;
 
-    @SuppressWarnings("unchecked")
-    private Attachment(RedisConnection connection, Runnable reconnected) {
-        this.connection = connection;
-        Object nativeConnection = connection.getNativeConnection();
-        if (nativeConnection instanceof RedisAdvancedClusterAsyncCommands<?, ?> many) {
-            cluster = (StatefulRedisClusterConnection<byte[], byte[]>) many.getStatefulConnection();
-            state = cluster;
-            commands = cluster.async();
-        } else {
-            cluster = null;
-            state = ((RedisAsyncCommands<byte[], byte[]>) nativeConnection).getStatefulConnection();
-            commands = (RedisAsyncCommands<byte[], byte[]>) nativeConnection;
-        }
-        reconnection = new RedisConnectionStateListener() {
-            @Override
-            public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress server) {
-                reconnected.run();
-            }
-        };
-        state.addListener(reconnection);
+    Attachment(StatefulRedisConnection<byte[], byte[]> connection, RedisURI server, Outbox outbox) {
+        this.state = connection;
+        this.commands = connection.async();
+        this.cluster = null;
+        this.server = server;
+        this.outbox = outbox;
     }
 
-    /**
-     * Connects if that has not been done yet; blocks as long as that takes.
-     *
-     * @param reconnected called on a thread of the client each time it has connected again
-     */
-    static Attachment to(LettuceConnectionFactory factory, Runnable reconnected) {
-        return new Attachment(factory.getConnection(), reconnected);
+    Attachment(StatefulRedisClusterConnection<byte[], byte[]> connection, Outbox outbox) {
+        this.state = connection;
+        this.commands = connection.async();
+        this.cluster = connection;
+        this.server = null;
+        this.outbox = outbox;
     }
 
     RedisClusterAsyncCommands<byte[], byte[]> commands() {
         return commands;
     }
 
+    Outbox outbox() {
+        return outbox;
+    }
+
     boolean isCluster() {
         return cluster != null;
     }
 
+    /** The server at the other end; {@code null} in a cluster. */
+    @Nullable
+    RedisURI server() {
+        return server;
+    }
+
+    /** Runs when the connection is lost. */
+    void onLoss(Runnable task) {
+        state.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(io.lettuce.core.RedisChannelHandler<?, ?> connection) {
+                task.run();
+            }
+        });
+    }
+
     /** Whether it is known to be cut off now. A cluster may answer for some slots and not for others: never known. */
     boolean isDown() {
-        return cluster == null ? !state.isOpen() : isGone();
+        return retired || !state.isOpen();
     }
 
-    /** Whether its owner has closed it for good, so that a new one is needed. */
-    boolean isGone() {
-        return state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
+    /** A command leaves. */
+    void awaiting() {
+        unanswered.incrementAndGet();
     }
 
-    /**
-     * The server has become a replica, or was taken for the master while a fail-over was under way. It would keep the
-     * connection for ever; once that has ended, Lettuce connects again to where Sentinel or the name points by then. A
-     * cluster says by itself who answers instead.
-     */
-    void leaveReplica() {
-        long now = System.nanoTime();
-        long last = lastLeft.get();
-        if (cluster == null && now - last >= LEAVING_AGAIN && lastLeft.compareAndSet(last, now)) {
-            LOG.log(System.Logger.Level.INFO, "Redis answers as a replica; connecting again to find the master");
-            commands.quit();
+    /** A command has ended: by an answer, or without. */
+    void ended(boolean answered) {
+        unanswered.decrementAndGet();
+        if (answered) {
+            answers.incrementAndGet();
         }
+    }
+
+    /** Looks whether commands have been unanswered for a while. Only for the thread that looks after the connection. */
+    boolean looksSilent(long now) {
+        if (suspected) {
+            return true;
+        }
+        long seen = answers.get();
+        if (unanswered.get() <= 0 || seen != seenAnswers || quietLooks == 0) {
+            seenAnswers = seen;
+            quietLooks = unanswered.get() > 0 ? 1 : 0;
+            quietSince = now;
+            return false;
+        }
+        return ++quietLooks > QUIET_LOOKS && now - quietSince >= QUIET_NANOS;
+    }
+
+    /** It has turned out to be well. */
+    void isWell() {
+        quietLooks = 0;
+        suspected = false;
+    }
+
+    /** A command that was not a claim has been unanswered for long. */
+    void suspect() {
+        suspected = true;
+    }
+
+    /** The server says that it takes no claims: it is a replica, or has none, or lost its master. */
+    void refusesClaims() {
+        refusing = true;
+    }
+
+    /** Whether the server said so since this was asked last. */
+    boolean refusedClaims() {
+        boolean was = refusing;
+        refusing = false;
+        return was;
+    }
+
+    /** Whether answers count no more, for it is given up. */
+    boolean isRetired() {
+        return retired;
+    }
+
+    /** Gives it up: what was sent fails, what is answered from now on does not count. */
+    void retire(PermitStoreException why) {
+        retired = true;
+        state.closeAsync();
+        outbox.failAll(why);
     }
 
     /** Who answers for the key; outside of a cluster it is the same for all. */
@@ -103,11 +161,5 @@ final class Attachment implements AutoCloseable {
         }
         RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key.state()));
         return node == null ? "" : node.getNodeId();
-    }
-
-    @Override
-    public void close() {
-        state.removeListener(reconnection);
-        connection.close();
     }
 }

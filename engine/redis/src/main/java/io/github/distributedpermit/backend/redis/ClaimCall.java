@@ -13,7 +13,7 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
 
     final Claim claim;
     final RedisKey key;
-    private final Outbox outbox;
+    private volatile @Nullable Outbox outbox;
     private volatile @Nullable Batch batch;
     private volatile long writtenAt = NOT_YET;
 
@@ -21,16 +21,17 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     @Nullable
     ClaimCall next;
 
-    ClaimCall(Claim claim, RedisKey key, Outbox outbox) {
+    ClaimCall(Claim claim, RedisKey key) {
         this.claim = claim;
         this.key = key;
-        this.outbox = outbox;
     }
 
     @Override
     void send(Attachment to) {
         if (!isDone()) {
-            outbox.send(this, to);
+            Outbox used = to.outbox();
+            outbox = used;
+            used.send(this, to);
         }
     }
 
@@ -49,8 +50,9 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);
-        if (cancelled && batch == null) {
-            outbox.givenUp();
+        Outbox used = outbox;
+        if (cancelled && batch == null && used != null) {
+            used.givenUp();
         }
         Batch others = batch; // perhaps only since then
         if (cancelled && others != null) {

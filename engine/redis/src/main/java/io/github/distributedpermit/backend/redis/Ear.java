@@ -1,9 +1,9 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.backend.redis.Notices.Probe;
-import io.lettuce.core.AbstractRedisClient;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -13,67 +13,66 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The member's one subscription, on a connection of its own. Confined to the thread that tends it. */
+/** The member's one subscription, on a connection of its own. Confined to the thread that looks after it. */
 final class Ear implements AutoCloseable {
-
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final byte[] channel;
     private final Notices notices;
-    private @Nullable StatefulRedisPubSubConnection<byte[], byte[]> connection;
+    private volatile @Nullable StatefulRedisPubSubConnection<byte[], byte[]> connection;
+    private final Duration patience;
     private long probes;
 
-    Ear(byte[] channel, Notices notices) {
+    Ear(byte[] channel, Notices notices, Duration patience) {
+        this.patience = patience;
         this.channel = channel;
         this.notices = notices;
     }
 
+    byte[] channel() {
+        return channel;
+    }
+
+    /** Whether it has subscribed and is connected. */
     boolean isOpen() {
-        return connection != null;
+        StatefulRedisPubSubConnection<byte[], byte[]> open = connection;
+        return open != null && open.isOpen();
     }
 
     /**
-     * Subscribes; blocks until the server has confirmed it. Never on a replica, whose subscribers the scripts can't count.
+     * Subscribes on the server that takes the claims, or anywhere in a cluster; blocks until the server has confirmed it.
      *
-     * @param resubscribed called on a thread of the client each time it has connected again and subscribed by itself
+     * @param lost runs when the connection is lost
      */
-    void open(LettuceConnectionFactory factory, Runnable resubscribed)
+    void open(OwnClient client, @Nullable RedisURI server, Runnable lost)
             throws InterruptedException, ExecutionException, TimeoutException {
-        StatefulRedisPubSubConnection<byte[], byte[]> opened = connect(factory.getRequiredNativeClient());
+        StatefulRedisPubSubConnection<byte[], byte[]> opened = within(
+                server == null ? client.clusterSubscriber() : client.subscriber(server, ByteArrayCodec.INSTANCE));
         connection = opened;
-        AtomicBoolean isOpen = new AtomicBoolean();
         opened.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(byte[] from, byte[] notice) {
-                if (Arrays.equals(from, channel)) {
+                // what comes on a connection that was given up is from a server that may not be the master any more
+                if (connection == opened && Arrays.equals(from, channel)) {
                     notices.heard(notice);
                 }
             }
-
+        });
+        opened.addListener(new RedisConnectionStateListener() {
             @Override
-            public void subscribed(byte[] to, long count) {
-                if (isOpen.get()) {
-                    resubscribed.run();
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
+                if (connection == opened) {
+                    lost.run();
                 }
             }
         });
         try {
             within(opened.async().subscribe(channel));
-            isOpen.set(true);
         } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
             close();
             throw e;
         }
-    }
-
-    private static StatefulRedisPubSubConnection<byte[], byte[]> connect(AbstractRedisClient client) {
-        return client instanceof RedisClusterClient cluster
-                ? cluster.connectPubSub(ByteArrayCodec.INSTANCE)
-                : ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
     }
 
     /**
@@ -87,12 +86,12 @@ final class Ear implements AutoCloseable {
         if (reached == 0 && !via.isCluster()) {
             return false;
         }
-        return probe.back().await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        return probe.back().await(patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private static <T> T within(Future<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
+    private <T> T within(Future<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
         try {
-            return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
         } finally {
             answer.cancel(false);
         }

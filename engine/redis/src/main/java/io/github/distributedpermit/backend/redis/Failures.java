@@ -25,6 +25,8 @@ final class Failures {
 
     /** The format of a key, its minimum reader, what the script knows, and the name of the key. */
     private static final Pattern NEWER = Pattern.compile("DPNEWER (\\d+) (\\d+) (\\d+) (.*)", Pattern.DOTALL);
+    /** It is a replica, it has lost its master, or its replicas: it may not be the master any more. */
+    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS");
 
     /** Redis before 7 wraps what a command inside a script answered. */
     private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");
@@ -129,10 +131,10 @@ final class Failures {
         return PermitStoreException.passing("Redis answered " + code + of(key), null);
     }
 
-    /** Whether the server takes no writes, since it is a replica. */
-    static boolean isReadOnly(Throwable failure) {
+    /** Whether the server takes no claims now, and another one may. */
+    static boolean refusesClaims(Throwable failure) {
         return failure instanceof RedisCommandExecutionException answer
-                && code(answer, String.valueOf(answer.getMessage())).equals("READONLY");
+                && ELSEWHERE.contains(code(answer, String.valueOf(answer.getMessage())));
     }
 
     private static String code(RedisCommandExecutionException answer, String text) {

@@ -5,43 +5,59 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Connects in the background, and keeps the subscription working. Until its first attempt has ended calls wait for it:
- * an application that asks right after its start is not told that the store is down. Afterwards they go out at once or
- * fail at once.
+ * Keeps the member connected: one thread makes the connection for claims and the subscription, and replaces what is lost,
+ * silent or leads to a server that is not the master any more. Until its first attempt has ended calls wait for it: an
+ * application that asks right after its start is not told that the store is down. Afterwards they go out at once or fail at
+ * once.
  */
 final class Link implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Link.class.getName());
-    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+    private static final Duration TICK = Duration.ofMillis(250);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
     private static final Duration FAREWELL = Duration.ofMillis(800);
+    private static final long DEAF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final LettuceConnectionFactory factory;
+    private final Connector connector;
     private final Ear ear;
     private final Duration watch;
+    private final Runnable reachable;
     private final Anteroom anteroom = new Anteroom(this::deliver);
     private final CountDownLatch closed = new CountDownLatch(1);
-
-    /** A connection has been made again since the subscription was checked. */
-    private final Semaphore reconnected = new Semaphore(0);
-
+    private final Semaphore woken = new Semaphore(0);
     private volatile @Nullable Attachment attachment;
     private volatile @Nullable PermitStoreException failure;
+
+    /** When the subscription was last known to work. */
+    private volatile long heardAt = System.nanoTime();
+
+    private @Nullable Attachment subscribedBeside;
     private @Nullable Thread thread;
 
-    Link(LettuceConnectionFactory factory, Ear ear, Duration watch) {
-        this.factory = factory;
+    Link(
+            LettuceConnectionFactory factory,
+            RedisSettings settings,
+            Ear ear,
+            Silence silence,
+            Supplier<Outbox> outboxes,
+            Runnable reachable) {
+        this.connector =
+                new Connector(factory, settings.commandTimeout(), ear.channel(), silence, outboxes, this::wake);
         this.ear = ear;
-        this.watch = watch;
+        this.watch = settings.watch();
+        this.reachable = reachable;
     }
 
     void start(String name) {
@@ -72,18 +88,35 @@ final class Link implements AutoCloseable {
         }
     }
 
+    @Nullable
+    Attachment attachment() {
+        return attachment;
+    }
+
+    /** Why permits do not work as they should; empty if they do. */
+    Optional<String> problem() {
+        PermitStoreException known = failure;
+        long deaf = System.nanoTime() - heardAt;
+        if (deaf <= DEAF_NANOS + watch.toNanos()) {
+            return Optional.empty();
+        }
+        return Optional.of("no notifications from Redis for " + TimeUnit.NANOSECONDS.toSeconds(deaf)
+                + " s: permits are granted late" + (known == null ? "" : " (" + known.getMessage() + ")"));
+    }
+
     private void tend() {
         Duration pause = FIRST_PAUSE;
         try {
             while (!isClosed()) {
                 try {
-                    repair();
+                    keepConnected();
+                    keepSubscribed();
+                    anteroom.open(); // a member that waits and can't be notified would lose its place
                     healed();
                     pause = FIRST_PAUSE;
-                    anteroom.open();
-                    pause(watch);
+                    pause(TICK);
                 } catch (RuntimeException | Error | ExecutionException | TimeoutException e) {
-                    failed(e); // also without memory or threads: nobody else would ever connect again
+                    failed(e); // also without memory or threads: nothing else would ever connect again
                     anteroom.open();
                     pause(pause);
                     pause = pause.multipliedBy(2);
@@ -96,33 +129,81 @@ final class Link implements AutoCloseable {
             closed.countDown();
             anteroom.open();
             ear.close();
-            detach();
+            replace(null, PermitStoreException.passing("This member has left Redis", null));
+            connector.close();
         }
     }
 
-    private void repair() throws InterruptedException, ExecutionException, TimeoutException {
-        reconnected.drainPermits();
+    private void keepConnected() throws InterruptedException, ExecutionException, TimeoutException {
         Attachment to = attachment;
-        if (to == null || to.isGone()) {
-            to = Attachment.to(factory, reconnected::release);
-            detach();
-            attachment = to;
-            EvictionPolicy.check(to);
+        if (to != null && to.isDown()) {
+            failed(PermitStoreException.passing("Redis can't be reached: the connection is down", null));
+            replace(null, PermitStoreException.passing("The connection to Redis was lost", null));
+            connector.doubt();
+        } else if (to != null && !connector.isMaster(to)) {
+            // claims it still answers would be unknown to the new master
+            failed(PermitStoreException.passing("The server is not the master any more", null));
+            ear.close();
+            replace(null, PermitStoreException.passing("The server is not the master any more", null));
         }
-        if (to.isDown()) {
-            throw PermitStoreException.passing("Redis can't be reached: the connection is down", null);
+        Attachment present = attachment;
+        Attachment next = present == null ? connector.connect() : connector.successor(present);
+        if (next != null) {
+            if (present != null) {
+                ear.close(); // what made the one connection useless holds for the other
+            }
+            replace(next, PermitStoreException.passing("The connection to Redis was given up and made anew", null));
+            reachable.run();
+        } else if (present != null) {
+            present.outbox().resume(present);
         }
-        if (ear.isOpen() && !ear.hears(to)) {
-            LOG.log(INFO, "The subscription to Redis no longer hears anything; subscribing anew");
+    }
+
+    /** From now on claims use this connection. */
+    private void replace(@Nullable Attachment next, PermitStoreException why) {
+        Attachment old = attachment;
+        attachment = next;
+        if (old != null) {
+            old.retire(why);
+        }
+    }
+
+    private void keepSubscribed() throws InterruptedException, ExecutionException, TimeoutException {
+        Attachment beside = attachment;
+        if (beside == null) {
+            return;
+        }
+        boolean known = beside == subscribedBeside && ear.isOpen();
+        long now = System.nanoTime();
+        if (known && now - heardAt < watch.toNanos()) {
+            return;
+        }
+        if (ear.isOpen() && !hears(beside)) {
+            LOG.log(INFO, "The subscription to Redis receives nothing any more; subscribing anew");
             ear.close();
         }
         if (!ear.isOpen()) {
-            ear.open(factory, reconnected::release);
-            if (!ear.hears(to)) {
+            ear.close();
+            ear.open(connector.client(), beside.server(), this::wake);
+            if (!hears(beside)) {
                 ear.close();
                 throw PermitStoreException.passing(
                         "Redis can't be reached: the subscription is not on the server that takes the claims", null);
             }
+            if (beside != subscribedBeside) {
+                EvictionPolicy.check(beside);
+            }
+        }
+        subscribedBeside = beside;
+        heardAt = System.nanoTime();
+    }
+
+    private boolean hears(Attachment beside) throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return ear.hears(beside);
+        } catch (TimeoutException e) {
+            beside.suspect();
+            throw e;
         }
     }
 
@@ -141,22 +222,16 @@ final class Link implements AutoCloseable {
         }
     }
 
-    /**
-     * Ends early when a connection was made again: it may lead to another server than before, as after a fail-over. Members
-     * are not served while their subscription is on another server than their claims.
-     */
-    private void pause(Duration length) throws InterruptedException {
-        boolean ignored = reconnected.tryAcquire(length.toMillis(), TimeUnit.MILLISECONDS);
-        if (isClosed()) {
-            throw new InterruptedException();
-        }
+    /** Has the thread look at once. */
+    private void wake() {
+        woken.release();
     }
 
-    private void detach() {
-        Attachment old = attachment;
-        attachment = null;
-        if (old != null) {
-            old.close();
+    private void pause(Duration length) throws InterruptedException {
+        woken.tryAcquire(length.toMillis(), TimeUnit.MILLISECONDS);
+        woken.drainPermits();
+        if (isClosed()) {
+            throw new InterruptedException();
         }
     }
 
@@ -167,6 +242,7 @@ final class Link implements AutoCloseable {
     @Override
     public void close() {
         closed.countDown();
+        wake();
         Thread tending = thread;
         if (tending == null || tending == Thread.currentThread()) {
             return;

@@ -68,6 +68,28 @@ final class Outbox {
         }
     }
 
+    /** Looks whether something waits that no answer will send, because a thread failed on its way. */
+    void resume(Attachment to) {
+        if (hasWork()) {
+            sendNext(to);
+        }
+    }
+
+    private boolean hasWork() {
+        synchronized (lock) {
+            if (first != null) {
+                return true;
+            }
+            for (int i = 0; i < WINDOW; i++) {
+                Batch batch = inFlight[i];
+                if (batch != null && batch.abandoned) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
     /**
      * Sends what waits, as far as there are places. Where no command can be sent at all, one batch after the other ends at
      * once, and a loop does not care how many they are.
@@ -115,6 +137,10 @@ final class Outbox {
     private @Nullable Batch next() {
         failAbandoned();
         synchronized (lock) {
+            Batch unfilled = loading;
+            if (unfilled != null && unfilled.isDone()) {
+                load(List.of()); // it has ended before it could take claims, and the thread that ended it failed
+            }
             if (loading == null) {
                 dropDone();
             }
@@ -165,7 +191,7 @@ final class Outbox {
     /** Fills a batch with what waits now, unless it is filled. */
     List<ClaimCall> fill(Batch batch) {
         synchronized (lock) {
-            if (loading == batch) {
+            if (loading == batch && !batch.abandoned) {
                 load(due());
             }
             return batch.filled();
@@ -197,6 +223,26 @@ final class Outbox {
         if (unwritten != null) {
             unwritten.cancel(false);
         }
+    }
+
+    /** The connection is given up: fails what was sent and what waits. */
+    void failAll(PermitStoreException why) {
+        List<ClaimCall> claims = new ArrayList<>();
+        synchronized (lock) {
+            if (loading != null) {
+                load(List.of());
+            }
+            for (ClaimCall claim = poll(); claim != null; claim = poll()) {
+                claims.add(claim);
+            }
+            for (int i = 0; i < WINDOW; i++) {
+                Batch batch = inFlight[i];
+                if (batch != null) {
+                    claims.addAll(batch.filled());
+                }
+            }
+        }
+        claims.forEach(claim -> claim.completeExceptionally(why));
     }
 
     private void load(List<ClaimCall> claims) {

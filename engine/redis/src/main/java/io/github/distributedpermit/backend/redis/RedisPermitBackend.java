@@ -9,9 +9,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Permits in Redis 6.2 or newer: standalone, Sentinel or Cluster, with the connection settings of the factory. Claims
- * share the factory's one connection and block no thread; a member has one subscription and one daemon thread of its own,
- * which connects and sees to it that notices are heard.
+ * Permits in Redis 6.2 or newer: standalone, Sentinel, Cluster or static master and replica nodes, with the connection
+ * settings of the factory. Claims block no thread. A member has one connection for claims, one for its subscription, two for
+ * each Sentinel, and one daemon thread, which connects and replaces connections that are lost, silent or lead to a server
+ * that is not the master any more. The application's own connections are not used and not changed.
  */
 public final class RedisPermitBackend implements PermitBackend {
 

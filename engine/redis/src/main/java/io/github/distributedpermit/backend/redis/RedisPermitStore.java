@@ -9,17 +9,18 @@ import io.github.distributedpermit.spi.PermitStore;
 import io.lettuce.core.ScriptOutputType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** One member's claims, by a script on the shared connection, sent by the calling thread. */
+/** One member's claims, by a script on a connection of its own, sent by the calling thread. */
 final class RedisPermitStore implements PermitStore {
 
     private final RedisKeys keys;
     private final Silence silence;
-    private final Outbox outbox;
     private final Link link;
 
     RedisPermitStore(
@@ -30,15 +31,17 @@ final class RedisPermitStore implements PermitStore {
             LongSupplier ticker) {
         this.keys = new RedisKeys(settings.prefix());
         this.silence = new Silence(ticker);
-        this.outbox = new Outbox(RedisKey.bytes(member.id()), settings, silence);
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
-        this.link = new Link(factory, new Ear(channel, new Notices(keys, listener)), settings.watch());
+        Ear ear = new Ear(channel, new Notices(keys, listener), settings.commandTimeout());
+        byte[] memberId = RedisKey.bytes(member.id());
+        this.link = new Link(
+                factory, settings, ear, silence, () -> new Outbox(memberId, settings, silence), listener::reachable);
         link.start("distributed-permit-redis-" + member.id());
     }
 
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
-        return run(new ClaimCall(Wire.checked(claim), keys.of(claim), outbox));
+        return run(new ClaimCall(Wire.checked(claim), keys.of(claim)));
     }
 
     @Override
@@ -80,6 +83,17 @@ final class RedisPermitStore implements PermitStore {
 
     private static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    @Override
+    public Optional<String> problem() {
+        return link.problem();
+    }
+
+    /** For tests: the connection that claims use now. */
+    @Nullable
+    Attachment attachment() {
+        return link.attachment();
     }
 
     @Override

@@ -10,8 +10,9 @@ import java.time.Duration;
  * @param tombstone how long the store remembers a member that has returned everything, so that a late message of it
  *     changes nothing; longer than any message may be late. Default 30 s
  * @param watch how often a member makes sure that it still hears its notices. Default 5 s
+ * @param commandTimeout how long each step of connecting may take. Default 2 s
  */
-public record RedisSettings(String prefix, Duration tombstone, Duration watch) {
+public record RedisSettings(String prefix, Duration tombstone, Duration watch, Duration commandTimeout) {
 
     /** The prefix if none is set. */
     public static final String DEFAULT_PREFIX = "distributed-permit";
@@ -22,9 +23,19 @@ public record RedisSettings(String prefix, Duration tombstone, Duration watch) {
             throw new IllegalArgumentException(
                     "A key prefix for Redis has some text and no braces, which pick the hash slot: '" + prefix + "'");
         }
-        if (tombstone.isNegative() || tombstone.isZero() || watch.isNegative() || watch.isZero()) {
-            throw new IllegalArgumentException("tombstone %s, watch %s".formatted(tombstone, watch));
+        if (isNone(tombstone) || isNone(watch) || isNone(commandTimeout)) {
+            throw new IllegalArgumentException(
+                    "tombstone %s, watch %s, command time-out %s".formatted(tombstone, watch, commandTimeout));
         }
+    }
+
+    private static boolean isNone(Duration duration) {
+        return duration.isNegative() || duration.isZero();
+    }
+
+    /** With the default for connecting. */
+    public RedisSettings(String prefix, Duration tombstone, Duration watch) {
+        this(prefix, tombstone, watch, Duration.ofSeconds(2));
     }
 
     /** The defaults, with this prefix. */

@@ -74,12 +74,21 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     }
 
     private void issue(Attachment to) {
-        RedisFuture<R> sent = whole ? eval(to) : evalsha(to, script);
-        command = sent;
-        if (isCancelled()) {
-            sent.cancel(false);
+        to.awaiting();
+        boolean followed = false;
+        try {
+            RedisFuture<R> sent = whole ? eval(to) : evalsha(to, script);
+            command = sent;
+            if (isCancelled()) {
+                sent.cancel(false);
+            }
+            sent.whenComplete(this);
+            followed = true;
+        } finally {
+            if (!followed) {
+                to.ended(false);
+            }
         }
-        sent.whenComplete(this);
     }
 
     private RedisFuture<R> eval(Attachment to) {
@@ -92,22 +101,29 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
 
     @Override
     public final void accept(R answer, @Nullable Throwable failure) {
+        Attachment to = attachment;
+        if (to != null) {
+            to.ended(failure == null || unwrapped(failure) instanceof RedisCommandExecutionException);
+        }
         if (isCancelled()) {
             return;
         }
         try {
-            if (failure == null) {
+            if (failure == null && to != null && to.isRetired()) {
+                refuse("The answer came from a connection that was given up");
+            } else if (failure == null) {
                 silence.answered(node);
                 complete(read(answer));
             } else {
-                fail(
-                        failure instanceof CompletionException && failure.getCause() != null
-                                ? failure.getCause()
-                                : failure);
+                fail(unwrapped(failure));
             }
         } catch (RuntimeException e) {
             completeExceptionally(Failures.of(e, key()));
         }
+    }
+
+    private static Throwable unwrapped(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     private void fail(Throwable failure) {
@@ -117,8 +133,8 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
             silence.unanswered(node);
         }
         Attachment to = attachment;
-        if (to != null && Failures.isReadOnly(failure)) {
-            to.leaveReplica();
+        if (to != null && Failures.refusesClaims(failure)) {
+            to.refusesClaims();
         }
         if (to == null) {
             completeExceptionally(Failures.of(failure, key()));

@@ -46,6 +46,16 @@ final class Silence {
                 .incrementAndGet();
     }
 
+    /** Whether a node has left so many commands unanswered, in a row. */
+    boolean isSilent(int commands) {
+        return nodes.values().stream().anyMatch(node -> node.unanswered.get() >= commands);
+    }
+
+    /** The connection is another one, of which nothing is known. */
+    void clear() {
+        nodes.clear();
+    }
+
     /** The node has answered something. */
     void answered(String node) {
         if (!nodes.isEmpty()) {

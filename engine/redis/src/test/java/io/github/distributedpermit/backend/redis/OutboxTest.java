@@ -148,7 +148,7 @@ class OutboxTest extends RedisTest {
         TestMember b = member(impatient);
         b.queue("first", 1, 1);
 
-        CompletableFuture<Holding> later = whileNothingIsWritten(impatient, () -> {
+        CompletableFuture<Holding> later = whileNothingIsWritten(b, () -> {
             CompletableFuture<Holding> oldest = claim(b, "oldest");
             CompletableFuture<Holding> other = claim(b, "other");
             assertThatThrownBy(() -> oldest.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(PermitStoreException.class);
@@ -226,15 +226,15 @@ class OutboxTest extends RedisTest {
 
     /** The thread that writes is kept from it meanwhile. */
     private <T> T whileNothingIsWritten(Callable<T> what) throws Exception {
-        return whileNothingIsWritten(factory, what);
+        return whileNothingIsWritten(a, what);
     }
 
-    private <T> T whileNothingIsWritten(LettuceConnectionFactory by, Callable<T> what) throws Exception {
+    private <T> T whileNothingIsWritten(TestMember by, Callable<T> what) throws Exception {
         CompletableFuture<Void> kept = new CompletableFuture<>();
         CompletableFuture<Void> free = new CompletableFuture<>();
-        try (Attachment connection = Attachment.to(by, () -> {})) {
+        try {
             eye.commands().clientPause(PAUSE_MILLIS);
-            connection
+            by.attachment()
                     .commands()
                     .dispatch(CommandType.PING, new StatusOutput<>(ByteArrayCodec.INSTANCE))
                     .thenRun(() -> {

@@ -4,10 +4,12 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Keeps the last grant of each key. */
 final class Recorder implements HoldingListener {
 
+    private final AtomicInteger reached = new AtomicInteger();
     private final Map<String, Holding> grants = new ConcurrentHashMap<>();
 
     Map<String, Holding> grants() {
@@ -27,4 +29,14 @@ final class Recorder implements HoldingListener {
 
     @Override
     public void lost() {}
+
+    @Override
+    public void reachable() {
+        reached.incrementAndGet();
+    }
+
+    /** How often the store became reachable. */
+    int reached() {
+        return reached.get();
+    }
 }

@@ -118,11 +118,11 @@ class RedisOtherServerTest extends RedisTest {
     }
 
     private TestMember claimingHereAndSubscribedOn(RedisServer server, Detour detour) {
-        LettuceConnectionFactory factory = factory(detour);
-        factory.getConnection().close(); // the shared one stays open, where it leads
+        TestMember member = open(new TestMember(factory(detour), UNWATCHED));
+        RedisFaultTest.awaitSubscribed(eye(master), member);
         detour.to(server.port());
         RedisMonitor monitor = open(new RedisMonitor(server));
-        TestMember member = open(new TestMember(factory, UNWATCHED));
+        eye(master).commands().clientKill(KillArgs.Builder.typePubsub());
         awaitSubscribing(monitor);
         return member;
     }

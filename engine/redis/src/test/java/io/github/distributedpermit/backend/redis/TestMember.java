@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -41,6 +42,11 @@ final class TestMember implements AutoCloseable {
 
     PermitStore store() {
         return store;
+    }
+
+    /** The connection its claims use now. */
+    Attachment attachment() {
+        return Objects.requireNonNull(((RedisPermitStore) store).attachment(), "connection");
     }
 
     TestMember lease(Duration length) {

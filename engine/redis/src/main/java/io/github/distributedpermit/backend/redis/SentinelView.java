@@ -1,0 +1,67 @@
+package io.github.distributedpermit.backend.redis;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Decides whom several Sentinels take for the master. The newest configuration counts, as it does among the Sentinels: an
+ * epoch belongs to the fail-over that a majority of them voted for. Among answers of one epoch the most frequent address
+ * counts. Sentinels that know only an older epoch than one seen before have missed a fail-over; they count only if they are
+ * more than half of those configured, as after a new installation. Not thread-safe.
+ */
+final class SentinelView {
+
+    static final long UNKNOWN_EPOCH = -1;
+
+    private final int sentinels;
+    private long newestEpoch = UNKNOWN_EPOCH;
+    private Optional<Master> master = Optional.empty();
+
+    SentinelView(int sentinels) {
+        this.sentinels = sentinels;
+    }
+
+    /** Takes in what the Sentinels that answer say, at most one answer for each. Returns the master, if one is known. */
+    Optional<Master> decide(List<Answer> answers) {
+        if (answers.isEmpty()) {
+            return master;
+        }
+        long newest = answers.stream().mapToLong(Answer::epoch).max().orElse(UNKNOWN_EPOCH);
+        if (newest < newestEpoch && answers.size() <= sentinels / 2) {
+            return master;
+        }
+        newestEpoch = newest;
+        List<Master> named = answers.stream()
+                .filter(answer -> answer.epoch() == newest)
+                .map(Answer::master)
+                .toList();
+        // the present one in front: of two named equally often it stays
+        master = Stream.concat(master.stream().filter(named::contains), named.stream())
+                .distinct()
+                .sorted(Comparator.comparingLong(one -> -count(named, one)))
+                .findFirst();
+        return master;
+    }
+
+    private static long count(List<Master> named, Master one) {
+        return named.stream().filter(one::equals).count();
+    }
+
+    /**
+     * Where a master listens.
+     *
+     * @param host as the Sentinel names it
+     * @param port of it
+     */
+    record Master(String host, int port) {}
+
+    /**
+     * What one Sentinel says.
+     *
+     * @param master the address it gives to clients
+     * @param epoch of its configuration; {@link #UNKNOWN_EPOCH} if it may not be read
+     */
+    record Answer(Master master, long epoch) {}
+}

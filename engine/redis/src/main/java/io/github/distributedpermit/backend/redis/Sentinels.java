@@ -1,0 +1,130 @@
+package io.github.distributedpermit.backend.redis;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import io.github.distributedpermit.backend.redis.SentinelView.Answer;
+import io.github.distributedpermit.backend.redis.SentinelView.Master;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.lettuce.core.RedisURI;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps up with the Sentinels' view of who is master: asks each of them once a second, and at once when one announces a
+ * fail-over or a connection is in doubt. No call for a permit waits for it. Thread-safe.
+ */
+final class Sentinels implements MasterLocator {
+
+    private static final System.Logger LOG = System.getLogger(Sentinels.class.getName());
+    private static final long PERIOD_MILLIS = 1_000;
+
+    /** How long an answer counts. */
+    private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    /** How long a first answer waits for those of the other Sentinels. */
+    private static final Duration OTHERS = Duration.ofMillis(300);
+
+    private final OwnClient client;
+    private final Duration timeout;
+    private final Runnable changed;
+    private final SentinelView view;
+    private final List<SentinelNode> nodes = new ArrayList<>();
+    private final ScheduledFuture<?> asking;
+    private @Nullable Master master;
+
+    /**
+     * Begins to ask.
+     *
+     * @param changed runs, on any thread, when another server has become the master
+     */
+    Sentinels(OwnClient client, String name, Duration timeout, Runnable changed) {
+        this.client = client;
+        this.timeout = timeout;
+        this.changed = changed;
+        List<RedisURI> uris = client.uris().sentinels();
+        this.view = new SentinelView(uris.size());
+        uris.forEach(uri -> nodes.add(new SentinelNode(client, uri, name, this::answered, this::doubt)));
+        this.asking = client.resources()
+                .eventExecutorGroup()
+                .scheduleAtFixedRate(this::doubt, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void doubt() {
+        nodes.forEach(SentinelNode::ask);
+    }
+
+    private void answered() {
+        boolean moved;
+        synchronized (this) {
+            Master before = master;
+            master = view.decide(fresh()).orElse(null);
+            moved = before != null && !before.equals(master);
+            if (moved) {
+                LOG.log(
+                        WARNING,
+                        "The Sentinels name another master, {0}; permits in Redis move there and no longer rely on {1}",
+                        master,
+                        before);
+            }
+            notifyAll();
+        }
+        if (moved) {
+            changed.run();
+        }
+    }
+
+    private List<Answer> fresh() {
+        long now = System.nanoTime();
+        return nodes.stream()
+                .flatMap(node -> node.answer(now - FRESH_NANOS).stream())
+                .toList();
+    }
+
+    @Override
+    public synchronized RedisURI master() throws InterruptedException {
+        if (master == null) {
+            doubt();
+            await(timeout, 1);
+            await(OTHERS, nodes.size());
+        }
+        Master known = Optional.ofNullable(master)
+                .orElseThrow(
+                        () -> PermitStoreException.passing("Redis can't be reached: no Sentinel names a master", null));
+        return client.uris().at(known.host(), known.port());
+    }
+
+    private void await(Duration longest, int answers) throws InterruptedException {
+        long deadline = System.nanoTime() + longest.toNanos();
+        while (fresh().size() < answers) {
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left <= 0) {
+                return;
+            }
+            wait(left);
+        }
+    }
+
+    @Override
+    public synchronized boolean isMaster(RedisURI server) {
+        Master known = master;
+        return known == null
+                || (known.port() == server.getPort() && known.host().equals(server.getHost()));
+    }
+
+    @Override
+    public boolean mayDiffer() {
+        return false;
+    }
+
+    @Override
+    public void close() {
+        asking.cancel(false);
+        nodes.forEach(SentinelNode::close);
+    }
+}

@@ -1,0 +1,179 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.lettuce.core.RedisURI;
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.NamedNode;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisPassword;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Addresses of servers, with the user, password, database and TLS settings of the application's factory. Immutable. */
+final class ServerUris {
+
+    private final RedisConfiguration servers;
+    private final LettuceClientConfiguration client;
+    private final Duration timeout;
+
+    private ServerUris(RedisConfiguration servers, LettuceClientConfiguration client, Duration timeout) {
+        this.servers = servers;
+        this.client = client;
+        this.timeout = timeout;
+    }
+
+    /**
+     * Reads the factory's configuration.
+     *
+     * @param timeout bounds each step of connecting
+     */
+    static ServerUris of(LettuceConnectionFactory factory, Duration timeout) {
+        return new ServerUris(configuration(factory), factory.getClientConfiguration(), timeout);
+    }
+
+    private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
+        RedisConfiguration cluster = factory.getClusterConfiguration();
+        if (cluster != null) {
+            return cluster;
+        }
+        RedisConfiguration sentinel = factory.getSentinelConfiguration();
+        if (sentinel != null) {
+            return sentinel;
+        }
+        RedisConfiguration socket = factory.getSocketConfiguration();
+        if (socket != null) {
+            return socket;
+        }
+        RedisConfiguration nodes = staticNodes(factory);
+        return nodes != null ? nodes : factory.getStandaloneConfiguration();
+    }
+
+    /** Of all kinds of configuration this is the one that the factory has no method for. */
+    private static @Nullable RedisConfiguration staticNodes(LettuceConnectionFactory factory) {
+        try {
+            Field field = LettuceConnectionFactory.class.getDeclaredField("configuration");
+            field.setAccessible(true); // NOPMD
+            return field.get(factory) instanceof RedisStaticMasterReplicaConfiguration nodes ? nodes : null;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            throw new IllegalStateException(
+                    "Whether this LettuceConnectionFactory has static master and replica nodes can't be read in this "
+                            + "version of Spring Data Redis; please report it",
+                    e);
+        }
+    }
+
+    boolean isCluster() {
+        return RedisConfiguration.isClusterConfiguration(servers);
+    }
+
+    /** What the Sentinels call the master; {@code null} without Sentinels. */
+    @Nullable
+    String sentinelMaster() {
+        NamedNode master = servers instanceof RedisSentinelConfiguration known ? known.getMaster() : null;
+        return master == null ? null : master.getName();
+    }
+
+    /** The nodes of a static master/replica configuration; empty for every other. */
+    List<RedisURI> staticNodes() {
+        if (!(servers instanceof RedisStaticMasterReplicaConfiguration known)) {
+            return List.of();
+        }
+        return known.getNodes().stream()
+                .map(node -> at(node.getHostName(), node.getPort()))
+                .toList();
+    }
+
+    List<RedisURI> clusterNodes() {
+        return servers instanceof RedisConfiguration.ClusterConfiguration known
+                ? StreamSupport.stream(known.getClusterNodes().spliterator(), false)
+                        .map(node -> at(host(node), port(node)))
+                        .toList()
+                : List.of();
+    }
+
+    /** The one server of a configuration that has one. */
+    RedisURI single() {
+        if (servers instanceof RedisConfiguration.DomainSocketConfiguration socket) {
+            return finish(authenticated(RedisURI.Builder.socket(socket.getSocket())));
+        }
+        RedisStandaloneConfiguration defaults = new RedisStandaloneConfiguration();
+        return at(
+                RedisConfiguration.getHostOrElse(servers, defaults::getHostName),
+                RedisConfiguration.getPortOrElse(servers, defaults::getPort));
+    }
+
+    /** A server that takes claims. */
+    RedisURI at(String host, int port) {
+        return finish(authenticated(RedisURI.Builder.redis(host, port)));
+    }
+
+    /** The Sentinels, which have a user and a password of their own. */
+    List<RedisURI> sentinels() {
+        if (!(servers instanceof RedisSentinelConfiguration known)) {
+            return List.of();
+        }
+        return known.getSentinels().stream().map(node -> sentinel(known, node)).toList();
+    }
+
+    private RedisURI sentinel(RedisSentinelConfiguration known, RedisNode node) {
+        RedisURI.Builder uri = RedisURI.Builder.redis(host(node), port(node));
+        authenticate(uri, known.getSentinelUsername(), known.getSentinelPassword());
+        client.getRedisCredentialsProviderFactory()
+                .ifPresent(factory -> uri.withAuthentication(factory.createSentinelCredentialsProvider(known)));
+        return common(uri).build();
+    }
+
+    private RedisURI.Builder authenticated(RedisURI.Builder uri) {
+        authenticate(
+                uri,
+                RedisConfiguration.getUsernameOrElse(servers, () -> null),
+                RedisConfiguration.getPasswordOrElse(servers, RedisPassword::none));
+        client.getRedisCredentialsProviderFactory()
+                .ifPresent(factory -> uri.withAuthentication(factory.createCredentialsProvider(servers)));
+        return uri;
+    }
+
+    private static void authenticate(RedisURI.Builder uri, @Nullable String user, RedisPassword password) {
+        password.toOptional().ifPresent(secret -> {
+            if (user == null || user.isBlank()) {
+                uri.withPassword(secret);
+            } else {
+                uri.withAuthentication(user, secret);
+            }
+        });
+    }
+
+    private RedisURI finish(RedisURI.Builder uri) {
+        return common(uri)
+                .withDatabase(RedisConfiguration.getDatabaseOrElse(servers, () -> 0))
+                .build();
+    }
+
+    private RedisURI.Builder common(RedisURI.Builder uri) {
+        client.getClientName().ifPresent(uri::withClientName);
+        return uri.withSsl(client.isUseSsl())
+                .withVerifyPeer(client.getVerifyMode())
+                .withStartTls(client.isStartTls())
+                .withTimeout(timeout);
+    }
+
+    private static String host(RedisNode node) {
+        String host = node.getHost();
+        if (host == null) {
+            throw new IllegalStateException("A node of Redis has no host: " + node);
+        }
+        return host;
+    }
+
+    private static int port(RedisNode node) {
+        Integer port = node.getPort();
+        return port == null ? RedisURI.DEFAULT_REDIS_PORT : port;
+    }
+}

@@ -1,0 +1,128 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Connections that die without a word, and servers that come back. */
+class ConnectionLossTest extends RedisTest {
+
+    /** A claim on a dead connection took half a minute. */
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    private final RedisServer server = open(RedisServer.started());
+
+    @Test
+    void silentConnectionIsReplacedWhileTheServerAnswersOthers() {
+        SilentProxy proxy = open(new SilentProxy(server.port()));
+        TestMember a = member(through(proxy));
+        TestMember b = member(factory(server));
+        a.queue(key(), 1, 1);
+
+        proxy.silenceConnections();
+
+        awaitAnswer(a);
+        b.queue("other", 1, 1);
+        RedisEye eye = eye(server);
+        await().atMost(SOON)
+                .until(() -> eye.commands()
+                                .clientList()
+                                .lines()
+                                .filter(line -> line.contains(" sub=1 "))
+                                .count()
+                        == 2);
+        RedisFaultTest.awaitSubscribed(eye, a);
+        assertThat(a.queue("other", 1, 1).permits()).isZero();
+        b.keep("other", 0);
+        a.awaitGrant("other", 1); // the subscription was silent as well
+    }
+
+    @Test
+    void answerCutInTheMiddleCostsOneConnection() {
+        SilentProxy proxy = open(new SilentProxy(server.port()));
+        TestMember a = member(through(proxy));
+        a.queue(key(), 1, 1);
+
+        proxy.cutAnswersAfter(5);
+
+        awaitAnswer(a);
+    }
+
+    private void awaitAnswer(TestMember member) {
+        await().atMost(SOON).ignoreExceptions().until(() -> {
+            CompletableFuture<Holding> claim =
+                    member.store().claim(member.next("probe", 1, 1, 1, true)).toCompletableFuture();
+            return claim.get(SOON.toSeconds(), TimeUnit.SECONDS).permits() == 1;
+        });
+    }
+
+    @Test
+    void busyServerKeepsItsConnection() {
+        TestMember a = member(factory(server));
+        a.queue(key(), 1, 1);
+        Attachment before = a.attachment();
+        RedisEye eye = eye(server);
+
+        for (int i = 0; i < 2; i++) {
+            eye.commands().clientPause(1_500);
+            assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
+        }
+
+        assertThat(a.attachment()).isSameAs(before);
+        assertThat(before.isRetired()).isFalse();
+    }
+
+    /** Lettuce's own pause between two attempts doubles to half a minute: so many attempts take it three of them. */
+    @Test
+    void howeverLongAnOutageLastsTheNextAttemptIsNear() {
+        SilentProxy proxy = open(new SilentProxy(server.port()));
+        TestMember a = member(through(proxy));
+        a.queue(key(), 1, 1);
+        proxy.refuse();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> proxy.refused() >= 16);
+        proxy.accept(true);
+
+        RedisFaultTest.awaitWorking(a);
+        assertThat(a.recorder().reached()).isPositive();
+    }
+
+    @Test
+    void staticNodesAreAskedForTheMaster() {
+        RedisServer replica = open(RedisServer.started("--replicaof", "127.0.0.1", Integer.toString(server.port())));
+        RedisStaticMasterReplicaConfiguration nodes =
+                new RedisStaticMasterReplicaConfiguration("127.0.0.1", replica.port());
+        nodes.addNode("127.0.0.1", server.port());
+        LettuceConnectionFactory factory = opened(RedisServer.running(
+                new LettuceConnectionFactory(nodes, LettuceClientConfiguration.defaultConfiguration())));
+        TestMember a = member(factory);
+        TestMember b = member(factory);
+
+        assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
+        assertThat(b.queue(key(), 1, 1).permits()).isZero();
+        a.keep(key(), 0);
+        b.awaitGrant(key(), 1);
+
+        // a fail-over by hand
+        replica.ask(commands -> commands.replicaofNoOne());
+        server.ask(commands -> commands.replicaof("127.0.0.1", replica.port()));
+        awaitAnswer(a);
+        assertThat(a.attachment().server()).extracting(uri -> uri.getPort()).isEqualTo(replica.port());
+    }
+
+    private LettuceConnectionFactory through(SilentProxy proxy) {
+        return opened(RedisServer.running(new LettuceConnectionFactory(
+                new RedisStandaloneConfiguration("127.0.0.1", proxy.port()),
+                LettuceClientConfiguration.defaultConfiguration())));
+    }
+}

@@ -1,0 +1,118 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.testsupport.RedisSentinel;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.ArrayOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Members follow the Sentinels, whatever the master they knew says or does not say. */
+class SentinelMasterTest extends RedisTest {
+
+    private static final Duration FAIL_OVER = Duration.ofSeconds(30);
+
+    /** After the promotion; it took half a minute and more. */
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    private final RedisSentinel sentinel = open(RedisSentinel.start(1));
+    private final RedisServer promoted = sentinel.replicas().get(0);
+
+    @Test
+    void frozenMasterIsLeftWhenAnotherIsPromoted() throws Exception {
+        TestMember a = member(opened(sentinel.connectionFactory()));
+        a.queue(key(), 1, 1);
+        awaitReplicaKnown();
+
+        try {
+            signal("-STOP");
+            awaitPromotion();
+            awaitAnswer(a);
+            assertThat(port(a)).isEqualTo(promoted.port());
+        } finally {
+            signal("-CONT");
+        }
+    }
+
+    @Test
+    void masterThatStillAnswersIsLeftWhenTheSentinelNamesAnother() {
+        TestMember a = member(opened(sentinel.connectionFactory()));
+        a.queue(key(), 1, 1);
+        Attachment before = a.attachment();
+        awaitReplicaKnown();
+
+        sentinel("FAILOVER");
+        awaitPromotion();
+
+        await().atMost(SOON).until(before::isRetired);
+        awaitAnswer(a);
+        assertThat(port(a)).isEqualTo(promoted.port());
+    }
+
+    @Test
+    void silentOrDeadSentinelCostsNoPermit() {
+        TestMember a = member(opened(sentinel.connectionFactory()));
+        a.queue(key(), 1, 1);
+
+        sentinel.sentinel().stop();
+
+        assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
+        Attachment before = a.attachment();
+        sentinel.master()
+                .ask(commands ->
+                        commands.clientKill(KillArgs.Builder.typeNormal().skipme(true)));
+        await().atMost(SOON).until(before::isRetired);
+        awaitAnswer(a);
+        sentinel.sentinel().start();
+    }
+
+    private static int port(TestMember member) {
+        return Objects.requireNonNull(member.attachment().server()).getPort();
+    }
+
+    private void awaitAnswer(TestMember member) {
+        await().atMost(SOON).ignoreExceptions().until(() -> {
+            CompletableFuture<Holding> claim =
+                    member.store().claim(member.next("probe", 1, 1, 1, true)).toCompletableFuture();
+            return claim.get(SOON.toSeconds(), TimeUnit.SECONDS).permits() == 1;
+        });
+    }
+
+    private void awaitReplicaKnown() {
+        await().atMost(FAIL_OVER).until(() -> sentinel("REPLICAS").toString().contains("" + promoted.port()));
+        await().atMost(FAIL_OVER)
+                .until(() ->
+                        promoted.ask(commands -> commands.info("replication").contains("link_status:up")));
+    }
+
+    private void awaitPromotion() {
+        await().atMost(FAIL_OVER)
+                .until(() -> sentinel("GET-MASTER-ADDR-BY-NAME").contains(Integer.toString(promoted.port())));
+    }
+
+    private List<Object> sentinel(String command) {
+        return sentinel.sentinel()
+                .ask(commands -> commands.dispatch(
+                        CommandType.SENTINEL,
+                        new ArrayOutput<>(StringCodec.UTF8),
+                        new CommandArgs<>(StringCodec.UTF8).add(command).add(RedisSentinel.NAME)));
+    }
+
+    private void signal(String signal) throws Exception {
+        Process kill = new ProcessBuilder(
+                        "kill", signal, Long.toString(sentinel.master().pid()))
+                .start();
+        assertThat(kill.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    }
+}
