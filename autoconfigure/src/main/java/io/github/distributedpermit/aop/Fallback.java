@@ -18,6 +18,22 @@ import org.springframework.util.ReflectionUtils;
 record Fallback(Method method, boolean takesRejection) {
 
     static Fallback find(String name, Method limited, Class<?> type, String origin) {
+        Fallback found = resolve(name, limited, type);
+        if (found != null) {
+            return found;
+        }
+        String wanted = Arrays.stream(limited.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", "));
+        throw new InvalidPermitException(
+                "%s: fallback '%s' for %s is missing in %s or has other parameters or another return type"
+                        .formatted(origin, name, DeclaredPermit.signature(limited), type.getName()),
+                "Add a method '%s %s(%s)', optionally with a last parameter of type PermitRejectedException"
+                        .formatted(limited.getReturnType().getSimpleName(), name, wanted));
+    }
+
+    /** The method of this name that can answer for the limited one; {@code null} if there is none. */
+    static @Nullable Fallback resolve(String name, Method limited, Class<?> type) {
         Class<?>[] parameters = limited.getParameterTypes();
         Class<?>[] withRejection = Arrays.copyOf(parameters, parameters.length + 1);
         withRejection[parameters.length] = PermitRejectedException.class;
@@ -29,12 +45,7 @@ record Fallback(Method method, boolean takesRejection) {
         if (plain != null && !plain.equals(limited) && fits(plain, limited)) {
             return new Fallback(plain, false);
         }
-        String wanted = Arrays.stream(parameters).map(Class::getSimpleName).collect(Collectors.joining(", "));
-        throw new InvalidPermitException(
-                "%s: fallback '%s' for %s is missing in %s or has other parameters or another return type"
-                        .formatted(origin, name, DeclaredPermit.signature(limited), type.getName()),
-                "Add a method '%s %s(%s)', optionally with a last parameter of type PermitRejectedException"
-                        .formatted(limited.getReturnType().getSimpleName(), name, wanted));
+        return null;
     }
 
     private static boolean fits(Method fallback, Method limited) {

@@ -18,8 +18,14 @@ final class HeldPermits implements AutoCloseable {
         this.outer = ofThread.size();
     }
 
+    /** Takes charge of the permit; one that it can't note goes back at once. */
     void add(Permit permit) {
-        ofThread.push(permit);
+        try {
+            ofThread.push(permit);
+        } catch (RuntimeException | Error e) {
+            permit.release();
+            throw e;
+        }
     }
 
     /** How many permits of the key the thread holds. */

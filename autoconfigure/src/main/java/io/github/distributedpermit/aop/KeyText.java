@@ -1,7 +1,6 @@
 package io.github.distributedpermit.aop;
 
-import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.Expression;
+import org.jspecify.annotations.Nullable;
 import org.springframework.util.ObjectUtils;
 
 /** What an expression adds to a key: the text that its value has of itself. */
@@ -14,15 +13,15 @@ final class KeyText {
      *
      * @throws Missing if it has none
      */
-    static String of(Expression expression, EvaluationContext context) {
-        Object value = ObjectUtils.unwrapOptional(expression.getValue(context));
+    static String of(@Nullable Object evaluated, String expression) {
+        Object value = ObjectUtils.unwrapOptional(evaluated);
         if (value == null) {
             // never a key that all calls with a null would share
-            throw new Missing("has a null in '%s'".formatted(expression.getExpressionString()));
+            throw new Missing("has a null in '%s'".formatted(expression));
         }
         if (!hasText(value)) {
             throw new Missing("has a %s in '%s', which is no text; name a property of it"
-                    .formatted(value.getClass().getTypeName(), expression.getExpressionString()));
+                    .formatted(value.getClass().getTypeName(), expression));
         }
         return value instanceof Enum<?> constant ? constant.name() : value.toString();
     }

@@ -35,7 +35,18 @@ final class LateValues {
 
     private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
+    /** Whatever goes wrong here, the caller gets what the method returned. */
     void warnIfLate(LimitedMethod limited, @Nullable Object returned) {
+        try {
+            look(limited, returned);
+        } catch (RuntimeException | Error e) {
+            if (log.isDebugEnabled()) {
+                log.debug("What " + limited.method() + " returned cannot be looked into", e);
+            }
+        }
+    }
+
+    private void look(LimitedMethod limited, @Nullable Object returned) {
         Object value = contentOf(returned);
         if (value == null || !late.get(value.getClass()) || hasEnded(value) || !warned.add(limited.method())) {
             return;

@@ -6,6 +6,7 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -51,9 +52,17 @@ final class PermitAnnotations {
             return List.of();
         }
         List<DeclaredPermit> permits = nearest(type);
-        boolean isFallback = permits.stream()
-                .anyMatch(permit -> permit.annotation().fallback().equals(method.getName()));
-        return isFallback ? List.of() : permits;
+        return permits.stream().anyMatch(permit -> answers(method, permit, type)) ? List.of() : permits;
+    }
+
+    /** Whether a method of the type is the fallback of another one, and not merely an overload of the same name. */
+    private static boolean answers(Method method, DeclaredPermit permit, Class<?> type) {
+        String fallback = permit.annotation().fallback();
+        return fallback.equals(method.getName())
+                && Stream.of(ReflectionUtils.getUniqueDeclaredMethods(type))
+                        .filter(limited -> !limited.equals(method) && Modifier.isPublic(limited.getModifiers()))
+                        .map(limited -> Fallback.resolve(fallback, limited, type))
+                        .anyMatch(answer -> answer != null && answer.method().equals(method));
     }
 
     private static List<DeclaredPermit> nearest(AnnotatedElement element) {

@@ -19,6 +19,7 @@ final class PermitInterceptor implements MethodInterceptor {
     private final PermitOperations operations;
     private final Supplier<Permits> permits;
     private final NestedCalls nestedCalls = new NestedCalls();
+    private final TwiceAdvised twiceAdvised = new TwiceAdvised();
     private final LateValues lateValues = new LateValues();
 
     PermitInterceptor(PermitOperations operations, ObjectProvider<Permits> permits) {
@@ -29,6 +30,9 @@ final class PermitInterceptor implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Object target = Objects.requireNonNull(invocation.getThis(), "a limited method needs a target");
+        if (twiceAdvised.isTaken(invocation)) {
+            return twiceAdvised.proceed(invocation, target);
+        }
         LimitedMethod limited = operations.of(invocation.getMethod(), target.getClass());
         @Nullable Object[] arguments = invocation.getArguments();
         try (HeldPermits held = nestedCalls.begin()) {
@@ -46,7 +50,7 @@ final class PermitInterceptor implements MethodInterceptor {
                     return fallback.answer(target, arguments, e);
                 }
             }
-            Object returned = invocation.proceed();
+            Object returned = twiceAdvised.proceed(invocation, target);
             if (limited.leftOpen()) {
                 lateValues.warnIfLate(limited, returned);
             }
@@ -63,8 +67,8 @@ final class PermitInterceptor implements MethodInterceptor {
                 throw e;
             }
             Thread.currentThread().interrupt();
-            String how = e.getMessage() == null ? "Interrupted" : e.getMessage();
-            throw new PermitInterruptedException("%s; key '%s'".formatted(how, request.key()), e);
+            String how = e.getMessage() == null ? "Interrupted while waiting for a permit" : e.getMessage();
+            throw new PermitInterruptedException(how, e);
         }
     }
 }

@@ -54,20 +54,20 @@ final class CompositePermitObserver implements PermitObserver {
     }
 
     @Override
-    public void lost(String name) {
-        each(observer -> observer.lost(name));
+    public void lost(String name, int permits) {
+        each(observer -> observer.lost(name, permits));
     }
 
     @Override
-    public void handedOver(String name) {
-        each(observer -> observer.handedOver(name));
+    public void handedOver(String name, int permits) {
+        each(observer -> observer.handedOver(name, permits));
     }
 
     private void each(Consumer<PermitObserver> call) {
         for (PermitObserver observer : observers) {
             try {
                 call.accept(observer);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) { // also of one that is compiled against something that is not there
                 log.warn("A PermitObserver failed: " + observer.getClass().getName(), e);
             }
         }

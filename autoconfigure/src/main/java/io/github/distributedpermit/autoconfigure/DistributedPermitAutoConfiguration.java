@@ -9,7 +9,9 @@ import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.security.SecureRandom;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -42,6 +44,11 @@ import org.springframework.core.env.Environment;
 })
 public final class DistributedPermitAutoConfiguration {
 
+    /** Name or qualifier of the application's bean that runs what follows from asynchronous calls. */
+    static final String EXECUTOR = "distributedPermitExecutor";
+
+    private static final String BOOTS_EXECUTOR = "applicationTaskExecutor";
+
     @Bean
     @ConditionalOnMissingBean
     Member distributedPermitMember(DistributedPermitProperties properties, Environment environment) {
@@ -49,9 +56,16 @@ public final class DistributedPermitAutoConfiguration {
         return new MemberFactory(new SecureRandom()).create(properties.instanceName(), application);
     }
 
+    /**
+     * What users let follow from asynchronous calls runs on the executor {@value #EXECUTOR} of the application if it has
+     * one, else on Boot's {@code applicationTaskExecutor}, which has virtual threads if the application has switched them
+     * on.
+     */
     @Bean
-    PermitThreads distributedPermitThreads() {
-        return new PermitThreads();
+    PermitThreads distributedPermitThreads(
+            @Qualifier(EXECUTOR) ObjectProvider<Executor> own,
+            @Qualifier(BOOTS_EXECUTOR) ObjectProvider<Executor> boots) {
+        return new PermitThreads(own.getIfAvailable(boots::getIfAvailable));
     }
 
     @Bean
@@ -71,7 +85,8 @@ public final class DistributedPermitAutoConfiguration {
                 CompositePermitObserver.of(observers.orderedStream().toList()),
                 System::nanoTime,
                 threads.scheduler(),
-                threads.callbacks());
+                threads.continuations(),
+                threads.notices());
     }
 
     // the engine of a parent outlives this context
@@ -86,8 +101,8 @@ public final class DistributedPermitAutoConfiguration {
     StoreMembership distributedPermitStoreMembership(
             PermitEngine engine, DistributedPermitProperties properties, PermitThreads threads) {
         Optional<StoreProbe> probe = properties.failFast()
-                ? Optional.of(new StoreProbe(engine::inspect, properties.commandTimeout()))
+                ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
                 : Optional.empty();
-        return new StoreMembership(engine, probe, threads.callbacks());
+        return new StoreMembership(engine, probe, threads.leaving());
     }
 }

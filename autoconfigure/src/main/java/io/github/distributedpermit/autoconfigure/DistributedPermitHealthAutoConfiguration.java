@@ -25,6 +25,6 @@ public final class DistributedPermitHealthAutoConfiguration {
     PermitHealthIndicator distributedPermitHealthIndicator(
             PermitEngine engine, PermitBackend backend, Member member, DistributedPermitProperties properties) {
         return new PermitHealthIndicator(
-                new StoreProbe(engine::inspect, properties.commandTimeout()), backend.name(), member, engine::problem);
+                new StoreProbe(engine::probe, properties.commandTimeout()), backend.name(), member, engine::problem);
     }
 }

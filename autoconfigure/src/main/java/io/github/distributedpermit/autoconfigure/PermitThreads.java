@@ -4,37 +4,42 @@ import io.github.distributedpermit.core.Scheduler;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The library's few daemon threads: one or two for timers, and up to four for callbacks of users, which end when idle.
- * Not beans of their own, as Boot would take them for the application's executors.
+ * The threads of the library, all of them daemons: two for timers, one for the end of the shutdown, and for what users run
+ * in two pools apart, one for listeners to the loss of permits and one for what follows from asynchronous calls, unless
+ * that has an executor of the application. Threads of both pools end when idle. Not beans of their own, as Boot would take
+ * them for the application's executors.
  */
 final class PermitThreads implements AutoCloseable {
 
     private static final int TIMER_THREADS = 2;
-    private static final int CALLBACK_THREADS = 4;
+    /** So many listeners, or continuations, may take their time before another one has to wait for them. */
+    private static final int POOL_THREADS = 64;
+
     private static final long IDLE_SECONDS = 10;
 
     private final ScheduledThreadPoolExecutor timers =
             new ScheduledThreadPoolExecutor(TIMER_THREADS, daemons("distributed-permit-timer-"));
-    private final ThreadPoolExecutor callbacks = new ThreadPoolExecutor(
-            CALLBACK_THREADS,
-            CALLBACK_THREADS,
-            IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            daemons("distributed-permit-callback-"));
+    private final ThreadPoolExecutor notices = pool("distributed-permit-loss-");
+    private final ThreadPoolExecutor callbacks = pool("distributed-permit-callback-");
+    private final ThreadFactory leaving = daemons("distributed-permit-shutdown-");
+    private final @Nullable Executor ofApplication;
 
-    PermitThreads() {
+    /** Continuations run on this executor, or on a pool of the library if there is none or it takes no more. */
+    PermitThreads(@Nullable Executor ofApplication) {
+        this.ofApplication = ofApplication;
         // most timers are cancelled, by the answer that was awaited
         timers.setRemoveOnCancelPolicy(true);
         timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-        callbacks.allowCoreThreadTimeOut(true);
+        timers.prestartAllCoreThreads();
     }
 
     Scheduler scheduler() {
@@ -44,15 +49,50 @@ final class PermitThreads implements AutoCloseable {
         };
     }
 
-    Executor callbacks() {
-        return callbacks;
+    /** For what users let follow from asynchronous calls. */
+    Executor continuations() {
+        Executor first = ofApplication;
+        if (first == null) {
+            return callbacks;
+        }
+        return task -> {
+            try {
+                first.execute(task);
+            } catch (RejectedExecutionException e) {
+                // full, or shut down before this library; a thread of the store's client is no place for users' code
+                callbacks.execute(task);
+            }
+        };
+    }
+
+    /** For listeners to the loss of permits. */
+    Executor notices() {
+        return notices;
+    }
+
+    /** For the end of the shutdown: a thread for it alone. */
+    Executor leaving() {
+        return task -> leaving.newThread(task).start();
     }
 
     @Override
     public void close() {
         timers.shutdownNow();
         // what was promised to users still runs
+        notices.shutdown();
         callbacks.shutdown();
+    }
+
+    private static ThreadPoolExecutor pool(String prefix) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                POOL_THREADS,
+                POOL_THREADS,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                daemons(prefix));
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     private static ThreadFactory daemons(String prefix) {

@@ -6,7 +6,10 @@ import java.util.function.Supplier;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
-/** UP while the store of permits answers and its notifications reach this instance. Each check asks anew, so it recovers by itself. */
+/**
+ * UP while permits can be had and notifications of the store reach this instance. Each check asks the store anew, so it
+ * recovers by itself.
+ */
 public final class PermitHealthIndicator implements HealthIndicator {
 
     private final StoreProbe probe;
@@ -21,7 +24,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
      * @param backend name of the backend
      * @param member this instance
      * @param impairment why this instance can't do its part although the store answers, such as that it receives no
-     *     notifications; empty if all is well
+     *     notifications, or that claims are stuck; empty if all is well
      */
     public PermitHealthIndicator(
             StoreProbe probe, String backend, Member member, Supplier<Optional<String>> impairment) {

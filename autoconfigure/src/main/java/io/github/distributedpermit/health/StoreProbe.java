@@ -1,6 +1,5 @@
 package io.github.distributedpermit.health;
 
-import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.Optional;
@@ -9,32 +8,29 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
-/** Asks the store for a key that nobody uses; changes nothing there. Thread-safe. */
+/** Asks the store by a claim that wants nothing and takes the way of every claim to it and back. Thread-safe. */
 public final class StoreProbe {
 
-    /** The key asked for. */
-    public static final String KEY = "distributed-permit.probe";
-
-    private final Function<String, ? extends CompletionStage<KeyState>> inspect;
+    private final Supplier<? extends CompletionStage<?>> claim;
     private final Duration timeout;
 
     /**
      * Creates a probe.
      *
-     * @param inspect asks the store for a key
-     * @param timeout how long it may take
+     * @param claim sends the claim
+     * @param timeout how long the answer may take
      */
-    public StoreProbe(Function<String, ? extends CompletionStage<KeyState>> inspect, Duration timeout) {
-        this.inspect = inspect;
+    public StoreProbe(Supplier<? extends CompletionStage<?>> claim, Duration timeout) {
+        this.claim = claim;
         this.timeout = timeout;
     }
 
     /** Why the store cannot be used, without secrets; empty if it answered. Blocks for the time-out at most. */
     public Optional<String> problem() {
         try {
-            inspect.apply(KEY).toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            claim.get().toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return Optional.empty();
         } catch (TimeoutException e) {
             return Optional.of("no answer within " + timeout.toMillis() + " ms");

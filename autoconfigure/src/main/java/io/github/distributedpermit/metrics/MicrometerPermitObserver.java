@@ -63,13 +63,13 @@ public final class MicrometerPermitObserver implements PermitObserver {
     }
 
     @Override
-    public void lost(String name) {
-        of(name).losses.increment();
+    public void lost(String name, int permits) {
+        of(name).losses.increment(permits);
     }
 
     @Override
-    public void handedOver(String name) {
-        of(name).handOvers.increment();
+    public void handedOver(String name, int permits) {
+        of(name).handOvers.increment(permits);
     }
 
     private NameMeters of(String name) {

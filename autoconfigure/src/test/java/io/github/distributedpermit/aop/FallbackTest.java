@@ -12,6 +12,7 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.Permits;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -94,6 +95,55 @@ class FallbackTest {
     @Test
     void methodCannotBeItsOwnFallback() {
         assertThat(refusal(OwnFallback.class)).hasMessageContaining("fallback 'call'");
+    }
+
+    @Test
+    void overloadOfAFallbackOfATypeIsLimitedAsWell() {
+        local().withBean(Overloaded.class).run(context -> {
+            Overloaded bean = context.getBean(Overloaded.class);
+            assertThat(bean.call("a", () -> bean.instead(5))).isEqualTo("instead of 5");
+            assertThat(bean.call("a", () -> bean.call("b", () -> ""))).isEqualTo("instead of b");
+            assertThat(bean.instead(5)).isEqualTo("unlimited");
+        });
+    }
+
+    @Test
+    void overloadOfAFallbackOfATypeNeedsAFallbackOfItsOwn() {
+        assertThat(refusal(OverloadedWithoutFallback.class)).hasMessageContaining("instead(int)");
+    }
+
+    @DistributedPermit(key = "overloaded", limit = 1, block = false, fallback = "instead")
+    static class Overloaded {
+        public String call(String text, Supplier<String> work) {
+            return work.get();
+        }
+
+        public String instead(String text, Supplier<String> work) {
+            return "instead of " + text;
+        }
+
+        public String instead(int number) {
+            return "unlimited";
+        }
+
+        String instead(int number, PermitRejectedException rejected) {
+            return "instead of " + number;
+        }
+    }
+
+    @DistributedPermit(key = "overloaded", limit = 1, block = false, fallback = "instead")
+    static class OverloadedWithoutFallback {
+        public String call(String text) {
+            return text;
+        }
+
+        public String instead(String text) {
+            return text;
+        }
+
+        public String instead(int number) {
+            return "";
+        }
     }
 
     static class Service {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,14 @@ class KeyExpressionsTest {
     @Test
     void rootHasTargetAndMethod() {
         assertThat(key("#{#root.target.region}-#{#root.method.name}", 1, null)).isEqualTo("eu-call");
+    }
+
+    @Test
+    void operandsOfASumAreEvaluatedOnce() {
+        AtomicInteger next = new AtomicInteger();
+        assertThat(key("#{#id.incrementAndGet() + '-' + #id.incrementAndGet()}", next, null))
+                .isEqualTo("1-2");
+        assertThat(next).hasValue(2);
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -196,6 +197,31 @@ class PermitAdviceTest {
     }
 
     @Test
+    void interruptNamesTheKeyEscapedAndCut() {
+        with((service, permits) -> {
+            String forged = "x\n2026-01-01 ERROR forged line " + "y".repeat(100_000);
+            CountDownLatch inside = new CountDownLatch(1);
+            CountDownLatch leave = new CountDownLatch(1);
+            Future<?> holder = executor.submit(() -> {
+                service.keyed(forged, inside, leave);
+                return null;
+            });
+            assertThat(inside.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(interrupted(() -> {
+                        service.keyed(forged, inside, leave);
+                        return null;
+                    }))
+                    .isExactlyInstanceOf(PermitInterruptedException.class)
+                    .satisfies(e -> assertThat(e.getMessage())
+                            .contains("k-x\\u000a2026")
+                            .doesNotContain("\n")
+                            .hasSizeLessThan(300));
+            leave.countDown();
+            holder.get(10, TimeUnit.SECONDS);
+        });
+    }
+
+    @Test
     void callerInterruptedBeforehandTakesNoPermit() {
         with((service, permits) -> {
             Future<Boolean> call = executor.submit(() -> {
@@ -294,6 +320,16 @@ class PermitAdviceTest {
         @DistributedPermit(key = "tenant-#{#tenant}", name = "tenant", limit = 1, block = false)
         public @Nullable String tenant(@Nullable String tenant) {
             return tenant;
+        }
+
+        @DistributedPermit(key = "k-#{#text}", name = "keyed", limit = 1)
+        public void keyed(String text, CountDownLatch inside, CountDownLatch leave) {
+            inside.countDown();
+            try {
+                leave.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
         }
 
         @DistributedPermit(key = "heavy", limit = 2, permits = 2, block = false)

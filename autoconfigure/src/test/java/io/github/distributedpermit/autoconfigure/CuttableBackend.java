@@ -21,7 +21,9 @@ final class CuttableBackend implements PermitBackend {
         GOOD,
         CUT,
         BROKEN,
-        SILENT
+        SILENT,
+        /** Claims are stuck on this side, so that other questions are answered. */
+        CLAIMS_STUCK
     }
 
     private final LocalPermitBackend local = new LocalPermitBackend();
@@ -35,6 +37,11 @@ final class CuttableBackend implements PermitBackend {
     @Override
     public String name() {
         return "cuttable";
+    }
+
+    @Override
+    public String address() {
+        return "store.example:4711";
     }
 
     @Override
@@ -52,7 +59,7 @@ final class CuttableBackend implements PermitBackend {
 
         private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> call) {
             return switch (line) {
-                case GOOD -> call.get();
+                case GOOD, CLAIMS_STUCK -> call.get();
                 case CUT ->
                     CompletableFuture.failedFuture(PermitStoreException.passing(
                             "the line is cut", new IllegalStateException("redis://user:canary@host")));
@@ -63,7 +70,7 @@ final class CuttableBackend implements PermitBackend {
 
         @Override
         public CompletionStage<Holding> claim(Claim claim) {
-            return send(() -> behind.claim(claim));
+            return line == Line.CLAIMS_STUCK ? new CompletableFuture<>() : send(() -> behind.claim(claim));
         }
 
         @Override

@@ -4,7 +4,9 @@ import static io.github.distributedpermit.autoconfigure.Starts.analysis;
 import static io.github.distributedpermit.autoconfigure.Starts.local;
 import static io.github.distributedpermit.autoconfigure.Starts.plain;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
 import io.github.distributedpermit.health.PermitHealthIndicator;
@@ -59,6 +61,30 @@ class HealthTest {
             assertThat(down.getDetails().toString()).doesNotContain("canary");
             backend.line = Line.GOOD;
             assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+        });
+    }
+
+    @Test
+    void downWhileClaimsAreStuckThoughTheStoreAnswers() {
+        cuttable.run(context -> {
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            backend.line = Line.CLAIMS_STUCK;
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+            backend.line = Line.GOOD;
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+        });
+    }
+
+    @Test
+    void callsGetTheClientsOwnExceptionAndWhereTheStoreIs() {
+        cuttable.withPropertyValues("distributed-permit.permits.export.limit=1").run(context -> {
+            backend.line = Line.CUT;
+            assertThatExceptionOfType(PermitBackendException.class)
+                    .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export"))
+                    .withMessageContaining("store.example:4711")
+                    .withMessageContaining("the line is cut")
+                    .withCauseInstanceOf(IllegalStateException.class)
+                    .satisfies(e -> assertThat(e.getMessage()).doesNotContain("canary"));
         });
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
@@ -19,6 +20,7 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -92,15 +94,48 @@ class MetricsTest {
         MeterRegistry registry = new SimpleMeterRegistry();
         MicrometerPermitObserver observer = new MicrometerPermitObserver(registry);
         observer.failed("n", Duration.ZERO);
-        observer.lost("n");
-        observer.handedOver("n");
+        observer.lost("n", 5);
+        observer.handedOver("n", 3);
         for (String name : List.of("failures", "losses", "hand.overs")) {
             assertThat(registry.get("distributed.permit." + name)
                             .tag("name", "n")
                             .counter()
                             .count())
-                    .isEqualTo(1);
+                    .isEqualTo(Map.of("failures", 1.0, "losses", 5.0, "hand.overs", 3.0)
+                            .get(name));
         }
+    }
+
+    @Test
+    void lossesAndHandOversCountPermitsNotCalls() {
+        CuttableBackend backend = new CuttableBackend();
+        Starts.withBackend(backend)
+                .withBean(SimpleMeterRegistry.class)
+                .withPropertyValues(
+                        "distributed-permit.lease=600ms",
+                        "distributed-permit.command-timeout=200ms",
+                        "distributed-permit.permits.export.limit=5")
+                .run(context -> {
+                    MeterRegistry registry = context.getBean(MeterRegistry.class);
+                    NamedPermits permits = context.getBean(Permits.class).named("export");
+                    PermitRequest all = PermitRequest.of("export").withPermits(5);
+                    Permit first = permits.acquire(all);
+                    CompletableFuture<Permit> second = permits.acquireAsync(all);
+                    first.release();
+                    Permit held = second.get(10, TimeUnit.SECONDS);
+                    await().until(() -> counter(registry, "hand.overs") == 5);
+                    backend.line = CuttableBackend.Line.SILENT;
+                    await().until(() -> !held.isHeld());
+                    await().until(() -> counter(registry, "losses") == 5);
+                    assertThat(gauge(registry, "holders")).isZero();
+                });
+    }
+
+    private static double counter(MeterRegistry registry, String name) {
+        return registry.get("distributed.permit." + name)
+                .tag("name", "export")
+                .counter()
+                .count();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.github.distributedpermit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.spi.PermitBackend;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,10 @@ final class Starts {
                         DistributedPermitAutoConfiguration.class,
                         DistributedPermitHealthAutoConfiguration.class,
                         DistributedPermitMetricsAutoConfiguration.class));
+    }
+
+    static ApplicationContextRunner withBackend(PermitBackend backend) {
+        return plain().withBean("own", PermitBackend.class, () -> backend);
     }
 
     static ApplicationContextRunner local() {

@@ -15,6 +15,9 @@ import java.lang.annotation.Target;
  * methods and as a meta-annotation; the nearest place wins, a method before its type. The permit is taken outside of a
  * transaction or a cache on the same method.
  *
+ * <p>Every call through a proxy takes permits, also a nested one of the same method or key. The advice of an inner proxy
+ * passes where a bean is advised twice.
+ *
  * <p>Settings under {@code distributed-permit.permits.<name>.*} win over the attributes here. One of the two has to
  * give a limit, or the application does not start.
  *
@@ -73,7 +76,8 @@ public @interface DistributedPermit {
     /**
      * Name of a method of the same bean that answers instead of a {@link PermitRejectedException}. It has the same
      * return type and the same parameters, optionally followed by one of type {@link PermitRejectedException}. It runs
-     * without any permit, and without advice of its own.
+     * without any permit, and without advice of its own. On a type it is for all public methods; those that are the
+     * fallback of one of them are not limited, while other methods of its name are, and need a fallback like all others.
      */
     String fallback() default "";
 }

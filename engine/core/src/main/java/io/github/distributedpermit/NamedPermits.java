@@ -41,8 +41,10 @@ public interface NamedPermits {
 
     /**
      * As {@link #acquire(PermitRequest)}, but blocks no thread. The future ends with the permit, a
-     * {@link PermitRejectedException} or a {@link PermitBackendException}, on a thread of the library's executor.
-     * Cancelling it leaves the line; a permit that arrived at that moment is given back.
+     * {@link PermitRejectedException} or a {@link PermitBackendException}, on the executor given for
+     * continuations (with Spring Boot: the bean {@code distributedPermitExecutor}, else {@code applicationTaskExecutor}, else
+     * threads of the library), or in the caller's thread if a permit was at hand. A continuation that blocks occupies a
+     * thread of that executor; to wait for another permit in it, compose the futures instead of joining them. Cancelling it leaves the line; a permit that arrived at that moment is given back.
      */
     CompletableFuture<Permit> acquireAsync(PermitRequest request);
 }

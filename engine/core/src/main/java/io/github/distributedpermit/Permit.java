@@ -25,8 +25,9 @@ public interface Permit extends AutoCloseable {
     boolean isHeld();
 
     /**
-     * Runs the listener once if the permit is lost before it is released, on a thread of the library's executor; at once
-     * if it is lost already.
+     * Runs the listener once if the permit is lost before it is released, on a thread that the library has for such
+     * listeners alone; at once if it is lost already. Listeners of one permit run one after the other, those of others
+     * beside them. What a listener throws is logged.
      */
     void onLoss(Runnable listener);
 

@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 
@@ -14,18 +15,25 @@ final class CallEnds {
 
     private final PermitObserver observer;
     private final Lines lines;
+    private final String store;
 
-    CallEnds(PermitObserver observer, Lines lines) {
+    CallEnds(PermitObserver observer, Lines lines, String address) {
         this.observer = observer;
         this.lines = lines;
+        this.store = address.isEmpty() ? "The store of permits" : "The store of permits at " + Text.escape(address);
     }
 
-    /** The permit, or the exception that says why there is none. */
+    /** The permit, or the exception that says why there is none. An error on the way does not keep the permit. */
     Permit permit(NameUse use, PermitRequest request, Waiter waiter, Outcome outcome) {
         if (outcome instanceof Grant grant) {
-            left(use, waiter);
-            if (observer != PermitObserver.NONE) {
-                observer.acquired(use.name(), waited(waiter));
+            try {
+                left(use, waiter);
+                if (observer != PermitObserver.NONE) {
+                    observer.acquired(use.name(), waited(waiter));
+                }
+            } catch (RuntimeException | Error e) {
+                grant.release();
+                throw e;
             }
             return grant;
         }
@@ -34,13 +42,28 @@ final class CallEnds {
 
     /** The permit of a call that did not have to wait at all, for it lay idle here. */
     Permit taken(NameUse use, Grant grant) {
-        observer.acquired(use.name(), Duration.ZERO);
+        try {
+            lines.handedOver(use, grant.weight);
+            observer.acquired(use.name(), Duration.ZERO);
+        } catch (RuntimeException | Error e) {
+            grant.release();
+            throw e;
+        }
         return grant;
+    }
+
+    /** The call is counted among the waiting. */
+    void came(NameUse use, Waiter waiter) {
+        if (waiter.queueing) {
+            use.waiters.incrementAndGet();
+            waiter.gauged = true;
+        }
     }
 
     /** The call is no longer counted among the waiting. */
     void left(NameUse use, Waiter waiter) {
-        if (waiter.queueing) {
+        if (waiter.gauged) {
+            waiter.gauged = false;
             use.waiters.decrementAndGet();
         }
     }
@@ -56,15 +79,21 @@ final class CallEnds {
         if (outcome instanceof Outcome.Failed failed) {
             observer.failed(use.name(), waited);
             return new PermitBackendException(
-                    "The store of permits failed after %d ms of waiting for permit '%s', key '%s': %s; check the store and its connection settings"
+                    "%s failed after %d ms of waiting for permit '%s', key '%s': %s; check the store and its connection settings"
                             .formatted(
+                                    store,
                                     waited.toMillis(),
                                     use.name(),
                                     Text.escape(request.key()),
                                     failed.cause().getMessage()),
-                    failed.cause());
+                    clients(failed.cause()));
         }
         return new CancellationException("The call for permit '" + use.name() + "' was cancelled");
+    }
+
+    /** The exception of the store's client; ours, whose message is repeated above, if there is none. */
+    private static Throwable clients(Throwable failure) {
+        return failure instanceof PermitStoreException ours && ours.getCause() != null ? ours.getCause() : failure;
     }
 
     private Duration waited(Waiter waiter) {

@@ -149,6 +149,22 @@ final class ClaimPlan {
         return unconfirmedSince != LineState.NEVER && now - unconfirmedSince >= policy.lease();
     }
 
+    /** When the first claim was sent that no answer has been applied to; {@link LineState#NEVER} if there is none. */
+    long unconfirmedSince() {
+        return unconfirmedSince;
+    }
+
+    /** After an error: claims that were noted but never left are in flight no more, and a new one states how things are. */
+    void mend() {
+        for (SentClaim claim = sent.oldest(); claim != null; claim = claim.next) {
+            if (!claim.leaves) {
+                sent.landed(claim.sequence);
+            }
+        }
+        owe();
+        again = true;
+    }
+
     boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
         if ((owed && !sent.isInFlight(owedCarrier)) || (giveBack && !sent.isInFlight(giveBackCarrier))) {
             return true;

@@ -142,8 +142,7 @@ final class Contact {
      * Why the time-out of a call is the store's doing; {@code null} if the store answers and has had no permit for it. An
      * answer that is on its way for no longer than usual says nothing against the store: then the time-out was short.
      */
-    @Nullable
-    Throwable failureAtTimeout(Waiter waiter, long now) {
+    private @Nullable Throwable failureAtTimeout(Waiter waiter, long now) {
         SentClaim oldest = plan.sent.oldestInFlight();
         if (plan.backoff.isFailing() || (oldest != null && oldest.isOverdue(now, policy))) {
             return cause();
@@ -182,7 +181,16 @@ final class Contact {
         return known != null ? known : unanswered();
     }
 
-    PermitStoreException unanswered() {
+    /** How a call's wait ends at its own time-out. */
+    Outcome atTimeout(Waiter waiter, long now) {
+        Throwable failure = failureAtTimeout(waiter, now);
+        if (failure == null && !waiter.queueing) {
+            failure = unanswered();
+        }
+        return failure != null ? new Failed(failure) : Outcome.Refused.TIMED_OUT;
+    }
+
+    private PermitStoreException unanswered() {
         return PermitStoreException.passing(
                 "no answer within the command time-out of " + policy.commandTimeout() / 1_000_000 + " ms", null);
     }

@@ -2,11 +2,16 @@ package io.github.distributedpermit.core;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.spi.StackRoom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /** A call that waits without a thread. Thread-safe. */
 final class FutureCall extends CompletableFuture<Permit> {
+
+    private static final AtomicIntegerFieldUpdater<FutureCall> ENDING =
+            AtomicIntegerFieldUpdater.newUpdater(FutureCall.class, "ending");
 
     private final NameUse use;
     private final PermitRequest request;
@@ -15,6 +20,7 @@ final class FutureCall extends CompletableFuture<Permit> {
     private final Waiter waiter;
     private final long deadline;
     private volatile Scheduler.@Nullable Timer timer;
+    private volatile int ending;
 
     FutureCall(NameUse use, PermitRequest request, Lines lines, CallEnds ends) {
         long now = lines.now();
@@ -30,13 +36,6 @@ final class FutureCall extends CompletableFuture<Permit> {
         return waiter;
     }
 
-    /** The call need not wait at all. */
-    void serve(Grant grant) {
-        use.waiters.addAndGet(waiter.queueing ? 1 : 0);
-        waiter.decide(grant);
-        decided(grant);
-    }
-
     /** From now on the call ends at its time-out, and when its future is cancelled. */
     void follow(KeyLine line) {
         endAt(deadline, line);
@@ -45,6 +44,7 @@ final class FutureCall extends CompletableFuture<Permit> {
 
     private void endAt(long time, KeyLine line) {
         if (time != Long.MAX_VALUE && waiter.outcome() == null) {
+            StackRoom.check();
             timer = lines.scheduler().schedule(() -> timedOut(line), Math.max(0, time - lines.now()));
             if (waiter.outcome() != null) {
                 stopTimer();
@@ -69,15 +69,20 @@ final class FutureCall extends CompletableFuture<Permit> {
     }
 
     private void decided(Outcome outcome) {
+        StackRoom.check();
         stopTimer();
         lines.callback(() -> end(outcome));
     }
 
+    /** Of effect once: a waiter may be woken more than once. */
     private void end(Outcome outcome) {
+        if (!ENDING.compareAndSet(this, 0, 1)) {
+            return;
+        }
         Permit permit;
         try {
             permit = ends.permit(use, request, waiter, outcome);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             completeExceptionally(e);
             return;
         }

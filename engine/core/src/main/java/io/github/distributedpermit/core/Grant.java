@@ -28,6 +28,10 @@ final class Grant implements Permit, Outcome {
     Grant next;
     /** Whether the line counts it as in use: neither released nor lost. */
     boolean counted;
+    /** Whether its call has ended. Set before anything else happens, so that no error can undo it. */
+    boolean ended;
+    /** Whether the gauge of its name counts it. */
+    private boolean gauged;
 
     private volatile boolean lost;
     private volatile int released;
@@ -76,7 +80,7 @@ final class Grant implements Permit, Outcome {
             }
             known = listeners;
         }
-        line.host().callback(listener);
+        line.host().notice(() -> LossListeners.tell(listener));
     }
 
     @Override
@@ -84,20 +88,36 @@ final class Grant implements Permit, Outcome {
         line.release(this);
     }
 
-    /** Under the lock of the line. {@code false} if the permit had been given back before. */
-    boolean end() {
-        if (released != 0) {
-            return false;
-        }
+    /** Its call has ended; under the lock of the line. */
+    void showEnd() {
         RELEASED.lazySet(this, 1); // the lock makes it visible to who asks the line; others may see it a little later
-        return true;
+    }
+
+    /** The gauge of its name counts it, once. */
+    void gauge() {
+        if (!gauged) {
+            use.holders.addAndGet(weight);
+            gauged = true;
+        }
+    }
+
+    /** The gauge of its name counts it no more. */
+    void ungauge() {
+        if (gauged) {
+            use.holders.addAndGet(-weight);
+            gauged = false;
+        }
+    }
+
+    boolean isLost() {
+        return lost;
     }
 
     /** Tells the listeners, outside of the line's lock; nobody is told of a permit already released. */
     void tellLost() {
         LossListeners due = LISTENERS.getAndSet(this, LossListeners.TOLD);
         if (due != null && released == 0) {
-            due.tell(line.host());
+            line.host().notice(due::tell);
         }
     }
 

@@ -2,7 +2,10 @@ package io.github.distributedpermit.core;
 
 import org.jspecify.annotations.Nullable;
 
-/** The grants of a line that count, in the order granted. */
+/**
+ * The grants of a line that count, in the order granted. Links and counts change together, without a call in between, so
+ * that no error can leave them at odds.
+ */
 final class Holders {
 
     private @Nullable Grant newest;
@@ -44,10 +47,25 @@ final class Holders {
     void loseDownTo(int permits, Effects effects) {
         while (inUse > permits && newest != null) {
             Grant grant = newest;
-            remove(grant);
-            grant.use.holders.addAndGet(-grant.weight);
-            grant.markLost();
             effects.lost(grant);
+            grant.ungauge();
+            grant.markLost();
+            remove(grant);
+        }
+    }
+
+    /** After an error: those whose calls have ended count no more, the others in the gauge as well. */
+    void mend() {
+        Grant grant = newest;
+        while (grant != null) {
+            Grant before = grant.previous;
+            if (grant.ended) {
+                grant.ungauge();
+                remove(grant);
+            } else {
+                grant.gauge();
+            }
+            grant = before;
         }
     }
 

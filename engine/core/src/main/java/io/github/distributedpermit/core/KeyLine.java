@@ -1,24 +1,19 @@
 package io.github.distributedpermit.core;
 
-import io.github.distributedpermit.core.Outcome.Failed;
-import io.github.distributedpermit.core.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The line of one key in this process. Every event takes the lock, changes the {@link LineState}, lets it settle and does
  * what follows from it after the lock is free. Thread-safe; no method blocks.
  */
-final class KeyLine {
+final class KeyLine extends LineEvents {
 
     private static final int ANY = -1;
 
     private final String key;
     private final LineHost host;
-    private final ReentrantLock lock = new ReentrantLock();
     private final LineState state;
     private final LineTimer timer;
     private final ProcessClock clock;
@@ -35,7 +30,7 @@ final class KeyLine {
         this.limit = stray ? ANY : policy.limit();
         this.host = host;
         this.state = new LineState(this, policy, closing, host);
-        this.timer = new LineTimer(host, this::timerFired);
+        this.timer = new LineTimer(this::timerFired);
         this.clock = new ProcessClock(host, timer, state);
         this.shortcut = new Shortcut(this, state, timer);
     }
@@ -44,6 +39,7 @@ final class KeyLine {
         return key;
     }
 
+    @Override
     LineHost host() {
         return host;
     }
@@ -60,33 +56,44 @@ final class KeyLine {
         if (weight > state.ledger.idle()) { // without the lock only a hint, which spares the lock where calls wait
             return null;
         }
-        lock.lock();
-        try {
-            return retired || limit != use.policy.limit() ? null : shortcut.take(use, weight, now);
-        } finally {
-            lock.unlock();
+        synchronized (this) {
+            if (broken || retired || limit != use.policy.limit()) {
+                return null;
+            }
+            broken = true;
+            try {
+                Grant idle = shortcut.take(use, weight, now);
+                broken = false;
+                return idle;
+            } catch (RuntimeException | Error e) {
+                host.trouble(this, e);
+                throw e;
+            }
         }
     }
 
     /** A call comes. {@code false} if it has to look again: the line is retired, or was just taken over by another limit. */
     boolean enter(Waiter waiter) {
-        Effects effects = new Effects(host);
-        lock.lock();
+        Effects effects = new Effects(this);
         try {
-            if (retired || !fits(waiter.use.policy.limit())) {
-                return false;
+            synchronized (this) {
+                if (retired || !fits(waiter.use.policy.limit())) {
+                    return false;
+                }
+                if (limit == ANY) {
+                    state.adopt(waiter.use.policy);
+                    limit = waiter.use.policy.limit();
+                }
+                long now = begin(effects);
+                state.enter(waiter, now, effects);
+                end(now, effects);
             }
-            if (limit == ANY) {
-                state.adopt(waiter.use.policy);
-                limit = waiter.use.policy.limit();
-            }
-            long now = begin(effects);
-            state.enter(waiter, now, effects);
-            settle(now, effects);
+        } catch (RuntimeException | Error e) {
+            host.trouble(this, e);
+            throw e;
         } finally {
-            lock.unlock();
+            effects.runAll();
         }
-        effects.runAll();
         return true;
     }
 
@@ -96,54 +103,46 @@ final class KeyLine {
     }
 
     /** How a call's wait ends at its own time-out. */
-    Outcome atTimeout(Waiter waiter) {
-        lock.lock();
-        try {
-            long now = clock.now();
-            Throwable failure = state.contact.failureAtTimeout(waiter, now);
-            if (failure == null && !waiter.queueing) {
-                failure = state.contact.unanswered();
-            }
-            return failure != null ? new Failed(failure) : Refused.TIMED_OUT;
-        } finally {
-            lock.unlock();
-        }
+    synchronized Outcome atTimeout(Waiter waiter) {
+        return state.contact.atTimeout(waiter, clock.now());
     }
 
     /** Until when a call may wait on for the answer of the store, its own time being over; 0 if not at all. */
-    long extendedTime(Waiter waiter) {
-        lock.lock();
-        try {
-            return state.contact.extendedTime(waiter, clock.now());
-        } finally {
-            lock.unlock();
-        }
+    synchronized long extendedTime(Waiter waiter) {
+        return state.contact.extendedTime(waiter, clock.now());
     }
 
-    private long begin(Effects effects) {
-        long now = clock.now();
-        state.begin(now, effects);
-        return now;
-    }
-
-    /** A call gives its permit back, and waits for the store if the settings say so. Of no effect the second time. */
+    /**
+     * A call gives its permit back, and waits for the store if the settings say so. Of no effect the second time. Once it
+     * is noted that the call has ended, the permit comes back whatever happens, so an error after that is not the caller's.
+     */
     void release(Grant grant) {
         CompletableFuture<Void> confirmation = null;
         Effects effects = null;
-        lock.lock();
         try {
-            if (!grant.end()) {
-                return;
+            synchronized (this) {
+                if (grant.ended) {
+                    return;
+                }
+                grant.ended = true;
+                boolean whole = !broken;
+                broken = true;
+                grant.showEnd();
+                if (whole && shortcut.giveBack(grant)) {
+                    broken = false;
+                } else {
+                    broken = !whole;
+                    effects = new Effects(this);
+                    confirmation = settleReturn(grant, effects);
+                }
             }
-            if (!shortcut.giveBack(grant)) {
-                effects = new Effects(host);
-                confirmation = settleReturn(grant, effects);
-            }
+        } catch (RuntimeException | Error e) {
+            markBroken();
+            host.trouble(this, e);
         } finally {
-            lock.unlock();
-        }
-        if (effects != null) {
-            effects.runAll();
+            if (effects != null) {
+                effects.runAll();
+            }
         }
         host.released(grant);
         if (confirmation != null) {
@@ -153,13 +152,16 @@ final class KeyLine {
 
     /** Ends when the store has confirmed it; {@code null} if there is nothing to wait for. */
     private @Nullable CompletableFuture<Void> settleReturn(Grant grant, Effects effects) {
+        boolean mended = broken;
         long now = begin(effects);
-        if (!state.release(grant, now, effects)) {
-            return null;
+        boolean returned = state.release(grant, now, effects);
+        if (returned || mended) {
+            settle(now, effects);
         }
-        settle(now, effects);
-        boolean awaited = state.policy().release() == Release.SYNC && state.plan.owes() && !retired;
-        return awaited ? confirmations.await(state.plan) : null;
+        boolean awaited = returned && state.policy().release() == Release.SYNC && state.plan.owes() && !retired;
+        CompletableFuture<Void> confirmation = awaited ? confirmations.await(state.plan) : null;
+        broken = false;
+        return confirmation;
     }
 
     /** The store has answered a claim. */
@@ -220,59 +222,66 @@ final class KeyLine {
 
     /** No more renewals and repetitions: the store has been left. */
     void abandon() {
-        lock.lock();
-        try {
-            retire();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Whether the permit is backed by an answer that may still be relied on. */
-    boolean isValid(Grant grant) {
-        return ask(line -> grant.counted && host.now() < line.validUntil());
-    }
-
-    /** Whether calls hold permits. */
-    boolean isInUse() {
-        return ask(line -> line.ledger.inUse() > 0);
-    }
-
-    private boolean ask(Predicate<LineState> question) {
-        lock.lock();
-        try {
-            return question.test(state);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void timerFired() {
-        event((now, effects) -> {
-            timer.fired();
-            if (!retired && state.isUnused(now)) {
-                retire();
-                if (state.isClosing()) {
-                    effects.run(host::progress);
-                }
-            }
-        });
-    }
-
-    private void event(Event event) {
-        Effects effects = new Effects(host);
-        lock.lock();
-        try {
-            long now = begin(effects);
-            event.happen(now, effects);
-            settle(now, effects);
-        } finally {
-            lock.unlock();
+        Effects effects = new Effects(this);
+        synchronized (this) {
+            retire(effects);
         }
         effects.runAll();
     }
 
-    private void settle(long now, Effects effects) {
+    /** Whether the permit is backed by an answer that may still be relied on. */
+    synchronized boolean isValid(Grant grant) {
+        return grant.counted && host.now() < state.validUntil();
+    }
+
+    /** Whether calls hold permits. */
+    synchronized boolean isInUse() {
+        return state.ledger.inUse() > 0;
+    }
+
+    /** Since when a claim has been without an answer, or the line has waited for its timer; never later than now. */
+    synchronized long dueSince() {
+        return Math.min(state.plan.unconfirmedSince(), timer.at());
+    }
+
+    /** The alarm could not be set. */
+    synchronized void alarmFailed(Alarm which) {
+        timer.failed(which);
+    }
+
+    private void timerFired() {
+        try {
+            event((now, effects) -> {
+                timer.fired();
+                if (!retired && state.isUnused(now)) {
+                    retire(effects);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            synchronized (this) {
+                timer.fired(); // so that the next event sets it anew
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    KeyLine line() {
+        return this;
+    }
+
+    @Override
+    long now() {
+        return clock.now();
+    }
+
+    @Override
+    LineState state() {
+        return state;
+    }
+
+    @Override
+    void settle(long now, Effects effects) {
         if (retired) {
             return;
         }
@@ -280,23 +289,21 @@ final class KeyLine {
         confirmations.settle(state.plan, state.ledger.appliedSequence(), effects);
         boolean leaving = state.isClosing() && state.ledger.inUse() == 0;
         if (leaving && state.isUnused(now)) {
-            retire();
-        } else {
-            timer.arm(state.nextTime(now), now);
+            retire(effects);
+            return;
         }
+        timer.arm(state.nextTime(now), now, effects);
         if (leaving) {
             effects.run(host::progress);
         }
     }
 
-    private void retire() {
+    private void retire(Effects effects) {
         retired = true;
-        timer.stop();
+        timer.stop(effects);
         host.retired(this);
-    }
-
-    /** What happens between begin and settle. */
-    private interface Event {
-        void happen(long now, Effects effects);
+        if (state.isClosing()) {
+            effects.run(host::progress);
+        }
     }
 }

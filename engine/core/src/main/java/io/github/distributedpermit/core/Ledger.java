@@ -56,6 +56,8 @@ final class Ledger {
         if (now >= until) {
             return false;
         }
+        int permits = Math.min(Math.min(holding.permits(), cap), sent.leastHeldAfter(holding.sequence()));
+        holders.loseDownTo(permits, effects);
         if (holding.version() != appliedVersion) {
             grantsOfVersion = 0;
         }
@@ -66,13 +68,11 @@ final class Ledger {
         knownLimit = holding.limit();
         contended = holding.contended();
         over = holding.over();
-        int permits = Math.min(Math.min(holding.permits(), cap), sent.leastHeldAfter(appliedSequence));
-        sent.confirmed(appliedSequence);
-        holders.loseDownTo(permits, effects);
         if (permits > granted) {
             sliceStart = now;
         }
         granted = permits;
+        sent.confirmed(appliedSequence);
         return true;
     }
 
@@ -95,16 +95,29 @@ final class Ledger {
     /** The grant is in use from now on. */
     void hold(Grant grant) {
         holders.add(grant);
-        grant.use.holders.addAndGet(grant.weight);
+        grant.gauge();
+    }
+
+    /** An error came between the decision that the call gets the grant and {@link #hold}, or after both. */
+    void holdAfterError(Grant grant) {
+        if (!grant.counted && !grant.ended && !grant.isLost()) {
+            hold(grant);
+        }
+    }
+
+    /** After an error: keeps what is in use, and nothing else that an event cut short may have left here. */
+    void mend() {
+        holders.mend();
+        shrinkTo(holders.inUse());
     }
 
     /** The grant is in use no more; {@code false} if it was lost before. */
     boolean letGo(Grant grant) {
-        if (!holders.remove(grant)) {
+        if (!grant.counted) {
             return false;
         }
-        grant.use.holders.addAndGet(-grant.weight);
-        return true;
+        grant.ungauge();
+        return holders.remove(grant);
     }
 
     /** Nothing is held any more. */

@@ -42,8 +42,11 @@ interface LineHost {
     /** While shutting down: the line has nothing in use any more. */
     void progress();
 
-    /** Runs a user's callback. */
+    /** Runs what follows from the end of an asynchronous call. */
     void callback(Runnable task);
+
+    /** Runs the listeners to the loss of one permit, on threads that {@link #callback} cannot occupy. */
+    void notice(Runnable task);
 
     /** A call gives its permit back. */
     void released(Grant grant);
@@ -54,6 +57,9 @@ interface LineHost {
     /** A grant was lost. */
     void lost(Grant grant);
 
-    /** A permit passed to another call of this process. */
-    void handedOver(NameUse use);
+    /** Permits passed to another call of this process. */
+    void handedOver(NameUse use, int permits);
+
+    /** An error cut an event of the line short: the line is to be looked at soon, by another thread. Throws nothing. */
+    void trouble(KeyLine line, Throwable cause);
 }

@@ -59,6 +59,13 @@ final class LineState {
         contact.lookAtTheClock(now, usesLeases(), effects);
     }
 
+    /** After an error: what is in use and who waits is certain; whatever else is held goes back, with a new claim. */
+    void mend(Effects effects) {
+        waiters.mend(ledger, effects);
+        ledger.mend();
+        plan.mend();
+    }
+
     void enter(Waiter waiter, long now, Effects effects) {
         usedBy(waiter.use);
         if (closing) {
@@ -186,16 +193,17 @@ final class LineState {
             if (now >= validUntil()) {
                 return;
             }
-            waiters.remove(w);
             Grant grant = ledger.grant(line, w.use, w.weight, now);
+            // in this order, so that the next event can see what is missing if an error cuts this one short
             if (w.decide(grant)) {
                 ledger.hold(grant);
                 effects.ended(w, grant);
                 if (passing) {
                     plan.passedOn();
-                    effects.handedOver(w.use);
+                    effects.handedOver(grant);
                 }
             }
+            waiters.remove(w);
         }
     }
 

@@ -1,34 +1,27 @@
 package io.github.distributedpermit.core;
 
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The one timer of a line. It is only moved forward, never back: a timer that fires too early costs less than one set
- * anew at every event. Guarded by the lock of the line.
+ * anew at every event. Guarded by the lock of the line; the scheduler is asked when the lock is free.
  */
 final class LineTimer {
 
-    private final LineHost host;
     private final Runnable task;
-    private Scheduler.@Nullable Timer timer;
+    private @Nullable Alarm alarm;
     private long at = Long.MAX_VALUE;
 
-    LineTimer(LineHost host, Runnable task) {
-        this.host = host;
+    LineTimer(Runnable task) {
         this.task = task;
     }
 
-    void arm(long time, long now) {
+    void arm(long time, long now, Effects effects) {
         if (time < at) {
-            stop();
+            Alarm next = new Alarm(task, Math.max(0, time - now));
+            effects.alarm(next, alarm);
+            alarm = next;
             at = time;
-            try {
-                timer = host.scheduler().schedule(task, Math.max(0, time - now));
-            } catch (RejectedExecutionException e) {
-                // the application has ended; what is left lapses with its lease
-                fired();
-            }
         }
     }
 
@@ -47,15 +40,25 @@ final class LineTimer {
         at = now;
     }
 
-    void fired() {
-        at = Long.MAX_VALUE;
-        timer = null;
+    /** When the line is to be looked at; {@code Long.MAX_VALUE} for never. */
+    long at() {
+        return at;
     }
 
-    void stop() {
-        if (timer != null) {
-            timer.cancel();
+    void fired() {
+        at = Long.MAX_VALUE;
+        alarm = null;
+    }
+
+    /** The alarm could not be set. */
+    void failed(Alarm which) {
+        if (alarm == which) {
+            fired();
         }
+    }
+
+    void stop(Effects effects) {
+        effects.alarm(null, alarm);
         fired();
     }
 }

@@ -19,29 +19,36 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The lines of this process, one per key in use, and their one membership of the store. Thread-safe. */
 final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
+    static final String PROBE = "distributed-permit.probe";
+
     private final ConcurrentMap<String, KeyLine> lines = new ConcurrentHashMap<>();
     private final AtomicLong sequence = new AtomicLong();
     private final Surroundings surroundings;
     private final CoreSettings settings;
+    private final Runnable progress;
     private final long origin;
     private final PermitStore store;
     private final SessionWatch session;
     private final StoreContact contact;
+    private final Repairs repairs;
 
     private volatile boolean closing;
     private volatile boolean closed;
 
-    Lines(PermitBackend backend, Member member, CoreSettings settings, Surroundings surroundings) {
+    Lines(PermitBackend backend, Member member, CoreSettings settings, Surroundings surroundings, Runnable progress) {
         this.surroundings = surroundings;
+        this.progress = progress;
         this.settings = settings;
         this.origin = surroundings.ticker().getAsLong();
         this.session = new SessionWatch(this);
         this.contact = new StoreContact(settings.commandTimeout().toNanos());
+        this.repairs = new Repairs(this, surroundings.scheduler());
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -93,6 +100,11 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
         return done;
     }
 
+    /** A claim of nothing. */
+    CompletionStage<Holding> probe() {
+        return store.claim(new Claim(PROBE, 1, nextSequence(), 0, 0, 0, Duration.ZERO, settings.lease(), false));
+    }
+
     @Override
     public Iterator<KeyLine> iterator() {
         return lines.values().iterator();
@@ -110,14 +122,14 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     /** No more calls; those in line are rejected. */
     void close() {
         closing = true;
-        forEach(KeyLine::close);
+        each(KeyLine::close);
     }
 
     /** Leaves the store. */
     void leave() {
         closed = true;
         session.end();
-        forEach(KeyLine::abandon);
+        each(KeyLine::abandon);
         store.close();
     }
 
@@ -180,12 +192,17 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     @Override
     public void progress() {
-        surroundings.progress().run();
+        progress.run();
     }
 
     @Override
     public void callback(Runnable task) {
         surroundings.callback(task);
+    }
+
+    @Override
+    public void notice(Runnable task) {
+        surroundings.notice(task);
     }
 
     @Override
@@ -212,12 +229,22 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     @Override
     public void lost(Grant grant) {
-        surroundings.observer().lost(grant.name());
+        surroundings.observer().lost(grant.name(), grant.weight);
     }
 
     @Override
-    public void handedOver(NameUse use) {
-        surroundings.observer().handedOver(use.name());
+    public void handedOver(NameUse use, int permits) {
+        surroundings.observer().handedOver(use.name(), permits);
+    }
+
+    @Override
+    public void trouble(KeyLine line, Throwable cause) {
+        repairs.trouble(line, cause);
+    }
+
+    /** Looks at all lines if an error has cut an event short and nobody has looked since. */
+    void repair() {
+        repairs.repair();
     }
 
     @Override
@@ -242,7 +269,7 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     @Override
     public void reachable() {
-        forEach(KeyLine::reachable);
+        each(KeyLine::reachable);
     }
 
     /** Why this member can't do its part; empty if all is well. */
@@ -253,11 +280,23 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     @Override
     public void alive(long sentAtNanos) {
         session.alive(time(sentAtNanos));
+        repairs.repair();
     }
 
     @Override
     public void lost() {
         session.lost();
-        forEach(KeyLine::sessionLost);
+        each(KeyLine::sessionLost);
+    }
+
+    /** Does it with every line, whatever it throws for one. */
+    void each(Consumer<KeyLine> action) {
+        for (KeyLine line : lines.values()) {
+            try {
+                action.accept(line);
+            } catch (RuntimeException | Error e) {
+                trouble(line, e);
+            }
+        }
     }
 }

@@ -49,7 +49,8 @@ final class NamedCalls implements NamedPermits {
         check(asked);
         PermitRequest request = normal(asked);
         if (Thread.interrupted()) {
-            throw new InterruptedException("Interrupted before waiting for permit '" + use.name() + "'");
+            throw new InterruptedException("Interrupted before waiting for permit '%s', key '%s'"
+                    .formatted(Text.escape(use.name()), Text.escape(request.key())));
         }
         long now = lines.now();
         Grant idle = idle(request, now);
@@ -57,8 +58,7 @@ final class NamedCalls implements NamedPermits {
             return ends.taken(use, idle);
         }
         ParkedCall call = new ParkedCall(use, request, now);
-        KeyLine line = enter(request, call.waiter());
-        Outcome outcome = call.await(line);
+        Outcome outcome = call.await(enter(request, call.waiter()), ends);
         return ends.permit(use, request, call.waiter(), outcome);
     }
 
@@ -69,13 +69,16 @@ final class NamedCalls implements NamedPermits {
         FutureCall call = new FutureCall(use, request, lines, ends);
         Grant idle = idle(request, call.waiter().arrival);
         if (idle != null) {
-            call.serve(idle);
+            call.complete(ends.taken(use, idle));
             return call;
         }
         try {
             call.follow(enter(request, call.waiter()));
         } catch (PermitRejectedException e) {
             call.completeExceptionally(e);
+        } catch (RuntimeException | Error e) {
+            giveUp(request, call.waiter());
+            throw e;
         }
         return call;
     }
@@ -89,17 +92,37 @@ final class NamedCalls implements NamedPermits {
     /** A permit that lies idle in this process. */
     private @Nullable Grant idle(PermitRequest request, long now) {
         KeyLine line = lines.find(request.key());
-        Grant idle = line == null ? null : line.take(use, request.permits(), now);
-        if (idle != null) {
-            lines.handedOver(use);
-        }
-        return idle;
+        return line == null ? null : line.take(use, request.permits(), now);
     }
 
     private KeyLine enter(PermitRequest request, Waiter waiter) {
-        if (waiter.queueing) {
-            use.waiters.incrementAndGet();
+        lines.repair();
+        ends.came(use, waiter);
+        KeyLine entered = null;
+        try {
+            entered = find(request, waiter);
+            return entered;
+        } finally {
+            if (entered == null) {
+                giveUp(request, waiter);
+            }
         }
+    }
+
+    /** The call ends with an exception: it leaves the line, and what it got at this moment goes back. */
+    private void giveUp(PermitRequest request, Waiter waiter) {
+        ends.left(use, waiter);
+        KeyLine line = lines.find(request.key());
+        if (waiter.decide(Outcome.Abandoned.ABANDONED)) {
+            if (line != null) {
+                line.left(waiter);
+            }
+        } else if (waiter.outcome() instanceof Grant grant) {
+            grant.release();
+        }
+    }
+
+    private KeyLine find(PermitRequest request, Waiter waiter) {
         while (true) {
             KeyLine line = lines.line(request.key(), use.policy);
             if (line == null) {
@@ -108,7 +131,6 @@ final class NamedCalls implements NamedPermits {
                 throw ends.failure(use, request, waiter, refused);
             }
             if (!line.fits(use.policy.limit())) {
-                ends.left(use, waiter);
                 throw new IllegalArgumentException(
                         "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
                                 .formatted(Text.escape(request.key()), use.policy.limit(), use.name()));

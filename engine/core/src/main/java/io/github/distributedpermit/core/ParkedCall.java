@@ -36,8 +36,11 @@ final class ParkedCall {
         return waiter;
     }
 
-    /** Waits for the outcome. On an interrupt the call leaves the line, unless it was just served: then it keeps that. */
-    Outcome await(KeyLine line) throws InterruptedException {
+    /**
+     * Waits for the outcome. On an interrupt the call leaves the line, unless it was just served: then it keeps that. On an
+     * error it leaves the line, or gives back what it was served.
+     */
+    Outcome await(KeyLine line, CallEnds ends) throws InterruptedException {
         boolean interrupted = false;
         try {
             while (true) {
@@ -48,16 +51,23 @@ final class ParkedCall {
                 if (interrupted) {
                     if (giveUp(line, Outcome.Abandoned.ABANDONED)) {
                         interrupted = false;
-                        waiter.use.waiters.addAndGet(waiter.queueing ? -1 : 0);
+                        ends.left(waiter.use, waiter);
                         long waited = line.host().now() - waiter.arrival;
-                        throw new InterruptedException("Interrupted after waiting %d ms for permit '%s'"
-                                .formatted(waited / 1_000_000, waiter.use.name()));
+                        throw new InterruptedException("Interrupted after waiting %d ms for permit '%s', key '%s'"
+                                .formatted(
+                                        waited / 1_000_000, Text.escape(waiter.use.name()), Text.escape(line.key())));
                     }
                     continue;
                 }
                 park(line);
                 interrupted = Thread.interrupted();
             }
+        } catch (RuntimeException | Error e) {
+            ends.left(waiter.use, waiter);
+            if (!giveUp(line, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
+                grant.release();
+            }
+            throw e;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

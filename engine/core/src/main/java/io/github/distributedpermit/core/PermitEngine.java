@@ -8,6 +8,7 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +26,20 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
     private final Lines lines;
     private final CallEnds ends;
     private final Departure departure;
+    private final Duration commandTimeout;
+
+    /** As the other one, with one executor for whatever users run. */
+    public PermitEngine(
+            PermitBackend backend,
+            Member member,
+            CoreSettings settings,
+            Map<String, PermitSettings> named,
+            PermitObserver observer,
+            LongSupplier ticker,
+            Scheduler scheduler,
+            Executor executor) {
+        this(backend, member, settings, named, observer, ticker, scheduler, executor, executor);
+    }
 
     /**
      * Joins the store. Does not block.
@@ -36,7 +51,8 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
      * @param observer hears what happens to calls
      * @param ticker the monotonic clock, nanoseconds
      * @param scheduler for renewal, re-checks and time-outs
-     * @param executor runs callbacks of users: futures and loss listeners
+     * @param continuations runs what users let follow from {@link NamedPermits#acquireAsync}
+     * @param notices runs listeners to the loss of permits, on threads that continuations cannot occupy
      */
     public PermitEngine(
             PermitBackend backend,
@@ -46,8 +62,19 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
             PermitObserver observer,
             LongSupplier ticker,
             Scheduler scheduler,
-            Executor executor) {
-        this(backend, member, settings, named, observer, ticker, scheduler, executor, PermitEngine::random);
+            Executor continuations,
+            Executor notices) {
+        this(
+                backend,
+                member,
+                settings,
+                named,
+                observer,
+                ticker,
+                scheduler,
+                continuations,
+                notices,
+                PermitEngine::random);
     }
 
     PermitEngine(
@@ -58,14 +85,17 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
             PermitObserver observer,
             LongSupplier ticker,
             Scheduler scheduler,
-            Executor executor,
+            Executor continuations,
+            Executor notices,
             DoubleSupplier jitter) {
-        PermitObserver safe = SafeObserver.of(observer);
-        departure = new Departure(settings.commandTimeout(), scheduler);
-        Surroundings surroundings = new Surroundings(ticker, scheduler, executor, jitter, safe, departure::progress);
-        lines = new Lines(backend, member, settings, surroundings);
-        catalog = new Catalog(settings, named, backend.handOverSlice().toNanos(), lines.session(), safe);
-        ends = new CallEnds(safe, lines);
+        Surroundings surroundings =
+                new Surroundings(ticker, scheduler, continuations, notices, jitter, SafeObserver.of(observer));
+        commandTimeout = settings.commandTimeout();
+        departure = new Departure(settings.commandTimeout(), surroundings.scheduler());
+        lines = new Lines(backend, member, settings, surroundings, departure::progress);
+        catalog = new Catalog(
+                settings, named, backend.handOverSlice().toNanos(), lines.session(), surroundings.observer());
+        ends = new CallEnds(surroundings.observer(), lines, backend.address());
     }
 
     private static double random() {
@@ -97,14 +127,29 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
         return lines.inspect(key);
     }
 
-    /** Sets or lifts the operator's limit of a key in the store; 0 is a pause. */
+    /**
+     * Sets or lifts the operator's limit of a key in the store; 0 is a pause.
+     *
+     * @throws IllegalArgumentException if the limit is negative
+     */
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         return lines.override(key, limit);
     }
 
-    /** Why this process can't do its part although the store may answer; empty if all is well. For health. */
+    /**
+     * Sends the store a claim that asks for nothing, the same way as all claims; ends with its answer, or fails with {@code
+     * PermitStoreException}. It is of a key that no call uses, {@value Lines#PROBE}.
+     */
+    public CompletionStage<?> probe() {
+        return lines.probe();
+    }
+
+    /**
+     * Why this process may get no permits although the store may answer: it receives no notifications, or claims or timers
+     * have been due for too long. Empty if all is well. For health.
+     */
     public Optional<String> problem() {
-        return lines.problem();
+        return lines.problem().or(() -> Overdue.among(lines, commandTimeout));
     }
 
     /** How many keys this process has in memory. */

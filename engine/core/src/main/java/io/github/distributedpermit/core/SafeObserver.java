@@ -26,7 +26,7 @@ final class SafeObserver implements PermitObserver {
     private static void safely(Runnable notice) {
         try {
             notice.run();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) { // whatever it is, the permit is not to be lost by it
             LOG.log(Level.WARNING, "An observer of permits failed; the call goes on", e);
         }
     }
@@ -57,12 +57,12 @@ final class SafeObserver implements PermitObserver {
     }
 
     @Override
-    public void lost(String name) {
-        safely(() -> target.lost(name));
+    public void lost(String name, int permits) {
+        safely(() -> target.lost(name, permits));
     }
 
     @Override
-    public void handedOver(String name) {
-        safely(() -> target.handedOver(name));
+    public void handedOver(String name, int permits) {
+        safely(() -> target.handedOver(name, permits));
     }
 }

@@ -16,6 +16,12 @@ final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable Throwab
     final long at;
     int held;
     boolean inFlight = true;
+    /** Whether an event has taken it along to hand it to the store. One that an error kept from that never leaves. */
+    boolean leaves;
+
+    @Nullable
+    SentClaim next;
+
     /** When the command time-out began: when it was sent, or written, or when the process went on. */
     private long clockFrom;
 

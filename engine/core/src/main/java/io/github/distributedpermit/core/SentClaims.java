@@ -1,44 +1,71 @@
 package io.github.distributedpermit.core;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of a line that the store has not confirmed, oldest first. Those in flight may still be answered; the others
- * have failed or timed out, and nobody knows whether they took effect. Guarded by the lock of the line.
+ * have failed or timed out, and nobody knows whether they took effect. Guarded by the lock of the line. Links and counts
+ * change together, without a call in between, so that no error can leave them at odds.
  */
 final class SentClaims {
 
     /** While the store is away only so many are remembered one by one. */
     private static final int MOST_UNANSWERED = 16;
 
-    private final Deque<SentClaim> claims = new ArrayDeque<>(4);
+    private @Nullable SentClaim oldest;
+    private @Nullable SentClaim newest;
+    private int size;
     private int inFlight;
 
     void add(SentClaim claim) {
-        if (claims.size() - inFlight >= MOST_UNANSWERED) {
+        if (size - inFlight >= MOST_UNANSWERED) {
             mergeOldest();
         }
-        claims.add(claim);
+        SentClaim before = newest;
+        if (before == null) {
+            oldest = claim;
+        } else {
+            before.next = claim;
+        }
+        newest = claim;
+        size++;
         inFlight++;
     }
 
     /** An answer to the older of the two will be ignored; what it gave back is remembered by the newer. */
     private void mergeOldest() {
-        SentClaim oldest = claims.peekFirst();
-        if (oldest != null && !oldest.inFlight) {
-            claims.removeFirst();
-            SentClaim following = claims.peekFirst();
-            if (following != null) {
-                following.held = Math.min(following.held, oldest.held);
+        SentClaim first = oldest;
+        if (first != null && !first.inFlight) {
+            SentClaim following = first.next;
+            if (following != null && first.held < following.held) {
+                following.held = first.held;
             }
+            removeOldest(first);
         }
+    }
+
+    private void removeOldest(SentClaim first) {
+        SentClaim following = first.next;
+        oldest = following;
+        if (following == null) {
+            newest = null;
+        }
+        size--;
+        if (first.inFlight) {
+            first.inFlight = false;
+            inFlight--;
+        }
+    }
+
+    /** The first of all; each knows its {@link SentClaim#next}. */
+    @Nullable
+    SentClaim oldest() {
+        return oldest;
     }
 
     @Nullable
     SentClaim find(long sequence) {
-        for (SentClaim claim : claims) {
+        for (SentClaim claim = oldest; claim != null; claim = claim.next) {
             if (claim.sequence == sequence) {
                 return claim;
             }
@@ -49,7 +76,7 @@ final class SentClaims {
     /** What the store must leave us, going by the claims sent after this one. */
     int leastHeldAfter(long sequence) {
         int least = Integer.MAX_VALUE;
-        for (SentClaim claim : claims) {
+        for (SentClaim claim = oldest; claim != null; claim = claim.next) {
             if (claim.sequence > sequence) {
                 least = Math.min(least, claim.held);
             }
@@ -70,18 +97,14 @@ final class SentClaims {
 
     /** The store has seen this claim; whatever becomes of those before it, they change nothing any more. */
     void confirmed(long sequence) {
-        claims.removeIf(claim -> {
-            boolean settled = claim.sequence <= sequence;
-            if (settled && claim.inFlight) {
-                inFlight--;
-            }
-            return settled;
-        });
+        for (SentClaim first = oldest; first != null && first.sequence <= sequence; first = oldest) {
+            removeOldest(first);
+        }
     }
 
     /** Nothing could be received until now. */
     void restart(long now) {
-        for (SentClaim claim : claims) {
+        for (SentClaim claim = oldest; claim != null; claim = claim.next) {
             claim.restart(now);
         }
     }
@@ -89,11 +112,8 @@ final class SentClaims {
     /** What was sent up to that time the store has forgotten. Whether one of these claims was still in flight. */
     boolean forgetUntil(long time) {
         int before = inFlight;
-        for (SentClaim oldest = claims.peekFirst(); oldest != null && oldest.at <= time; oldest = claims.peekFirst()) {
-            claims.removeFirst();
-            if (oldest.inFlight) {
-                inFlight--;
-            }
+        for (SentClaim first = oldest; first != null && first.at <= time; first = oldest) {
+            removeOldest(first);
         }
         return inFlight < before;
     }
@@ -106,7 +126,7 @@ final class SentClaims {
     @Nullable
     SentClaim oldestInFlight() {
         if (inFlight > 0) {
-            for (SentClaim claim : claims) {
+            for (SentClaim claim = oldest; claim != null; claim = claim.next) {
                 if (claim.inFlight) {
                     return claim;
                 }
@@ -117,8 +137,8 @@ final class SentClaims {
 
     /** When the oldest that is not confirmed was sent; {@link LineState#NEVER} if there is none. */
     long oldestAt() {
-        SentClaim oldest = claims.peekFirst();
-        return oldest == null ? LineState.NEVER : oldest.at;
+        SentClaim first = oldest;
+        return first == null ? LineState.NEVER : first.at;
     }
 
     int inFlight() {
@@ -126,11 +146,13 @@ final class SentClaims {
     }
 
     boolean isEmpty() {
-        return claims.isEmpty();
+        return size == 0;
     }
 
     void clear() {
-        claims.clear();
+        oldest = null;
+        newest = null;
+        size = 0;
         inFlight = 0;
     }
 }

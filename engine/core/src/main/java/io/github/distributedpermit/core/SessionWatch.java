@@ -63,7 +63,7 @@ final class SessionWatch {
                 return;
             }
         }
-        lines.forEach(KeyLine::check);
+        lines.each(KeyLine::check);
     }
 
     synchronized void lost() {

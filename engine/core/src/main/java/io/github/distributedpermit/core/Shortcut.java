@@ -30,10 +30,15 @@ final class Shortcut {
             return null;
         }
         Grant grant = ledger.grant(line, use, weight, now);
-        ledger.hold(grant);
-        state.usedBy(use);
-        if (ledger.idle() == 0) {
-            state.lingering.end();
+        try {
+            state.usedBy(use);
+            if (ledger.idle() == weight) {
+                state.lingering.end();
+            }
+            ledger.hold(grant);
+        } catch (Throwable e) {
+            grant.ended = true; // nobody will have it: the next event takes it back
+            throw e;
         }
         return grant;
     }

@@ -29,6 +29,9 @@ class Waiter {
     Waiter next;
 
     boolean inLine;
+    /** Whether the gauge of its name counts it; belongs to who decides the outcome, not to the line. */
+    boolean gauged;
+
     long firstClaim = UNCLAIMED;
 
     private volatile @Nullable Outcome outcome;

@@ -3,7 +3,10 @@ package io.github.distributedpermit.core;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The line of one key within this process, first come first served; any waiter leaves in constant time. */
+/**
+ * The line of one key within this process, first come first served; any waiter leaves in constant time. Links and counts
+ * change together, without a call in between, so that no error can leave them at odds.
+ */
 final class WaiterQueue {
 
     private @Nullable Waiter first;
@@ -24,7 +27,9 @@ final class WaiterQueue {
         waiter.inLine = true;
         size++;
         weight += waiter.weight;
-        heaviest = Math.max(heaviest, waiter.weight);
+        if (waiter.weight > heaviest) {
+            heaviest = waiter.weight;
+        }
         if (waiter.queueing) {
             queueing++;
         }
@@ -113,10 +118,28 @@ final class WaiterQueue {
         while (w != null) {
             Waiter following = w.next;
             if (which.test(w)) {
-                remove(w);
+                // who is decided and still in line is woken by the next event, if an error cuts this one short
                 if (w.decide(outcome)) {
                     effects.ended(w, outcome);
                 }
+                remove(w);
+            }
+            w = following;
+        }
+    }
+
+    /** After an error: whoever is decided leaves, and is woken once more in case nobody has. */
+    void mend(Ledger ledger, Effects effects) {
+        Waiter w = first;
+        while (w != null) {
+            Waiter following = w.next;
+            Outcome outcome = w.outcome();
+            if (outcome != null) {
+                if (outcome instanceof Grant grant) {
+                    ledger.holdAfterError(grant);
+                }
+                effects.ended(w, outcome);
+                remove(w);
             }
             w = following;
         }

@@ -15,6 +15,14 @@ public interface PermitBackend {
      */
     PermitStore join(Member member, HoldingListener listener);
 
+    /**
+     * Host and port of the servers, for messages: separated by commas if there are several, empty if there are none. Never
+     * holds a user, a password or a token.
+     */
+    default String address() {
+        return "";
+    }
+
     /** How long a process hands a permit over among its own calls while others wait, if the user does not say. */
     default Duration handOverSlice() {
         return Duration.ofMillis(5);

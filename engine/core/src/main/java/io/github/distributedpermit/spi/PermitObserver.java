@@ -5,7 +5,7 @@ import java.time.Duration;
 
 /**
  * Hears what happens to calls, by permit name; for metrics. Called outside of every lock by the thread it happens on, so
- * it must be quick. What it throws is logged and never reaches the call.
+ * it must be quick. What it throws, errors included, is logged and never reaches the call.
  */
 public interface PermitObserver {
 
@@ -27,9 +27,17 @@ public interface PermitObserver {
     /** A call gave its permit back. */
     default void released(String name, Duration held) {}
 
-    /** A held permit was lost. */
-    default void lost(String name) {}
+    /**
+     * A call lost what it held.
+     *
+     * @param permits how many permits that were
+     */
+    default void lost(String name, int permits) {}
 
-    /** A permit passed to the next waiter of this process without the store. */
-    default void handedOver(String name) {}
+    /**
+     * A call got what another call of this process gave back, without the store.
+     *
+     * @param permits how many permits that were
+     */
+    default void handedOver(String name, int permits) {}
 }

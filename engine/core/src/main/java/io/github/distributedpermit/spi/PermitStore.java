@@ -38,6 +38,8 @@ public interface PermitStore extends AutoCloseable {
     /**
      * Sets or lifts the operator's limit of a key, which wins over every member's own; 0 is a pause. It does not vanish
      * with the key.
+     *
+     * @throws IllegalArgumentException thrown at once, in every store, if the limit is negative; see {@link OverrideLimit}
      */
     CompletionStage<Void> override(String key, OptionalInt limit);
 

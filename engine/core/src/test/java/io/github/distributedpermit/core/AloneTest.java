@@ -151,6 +151,7 @@ class AloneTest {
                 PermitObserver.NONE,
                 process::clock,
                 process,
+                Runnable::run,
                 Runnable::run);
     }
 }

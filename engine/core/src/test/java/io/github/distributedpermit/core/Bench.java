@@ -64,6 +64,10 @@ final class Bench {
         return table == null ? 0 : table.used();
     }
 
+    static PermitSettings limit(int limit) {
+        return new PermitSettings(limit, null, null, null, null, null, null, null);
+    }
+
     static CoreSettings linger(Duration linger) {
         CoreSettings d = CoreSettings.DEFAULTS;
         return new CoreSettings(
@@ -136,7 +140,7 @@ final class Bench {
             this.bench = bench;
             process = new SimProcess(id, bench.time, 1_000_000_007L);
             Map<String, PermitSettings> named = new HashMap<>();
-            named.put(KEY, new PermitSettings(limit, null, null, null, null, null, null, null));
+            named.put(KEY, limit(limit));
             engine = new PermitEngine(
                     bench.network.backend(process),
                     new Member(id, id),
@@ -145,6 +149,7 @@ final class Bench {
                     observer,
                     process::clock,
                     process,
+                    Runnable::run,
                     Runnable::run,
                     () -> 0.5);
             link = bench.network.link(id);

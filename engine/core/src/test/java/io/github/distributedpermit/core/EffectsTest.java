@@ -53,6 +53,7 @@ class EffectsTest {
                 PermitObserver.NONE,
                 process::clock,
                 process,
+                executor,
                 executor);
         engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
         List<CompletableFuture<Permit>> calls = IntStream.range(0, 3)

@@ -183,7 +183,7 @@ class LeaseTest {
     void theObserverHearsOfALoss() {
         Party a = bench.member("a", 1, CoreSettings.DEFAULTS, new PermitObserver() {
             @Override
-            public void lost(String name) {
+            public void lost(String name, int permits) {
                 told.add(name);
             }
         });

@@ -183,6 +183,16 @@ public class LineUnderLincheck {
         public void lost(Grant grant) {}
 
         @Override
-        public void handedOver(NameUse use) {}
+        public void handedOver(NameUse use, int permits) {}
+
+        @Override
+        public void notice(Runnable task) {
+            task.run();
+        }
+
+        @Override
+        public void trouble(KeyLine line, Throwable cause) {
+            throw new IllegalStateException(cause);
+        }
     }
 }

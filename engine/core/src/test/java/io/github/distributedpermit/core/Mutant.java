@@ -50,6 +50,7 @@ enum Mutant {
     HEAVY_JUDGED_TOO_EARLY("LineState", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
     RENEWED_WITHOUT_ANSWERS("ClaimPlan", "isProbing", FixedValue.value(false)),
     STANDSTILL_UNNOTICED("LineTimer", "lateBy", FixedValue.value(0L)),
+    LEFT_BROKEN("LineState", "mend", Mistakes.Skipped.class),
     TIMER_WHILE_WINDOW_FULL("LineState", "nextTime", Mistakes.TimerWhileFull.class),
     CANCEL_LEAKS("FutureCall", "end", Mistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),

@@ -67,6 +67,7 @@ class MutantTest {
         "LIMIT_LOWERED_UNHEARD, HandOverTest, aLoweredLimitEndsTheHandingOver",
         "NEVER_LEARNS, HandOverTest, aLingeringPermitGoesBackAsSoonAsTheProcessHearsThatAnotherWaits",
         "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
+        "LEFT_BROKEN, ErrorsTest, callThatWasDecidedWhenAnErrorStruckHasItsPermit",
     })
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {
         Class<?> type = Class.forName(MutantTest.class.getPackageName() + "." + test);

@@ -2,7 +2,6 @@ package io.github.distributedpermit.core;
 
 import java.lang.reflect.Field;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +12,6 @@ final class Peek {
     private static final Field LINES = field(PermitEngine.class, "lines");
     private static final Field LINES_BY_KEY = field(Lines.class, "lines");
     private static final Field STATE = field(KeyLine.class, "state");
-    private static final Field CLAIMS = field(SentClaims.class, "claims");
     private static final Field CATALOG = field(PermitEngine.class, "catalog");
 
     private Peek() {}
@@ -53,8 +51,8 @@ final class Peek {
     /** The claims the line remembers, oldest first. */
     static List<SentClaim> sent(LineState state) {
         List<SentClaim> claims = new ArrayList<>();
-        for (Object claim : (Collection<?>) get(CLAIMS, state.plan.sent)) {
-            claims.add((SentClaim) claim);
+        for (SentClaim claim = state.plan.sent.oldest(); claim != null; claim = claim.next) {
+            claims.add(claim);
         }
         return claims;
     }

@@ -35,6 +35,7 @@ class SessionStoreTest {
             process::clock,
             process,
             Runnable::run,
+            Runnable::run,
             () -> 0.5);
     private final SimSessionStore.Link link = store.link("a");
     private final List<String> told = new ArrayList<>();

@@ -69,6 +69,7 @@ final class SimMember {
                 process::clock,
                 process,
                 plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
+                plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
                 plan.random::nextDouble);
         link = network.link(id);
     }

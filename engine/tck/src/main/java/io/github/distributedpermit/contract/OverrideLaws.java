@@ -1,6 +1,7 @@
 package io.github.distributedpermit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.distributedpermit.spi.Holding;
 import java.util.OptionalInt;
@@ -100,6 +101,20 @@ interface OverrideLaws extends ContractTests {
         assertThat(look(key).override()).isEqualTo(OptionalInt.of(2));
         assertThat(a.inspect(key).override()).isEqualTo(OptionalInt.of(2));
         assertThat(a.attempt(key, 1, 2).permits()).isEqualTo(2);
+    }
+
+    @Test
+    default void negativeOverrideIsRefusedInTheCallersThreadAndChangesNothing() {
+        String key = key();
+        Peer a = peer();
+        a.override(key, 2);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> a.override(key, -1))
+                .withMessageContaining("-1");
+        assertThatIllegalArgumentException().isThrownBy(() -> a.override(key, Integer.MIN_VALUE));
+
+        assertThat(a.inspect(key).override()).isEqualTo(OptionalInt.of(2));
     }
 
     @Test

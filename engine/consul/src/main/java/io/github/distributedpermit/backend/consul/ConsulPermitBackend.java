@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
+import java.net.URI;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
@@ -12,6 +13,9 @@ import java.util.function.LongSupplier;
  * thread of its own.
  */
 public final class ConsulPermitBackend implements PermitBackend {
+
+    private static final int HTTP = 80;
+    private static final int HTTPS = 443;
 
     /** The name of this backend, as in {@code distributed-permit.backend}. */
     public static final String NAME = "consul";
@@ -42,6 +46,13 @@ public final class ConsulPermitBackend implements PermitBackend {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public String address() {
+        URI address = settings.address();
+        int usual = "https".equalsIgnoreCase(address.getScheme()) ? HTTPS : HTTP;
+        return address.getHost() + ":" + (address.getPort() < 0 ? usual : address.getPort());
     }
 
     @Override

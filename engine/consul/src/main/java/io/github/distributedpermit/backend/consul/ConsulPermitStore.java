@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.net.http.HttpClient;
@@ -97,6 +98,7 @@ final class ConsulPermitStore implements PermitStore, Lane.Host {
 
     @Override
     public CompletionStage<Void> override(String key, OptionalInt limit) {
+        OverrideLimit.check(limit);
         if (limit.orElse(0) > MAX_LIMIT) {
             return refused("override " + limit.getAsInt() + " of key " + KeyEncoding.encode(key));
         }

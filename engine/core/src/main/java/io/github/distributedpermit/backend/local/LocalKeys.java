@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.local;
 
+import io.github.distributedpermit.spi.StackRoom;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.Step;
 import java.time.Duration;
@@ -48,6 +49,7 @@ final class LocalKeys {
 
     /** Makes a step of a key, which comes into being if need be. */
     Step step(String key, Operation operation) {
+        StackRoom.check(); // the table is this process' store: no error may leave it half changed
         AtomicReference<Step> result = new AtomicReference<>();
         tables.compute(key, (k, known) -> {
             KeyTable table = known == null ? KeyTable.leased(tombstone) : known;
@@ -69,6 +71,7 @@ final class LocalKeys {
 
     /** Makes a step of a key if it exists, and reads its table after it. */
     <T> Optional<T> read(String key, Operation operation, Function<KeyTable, T> reader) {
+        StackRoom.check();
         AtomicReference<Optional<T>> result = new AtomicReference<>(Optional.empty());
         AtomicReference<Optional<Step>> step = new AtomicReference<>(Optional.empty());
         tables.computeIfPresent(key, (k, table) -> {

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.local;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.step.KeyTable;
@@ -53,6 +54,7 @@ final class LocalPermitStore implements PermitStore {
 
     @Override
     public CompletionStage<Void> override(String key, OptionalInt limit) {
+        OverrideLimit.check(limit);
         if (closed) {
             return closedAlready();
         }

@@ -57,7 +57,7 @@ final class Failures {
                         null);
             }
             if (cause instanceof RedisCommandTimeoutException) {
-                return PermitStoreException.passing("Redis did not answer in time", null);
+                return PermitStoreException.passing("Redis did not answer in time", cause);
             }
             Throwable deeper = cause.getCause();
             boolean wrapper = cause instanceof CompletionException || cause instanceof ExecutionException;
@@ -67,7 +67,7 @@ final class Failures {
             cause = deeper;
         }
         return PermitStoreException.passing(
-                "Redis can't be reached: " + cause.getClass().getSimpleName(), null);
+                "Redis can't be reached: " + cause.getClass().getSimpleName(), cause);
     }
 
     /**

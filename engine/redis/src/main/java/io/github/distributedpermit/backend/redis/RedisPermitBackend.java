@@ -56,6 +56,11 @@ public final class RedisPermitBackend implements PermitBackend {
     }
 
     @Override
+    public String address() {
+        return RedisAddress.of(factory);
+    }
+
+    @Override
     public PermitStore join(Member member, HoldingListener listener) {
         return new RedisPermitStore(factory, settings, member, listener, ticker);
     }

@@ -5,6 +5,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.lettuce.core.ScriptOutputType;
 import java.nio.charset.StandardCharsets;
@@ -58,9 +59,7 @@ final class RedisPermitStore implements PermitStore {
     @Override
     @SuppressWarnings("NullAway") // a Void is null
     public CompletionStage<Void> override(String key, OptionalInt limit) {
-        if (limit.isPresent() && limit.getAsInt() < 0) {
-            throw new IllegalArgumentException("An override is 0 or more, not " + limit.getAsInt());
-        }
+        OverrideLimit.check(limit);
         String value = Integer.toString(limit.orElse(-1));
         return run(new KeyCall<Object, Void>(
                 Script.OVERRIDE,

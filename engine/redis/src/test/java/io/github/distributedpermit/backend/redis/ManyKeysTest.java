@@ -79,6 +79,7 @@ class ManyKeysTest {
                 PermitObserver.NONE,
                 System::nanoTime,
                 scheduler,
+                callbacks,
                 callbacks);
         try {
             NamedPermits permits = engine.named("once");

@@ -45,6 +45,13 @@ public final class ZooKeeperPermitBackend implements PermitBackend {
     }
 
     @Override
+    public String address() {
+        String servers = client.getZookeeperClient().getCurrentConnectionString();
+        int path = servers.indexOf('/');
+        return path < 0 ? servers : servers.substring(0, path);
+    }
+
+    @Override
     public PermitStore join(Member member, HoldingListener listener) {
         return new ZooKeeperPermitStore(client, settings, member, listener, ticker);
     }

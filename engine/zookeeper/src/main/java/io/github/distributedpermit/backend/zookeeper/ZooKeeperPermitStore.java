@@ -6,6 +6,7 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
@@ -103,6 +104,7 @@ final class ZooKeeperPermitStore implements PermitStore, MemberSession.Events {
 
     @Override
     public CompletionStage<Void> override(String key, OptionalInt limit) {
+        OverrideLimit.check(limit);
         return whenReady(key).thenCompose(link -> new OverrideChange(context, key, limit).begin(link));
     }
 

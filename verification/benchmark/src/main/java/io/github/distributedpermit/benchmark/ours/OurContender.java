@@ -39,6 +39,7 @@ public final class OurContender implements Contender {
                 PermitObserver.NONE,
                 System::nanoTime,
                 timers,
+                ForkJoinPool.commonPool(),
                 ForkJoinPool.commonPool());
     }
 

@@ -1,0 +1,161 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** Users' code on the library's threads, and on the application's. */
+class ThreadsTest {
+
+    private static final int CALLS = 8;
+
+    private final CountDownLatch go = new CountDownLatch(1);
+    private final CuttableBackend backend = new CuttableBackend();
+    private final ApplicationContextRunner runner = Starts.withBackend(backend)
+            .withPropertyValues(
+                    "distributed-permit.lease=900ms",
+                    "distributed-permit.command-timeout=300ms",
+                    "distributed-permit.permits.export.limit=50");
+
+    @AfterEach
+    void letGo() {
+        go.countDown();
+    }
+
+    @Test
+    void lossIsToldWhileContinuationsAndOtherListenersAreBusy() {
+        runner.run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            occupy(permits);
+            Permit slow = permits.acquire("export");
+            slow.onLoss(this::busy);
+            Permit quick = permits.acquire("export");
+            CountDownLatch told = new CountDownLatch(1);
+            quick.onLoss(told::countDown);
+            backend.line = CuttableBackend.Line.SILENT;
+            await().until(() -> !quick.isHeld());
+            assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            go.countDown();
+        });
+    }
+
+    @Test
+    void continuationsMayWaitForOtherPermits() {
+        runner.run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            AtomicInteger done = new AtomicInteger();
+            List<CompletableFuture<Void>> calls = IntStream.range(0, CALLS)
+                    .mapToObj(i -> permits.acquireAsync("export").thenAccept(outer -> {
+                        try (outer) {
+                            permits.acquireAsync("export")
+                                    .orTimeout(20, TimeUnit.SECONDS)
+                                    .join()
+                                    .release();
+                            done.incrementAndGet();
+                        }
+                    }))
+                    .toList();
+            calls.forEach(call -> call.orTimeout(30, TimeUnit.SECONDS).join());
+            assertThat(done).hasValue(CALLS);
+        });
+    }
+
+    @Test
+    void shutdownDoesNotWaitForBusyContinuations() {
+        long[] began = {0};
+        runner.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=60s")
+                .run(context -> {
+                    occupy(context.getBean(Permits.class));
+                    began[0] = System.nanoTime();
+                });
+        assertThat(Duration.ofNanos(System.nanoTime() - began[0])).isLessThan(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void continuationsRunOnBootsExecutor() {
+        runner.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+                .withPropertyValues("spring.task.execution.thread-name-prefix=boots-")
+                .run(context -> assertThat(threadOfAContinuation(context.getBean(Permits.class)))
+                        .startsWith("boots-"));
+    }
+
+    @Test
+    void executorOfTheApplicationPrecedesBoots() {
+        ExecutorService own = Executors.newSingleThreadExecutor(task -> new Thread(task, "own"));
+        try {
+            runner.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+                    .withPropertyValues("spring.task.execution.mode=force")
+                    .withBean("distributedPermitExecutor", Executor.class, () -> own)
+                    .run(context -> assertThat(threadOfAContinuation(context.getBean(Permits.class)))
+                            .isEqualTo("own"));
+        } finally {
+            own.shutdownNow();
+        }
+    }
+
+    @Test
+    void continuationThatTheExecutorRefusesRunsOnAThreadOfTheLibrary() {
+        ExecutorService own = Executors.newSingleThreadExecutor();
+        own.shutdown();
+        runner.withBean("distributedPermitExecutor", Executor.class, () -> own)
+                .run(context -> assertThat(threadOfAContinuation(context.getBean(Permits.class)))
+                        .startsWith("distributed-permit-callback-"));
+    }
+
+    /** As many continuations as Boot's executor has threads by default. */
+    private void occupy(Permits permits) throws InterruptedException {
+        CountDownLatch busy = new CountDownLatch(CALLS);
+        Permit all = permits.named("export").acquire(PermitRequest.of("export").withPermits(50));
+        List<CompletableFuture<Permit>> waiting = IntStream.range(0, CALLS)
+                .mapToObj(i -> permits.acquireAsync("export"))
+                .toList();
+        for (CompletableFuture<Permit> call : waiting) {
+            CompletableFuture<Void> unused = call.thenAccept(permit -> {
+                permit.release();
+                busy.countDown();
+                busy();
+            });
+        }
+        all.release();
+        busy.await(5, TimeUnit.SECONDS);
+    }
+
+    private void busy() {
+        try {
+            go.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String threadOfAContinuation(Permits permits) throws Exception {
+        try (Permit all =
+                permits.named("export").acquire(PermitRequest.of("export").withPermits(50))) {
+            CompletableFuture<Permit> waiting = permits.acquireAsync("export");
+            CompletableFuture<String> name = waiting.thenApply(permit -> {
+                permit.release();
+                return Thread.currentThread().getName();
+            });
+            all.release();
+            return name.get(10, TimeUnit.SECONDS);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.github.distributedpermit.spi;
+
+/**
+ * Makes sure that the calling thread has some room left on its stack, before a step into code that an error must not cut
+ * short: an executor whose own lock stayed locked would be dead for the whole process.
+ */
+public final class StackRoom {
+
+    /** About three kilobytes; an executor, or the store in memory, takes half of that. */
+    private static final int LEVELS = 36;
+
+    private StackRoom() {}
+
+    /** Throws the {@link StackOverflowError} here, where nothing has been touched. Takes a third of a microsecond. */
+    public static void check() {
+        if (use(LEVELS, 1, 2, 3, 4, 5, 6, 7, 8) == Long.MIN_VALUE) {
+            throw new IllegalStateException("cannot be");
+        }
+    }
+
+    /** Uses all of its arguments after the call below it, so that each level keeps them on the stack. */
+    private static long use(int levels, long a, long b, long c, long d, long e, long f, long g, long h) {
+        if (levels == 0) {
+            return a;
+        }
+        long below = use(levels - 1, b, c, d, e, f, g, h, a);
+        return (below ^ a ^ b ^ c ^ d ^ e ^ f ^ g ^ h) & Long.MAX_VALUE;
+    }
+}

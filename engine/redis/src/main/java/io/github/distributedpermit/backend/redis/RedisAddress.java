@@ -1,0 +1,32 @@
+package io.github.distributedpermit.backend.redis;
+
+import java.util.Collection;
+import java.util.stream.Collectors;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** Where a factory connects to, for messages: hosts and ports, and nothing that is secret. */
+final class RedisAddress {
+
+    private RedisAddress() {}
+
+    static String of(LettuceConnectionFactory factory) {
+        RedisSentinelConfiguration sentinels = factory.getSentinelConfiguration();
+        if (sentinels != null) {
+            return "Sentinels " + nodes(sentinels.getSentinels());
+        }
+        RedisClusterConfiguration cluster = factory.getClusterConfiguration();
+        if (cluster != null) {
+            return nodes(cluster.getClusterNodes());
+        }
+        return factory.getSocketConfiguration() != null
+                ? factory.getSocketConfiguration().getSocket()
+                : factory.getHostName() + ":" + factory.getPort();
+    }
+
+    private static String nodes(Collection<RedisNode> nodes) {
+        return nodes.stream().map(RedisNode::asString).sorted().collect(Collectors.joining(","));
+    }
+}
