@@ -9,18 +9,15 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 
-/** A way to a server on which present connections can fall silent while new ones work, or on which none is accepted. */
+/** A way to a server on which present connections can fall silent while new ones work. */
 final class SilentProxy implements AutoCloseable {
 
     private static final int UNLIMITED = Integer.MAX_VALUE;
 
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
-    private final AtomicInteger refused = new AtomicInteger();
     private final ServerSocket listener;
     private final int target;
-    private volatile boolean refusing;
 
     SilentProxy(int target) {
         this.target = target;
@@ -46,30 +43,11 @@ final class SilentProxy implements AutoCloseable {
         connections.forEach(connection -> connection.left = bytes);
     }
 
-    /** Ends all connections, and ends new ones at once. */
-    void refuse() {
-        refusing = true;
-        connections.forEach(Connection::close);
-    }
-
-    void accept(boolean accepting) {
-        refusing = !accepting;
-    }
-
-    int refused() {
-        return refused.get();
-    }
-
     private void accept() {
         while (!listener.isClosed()) {
             try {
                 Socket client = listener.accept();
-                if (refusing) {
-                    refused.incrementAndGet();
-                    quietly(client);
-                } else {
-                    connections.add(new Connection(client, new Socket(InetAddress.getLoopbackAddress(), target)));
-                }
+                connections.add(new Connection(client, new Socket(InetAddress.getLoopbackAddress(), target)));
             } catch (IOException e) {
                 // closed, or the server is down
             }
