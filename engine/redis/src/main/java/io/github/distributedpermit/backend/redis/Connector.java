@@ -40,8 +40,9 @@ final class Connector implements AutoCloseable {
     private final Silence silence;
     private final Supplier<Outbox> outboxes;
     private final Runnable wake;
+    private final Runnable masterMoved;
     private @Nullable OwnClient client;
-    private @Nullable MasterLocator locator;
+    private volatile @Nullable MasterLocator locator; // also read by the threads of Lettuce
     private long lastReplacement = System.nanoTime() - CLUSTER_PAUSE_NANOS;
     private volatile @Nullable CompletableFuture<?> connecting;
 
@@ -51,13 +52,15 @@ final class Connector implements AutoCloseable {
             byte[] channel,
             Silence silence,
             Supplier<Outbox> outboxes,
-            Runnable wake) {
+            Runnable wake,
+            Runnable masterMoved) {
         this.factory = factory;
         this.timeout = timeout;
         this.channel = channel;
         this.silence = silence;
         this.outboxes = outboxes;
         this.wake = wake;
+        this.masterMoved = masterMoved;
     }
 
     /** The client that the connections are of; made when first needed, for the factory may be started later. */
@@ -92,15 +95,16 @@ final class Connector implements AutoCloseable {
         };
     }
 
-    /** A connection that is being made leads to the wrong server. */
+    /** A connection that is being made leads to the wrong server, and so may the present one. */
     private void masterChanged() {
         CompletableFuture<?> attempt = connecting;
         if (attempt != null) {
             attempt.cancel(false);
         }
-        wake.run();
+        masterMoved.run();
     }
 
+    /** Whether its server may take claims, as far as that is known; cheap, and for any thread. */
     boolean isMaster(Attachment to) {
         MasterLocator known = locator;
         RedisURI server = to.server();

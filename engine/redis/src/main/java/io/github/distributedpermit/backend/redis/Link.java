@@ -53,8 +53,8 @@ final class Link implements AutoCloseable {
             Silence silence,
             Supplier<Outbox> outboxes,
             Runnable reachable) {
-        this.connector =
-                new Connector(factory, settings.commandTimeout(), ear.channel(), silence, outboxes, this::wake);
+        this.connector = new Connector(
+                factory, settings.commandTimeout(), ear.channel(), silence, outboxes, this::wake, this::masterMoved);
         this.ear = ear;
         this.watch = settings.watch();
         this.reachable = reachable;
@@ -153,10 +153,27 @@ final class Link implements AutoCloseable {
                 ear.close(); // what made the one connection useless holds for the other
             }
             replace(next, PermitStoreException.passing("The connection to Redis was given up and made anew", null));
+            if (!connector.isMaster(next)) { // since it was made, when masterMoved could not see it yet
+                PermitStoreException why = PermitStoreException.passing("The server is not the master any more", null);
+                replace(null, why);
+                throw why;
+            }
             reachable.run();
         } else if (present != null) {
             present.outbox().resume(present);
         }
+    }
+
+    /**
+     * What the known ex-master still answers must not count, and the thread that looks after the connection may be busy for
+     * seconds. Runs on any thread.
+     */
+    private void masterMoved() {
+        Attachment to = attachment;
+        if (to != null && !connector.isMaster(to)) {
+            to.retire(PermitStoreException.passing("The server is not the master any more", null));
+        }
+        wake();
     }
 
     /** From now on claims use this connection. */

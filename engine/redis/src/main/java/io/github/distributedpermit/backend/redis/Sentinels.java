@@ -35,7 +35,7 @@ final class Sentinels implements MasterLocator {
     private final SentinelView view;
     private final List<SentinelNode> nodes = new ArrayList<>();
     private final ScheduledFuture<?> asking;
-    private @Nullable Master master;
+    private volatile @Nullable Master master;
 
     /**
      * Begins to ask.
@@ -111,7 +111,7 @@ final class Sentinels implements MasterLocator {
     }
 
     @Override
-    public synchronized boolean isMaster(RedisURI server) {
+    public boolean isMaster(RedisURI server) { // for every notice: no lock
         Master known = master;
         return known == null
                 || (known.port() == server.getPort() && known.host().equals(server.getHost()));

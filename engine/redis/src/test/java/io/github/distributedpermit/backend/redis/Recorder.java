@@ -9,8 +9,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Keeps the last grant of each key. */
 final class Recorder implements HoldingListener {
 
+    private final Task whenReachable;
     private final AtomicInteger reached = new AtomicInteger();
     private final Map<String, Holding> grants = new ConcurrentHashMap<>();
+
+    Recorder(Task whenReachable) {
+        this.whenReachable = whenReachable;
+    }
 
     Map<String, Holding> grants() {
         return grants;
@@ -33,10 +38,21 @@ final class Recorder implements HoldingListener {
     @Override
     public void reachable() {
         reached.incrementAndGet();
+        try {
+            whenReachable.run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** How often the store became reachable. */
     int reached() {
         return reached.get();
+    }
+
+    /** What may block. */
+    interface Task {
+
+        void run() throws InterruptedException;
     }
 }

@@ -15,7 +15,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Members follow the Sentinels, whatever the master they knew says or does not say. */
@@ -56,6 +58,45 @@ class SentinelMasterTest extends RedisTest {
         awaitPromotion();
 
         await().atMost(SOON).until(before::isRetired);
+        awaitAnswer(a);
+        assertThat(port(a)).isEqualTo(promoted.port());
+    }
+
+    /** The thread that replaces connections may be busy for seconds; the application's code is one reason. */
+    @Test
+    void answersOfTheOldMasterDoNotCountWhileTheThreadOfTheConnectionIsBusy() throws Exception {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch free = new CountDownLatch(1);
+        AtomicBoolean blocks = new AtomicBoolean();
+        TestMember a = open(new TestMember(opened(sentinel.connectionFactory()), TestMember.SETTINGS, () -> {
+            if (blocks.get()) {
+                busy.countDown();
+                free.await();
+            }
+        }));
+        a.queue(key(), 1, 1);
+        awaitReplicaKnown();
+        blocks.set(true);
+        sentinel.master()
+                .ask(commands ->
+                        commands.clientKill(KillArgs.Builder.typeNormal().skipme(true)));
+        assertThat(busy.await(SOON.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        Attachment before = a.attachment();
+        assertThat(port(a)).isEqualTo(sentinel.master().port());
+
+        try {
+            signal("-STOP");
+            CompletableFuture<Holding> late =
+                    a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture();
+            awaitPromotion();
+            await().atMost(SOON).until(before::isRetired);
+            signal("-CONT");
+            assertThat(late).failsWithin(SOON);
+        } finally {
+            signal("-CONT");
+            free.countDown();
+        }
+
         awaitAnswer(a);
         assertThat(port(a)).isEqualTo(promoted.port());
     }

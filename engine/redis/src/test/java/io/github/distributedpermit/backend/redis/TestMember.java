@@ -23,7 +23,7 @@ final class TestMember implements AutoCloseable {
     static final RedisSettings SETTINGS = new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100));
 
     private final String id = UUID.randomUUID().toString();
-    private final Recorder recorder = new Recorder();
+    private final Recorder recorder;
     private final PermitStore store;
     private Duration lease = Duration.ofMinutes(5);
     private long sequence;
@@ -33,6 +33,12 @@ final class TestMember implements AutoCloseable {
     }
 
     TestMember(LettuceConnectionFactory factory, RedisSettings settings) {
+        this(factory, settings, () -> {});
+    }
+
+    /** One with something to do, on the thread that looks after the connection, whenever the store becomes reachable. */
+    TestMember(LettuceConnectionFactory factory, RedisSettings settings, Recorder.Task whenReachable) {
+        recorder = new Recorder(whenReachable);
         store = new RedisPermitBackend(factory, settings, System::nanoTime).join(new Member(id, "test"), recorder);
     }
 
