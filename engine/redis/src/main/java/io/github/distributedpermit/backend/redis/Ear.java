@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The member's one subscription, on a connection of its own. Confined to the thread that looks after it. */
@@ -44,8 +45,9 @@ final class Ear implements AutoCloseable {
      * Subscribes on the server that takes the claims, or anywhere in a cluster; blocks until the server has confirmed it.
      *
      * @param lost runs when the connection is lost
+     * @param counts whether what the server says counts; asked for each message, on any thread
      */
-    void open(OwnClient client, @Nullable RedisURI server, Runnable lost)
+    void open(OwnClient client, @Nullable RedisURI server, Runnable lost, BooleanSupplier counts)
             throws InterruptedException, ExecutionException, TimeoutException {
         StatefulRedisPubSubConnection<byte[], byte[]> opened = within(
                 server == null ? client.clusterSubscriber() : client.subscriber(server, ByteArrayCodec.INSTANCE));
@@ -53,8 +55,9 @@ final class Ear implements AutoCloseable {
         opened.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(byte[] from, byte[] notice) {
-                // what comes on a connection that was given up is from a server that may not be the master any more
-                if (connection == opened && Arrays.equals(from, channel)) {
+                // what comes on a connection that was given up is from a server that may not be the master any more;
+                // that another one is may be known before this one is given up
+                if (connection == opened && counts.getAsBoolean() && Arrays.equals(from, channel)) {
                     notices.heard(notice);
                 }
             }

@@ -136,15 +136,16 @@ final class Link implements AutoCloseable {
 
     private void keepConnected() throws InterruptedException, ExecutionException, TimeoutException {
         Attachment to = attachment;
-        if (to != null && to.isDown()) {
-            failed(PermitStoreException.passing("Redis can't be reached: the connection is down", null));
-            replace(null, PermitStoreException.passing("The connection to Redis was lost", null));
-            connector.doubt();
-        } else if (to != null && !connector.isMaster(to)) {
-            // claims it still answers would be unknown to the new master
+        if (to != null && !connector.isMaster(to)) {
+            // claims it still answers would be unknown to the new master; if the connection is down as well, the
+            // subscription may still be open
             failed(PermitStoreException.passing("The server is not the master any more", null));
             ear.close();
             replace(null, PermitStoreException.passing("The server is not the master any more", null));
+        } else if (to != null && to.isDown()) {
+            failed(PermitStoreException.passing("Redis can't be reached: the connection is down", null));
+            replace(null, PermitStoreException.passing("The connection to Redis was lost", null));
+            connector.doubt();
         }
         Attachment present = attachment;
         Attachment next = present == null ? connector.connect() : connector.successor(present);
@@ -201,7 +202,7 @@ final class Link implements AutoCloseable {
         }
         if (!ear.isOpen()) {
             ear.close();
-            ear.open(connector.client(), beside.server(), this::wake);
+            ear.open(connector.client(), beside.server(), this::wake, () -> connector.isMaster(beside));
             if (!hears(beside)) {
                 ear.close();
                 throw PermitStoreException.passing(
