@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulConnection;
@@ -80,15 +81,22 @@ final class Attachment {
     void onLoss(Runnable task) {
         state.addListener(new RedisConnectionStateListener() {
             @Override
-            public void onRedisDisconnected(io.lettuce.core.RedisChannelHandler<?, ?> connection) {
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
                 task.run();
             }
         });
     }
 
-    /** Whether it is known to be cut off now. A cluster may answer for some slots and not for others: never known. */
+    /**
+     * Whether it is known to be cut off for good. In a cluster that one connection is lost says nothing: it is one node's,
+     * others answer, and Lettuce makes it anew. There it is known only once the whole has been closed.
+     */
     boolean isDown() {
-        return retired || !state.isOpen();
+        return retired || (cluster == null ? !state.isOpen() : isClosed(cluster));
+    }
+
+    private static boolean isClosed(StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+        return cluster instanceof RedisChannelHandler<?, ?> whole && whole.isClosed();
     }
 
     /** A command leaves. */

@@ -144,7 +144,9 @@ final class Connector implements AutoCloseable {
                 connecting = null;
             }
         }
-        made.onLoss(wake);
+        if (!made.isCluster()) { // there Lettuce connects again itself, node by node
+            made.onLoss(wake);
+        }
         return made;
     }
 
