@@ -24,9 +24,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class Link implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Link.class.getName());
-    private static final Duration TICK = Duration.ofMillis(250);
-    private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
+    private static final long TICK_MILLIS = 250;
+    private static final long FIRST_PAUSE_MILLIS = 50;
+    private static final long LONGEST_PAUSE_MILLIS = 500;
     private static final Duration FAREWELL = Duration.ofMillis(800);
     private static final long DEAF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -105,7 +105,7 @@ final class Link implements AutoCloseable {
     }
 
     private void tend() {
-        Duration pause = FIRST_PAUSE;
+        long pause = FIRST_PAUSE_MILLIS;
         try {
             while (!isClosed()) {
                 try {
@@ -113,24 +113,55 @@ final class Link implements AutoCloseable {
                     keepSubscribed();
                     anteroom.open(); // a member that waits and can't be notified would lose its place
                     healed();
-                    pause = FIRST_PAUSE;
-                    pause(TICK);
+                    pause = FIRST_PAUSE_MILLIS;
+                    pause(TICK_MILLIS);
                 } catch (RuntimeException | Error | ExecutionException | TimeoutException e) {
-                    failed(e); // also without memory or threads: nothing else would ever connect again
-                    anteroom.open();
-                    pause(pause);
-                    pause = pause.multipliedBy(2);
-                    pause = pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause;
+                    // also without memory or threads: nothing else would ever connect again
+                    recover(e, pause);
+                    pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
                 }
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // closed
         } finally {
             closed.countDown();
+            leave();
+        }
+    }
+
+    /** After an error each step may fail with another one; none of them may end the thread. */
+    private void recover(Throwable e, long pause) throws InterruptedException {
+        try {
+            failed(e);
+        } catch (RuntimeException | Error again) {
+            // not even the reason can be told; what counts is that it is tried again
+        }
+        try {
             anteroom.open();
-            ear.close();
-            replace(null, PermitStoreException.passing("This member has left Redis", null));
-            connector.close();
+        } catch (RuntimeException | Error again) {
+            // who still waits there goes on after the next attempt
+        }
+        try {
+            pause(pause);
+        } catch (RuntimeException | Error again) {
+            // then without a pause
+        }
+    }
+
+    /** Each step although the one before it failed: above all the connections must not stay. */
+    private void leave() {
+        try {
+            anteroom.open();
+        } finally {
+            try {
+                ear.close();
+            } finally {
+                try {
+                    replace(null, PermitStoreException.passing("This member has left Redis", null));
+                } finally {
+                    connector.close();
+                }
+            }
         }
     }
 
@@ -227,10 +258,11 @@ final class Link implements AutoCloseable {
 
     private void failed(Throwable e) {
         PermitStoreException reason = Failures.ofAttempt(e, failure);
-        if (failure == null && !isClosed()) {
+        boolean first = failure == null;
+        failure = reason; // before the log, which may fail
+        if (first && !isClosed()) {
             LOG.log(WARNING, "Permits in Redis: {0}. Trying again until it works", reason.getMessage());
         }
-        failure = reason;
     }
 
     private void healed() {
@@ -245,8 +277,8 @@ final class Link implements AutoCloseable {
         woken.release();
     }
 
-    private void pause(Duration length) throws InterruptedException {
-        woken.tryAcquire(length.toMillis(), TimeUnit.MILLISECONDS);
+    private void pause(long millis) throws InterruptedException {
+        woken.tryAcquire(millis, TimeUnit.MILLISECONDS);
         woken.drainPermits();
         if (isClosed()) {
             throw new InterruptedException();
