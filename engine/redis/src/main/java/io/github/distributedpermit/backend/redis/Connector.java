@@ -71,8 +71,13 @@ final class Connector implements AutoCloseable {
         }
         close();
         OwnClient made = OwnClient.of(factory, timeout);
+        try {
+            locator = locator(made);
+        } catch (RuntimeException | Error e) {
+            made.close(); // a client that is known is not made again, and would stay without a locator
+            throw e;
+        }
         client = made;
-        locator = locator(made);
         return made;
     }
 

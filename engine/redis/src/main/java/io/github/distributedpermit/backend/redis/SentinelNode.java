@@ -64,17 +64,22 @@ final class SentinelNode implements AutoCloseable {
             busy = true;
             to = connection;
         }
-        CompletableFuture<StatefulRedisConnection<String, String>> connected = to != null && to.isOpen()
-                ? CompletableFuture.completedFuture(to)
-                : client.connect(uri, StringCodec.UTF8).thenApply(this::connected);
-        connected
-                .thenCompose(this::question)
-                .orTimeout(3 * uri.getTimeout().toMillis(), TimeUnit.MILLISECONDS)
-                .whenComplete((said, failure) -> ended(failure == null ? said : null, failure != null));
+        try {
+            CompletableFuture<StatefulRedisConnection<String, String>> connected = to != null && to.isOpen()
+                    ? CompletableFuture.completedFuture(to)
+                    : client.connect(uri, StringCodec.UTF8).thenApply(this::connected);
+            connected
+                    .thenCompose(this::question)
+                    .orTimeout(3 * uri.getTimeout().toMillis(), TimeUnit.MILLISECONDS)
+                    .whenComplete((said, failure) -> ended(failure == null ? said : null, failure != null));
+        } catch (RuntimeException | Error e) {
+            ended(null, true); // or it would never be asked again, and the other Sentinels not once a second
+        }
     }
 
     private StatefulRedisConnection<String, String> connected(StatefulRedisConnection<String, String> opened) {
         synchronized (this) {
+            close(connection); // one that was lost
             connection = opened;
         }
         subscribe();
