@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.StackRoom;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,9 @@ final class Outbox {
     }
 
     void send(ClaimCall claim, Attachment to) {
+        // Lettuce counts the threads that write; one that an error took away would keep the connection from ever
+        // closing.
+        StackRoom.checkForClient();
         if (to.isCluster()) {
             oneByOne(List.of(claim), to);
         } else if (to.isDown()) {
