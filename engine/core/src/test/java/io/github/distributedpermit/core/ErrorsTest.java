@@ -123,7 +123,8 @@ class ErrorsTest {
             }
         }
         int errors = 0;
-        for (int depth = Math.max(1, reachable - 500); depth < reachable + 10; depth += step) {
+        // Once descend is compiled its frames are smaller, and the stack ends deeper than just measured.
+        for (int depth = Math.max(1, reachable - 500); depth < reachable + 10 || errors == 0; depth += step) {
             errors += failsAt(depth, () -> takeOne(permits)) ? 1 : 0;
         }
         return errors;
