@@ -205,9 +205,9 @@ final class KeyLine extends LineEvents {
         event((now, effects) -> state.recall());
     }
 
-    /** The member's session is gone, and with it all its records. */
+    /** The member's session is gone, and with it all its records: whichever event is the first to begin finds that. */
     void sessionLost() {
-        event((now, effects) -> state.sessionLost(effects));
+        event((now, effects) -> {});
     }
 
     /** Looks at the clock: the member's session may have become untrustworthy. */

@@ -22,6 +22,9 @@ interface LineHost {
     /** When the member's session stops being trustworthy; {@code Long.MAX_VALUE} for a store with leases. */
     long aliveUntil();
 
+    /** How many sessions of this member were lost; a line that has seen fewer still has to lose what it holds. */
+    long lostSessions();
+
     /** Whether nobody else may want permits of the store. */
     boolean isAlone();
 

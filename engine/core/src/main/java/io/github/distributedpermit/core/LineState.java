@@ -26,6 +26,8 @@ final class LineState {
 
     private boolean closing;
     private @Nullable NameUse lastUse;
+    /** So many losses of the member's session have been dealt with here. */
+    private long seenLost;
 
     LineState(KeyLine line, Policy policy, boolean closing, LineHost host) {
         this.closing = closing;
@@ -36,6 +38,7 @@ final class LineState {
         this.plan = new ClaimPlan(line, policy);
         this.contact = new Contact(policy, host, waiters, ledger, plan);
         this.lingering = new Lingering(policy, host);
+        this.seenLost = host.lostSessions();
     }
 
     Policy policy() {
@@ -52,6 +55,11 @@ final class LineState {
 
     /** What every event begins with: time has passed. */
     void begin(long now, Effects effects) {
+        long lost = host.lostSessions();
+        if (lost != seenLost) {
+            sessionLost(effects);
+            seenLost = lost; // last, so that the next event repeats what an error cuts short
+        }
         if (ledger.granted() > 0 && now >= validUntil()) {
             ledger.loseAll(effects);
             plan.askAgain();
@@ -145,7 +153,7 @@ final class LineState {
         }
     }
 
-    void sessionLost(Effects effects) {
+    private void sessionLost(Effects effects) {
         ledger.loseAll(effects);
         ledger.distrust();
         plan.forgotten();
@@ -298,7 +306,12 @@ final class LineState {
     }
 
     long validUntil() {
-        return usesLeases() ? ledger.validUntil() : host.aliveUntil();
+        if (usesLeases()) {
+            return ledger.validUntil();
+        }
+        // in this order: the next session begins after its predecessor's loss was counted
+        long until = host.aliveUntil();
+        return host.lostSessions() == seenLost ? until : Long.MIN_VALUE;
     }
 
     private boolean usesLeases() {

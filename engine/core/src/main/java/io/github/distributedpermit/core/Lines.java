@@ -38,6 +38,8 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     private final StoreContact contact;
     private final Repairs repairs;
 
+    private final AtomicLong lostSessions = new AtomicLong();
+
     private volatile boolean closing;
     private volatile boolean closed;
 
@@ -156,6 +158,11 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
     @Override
     public long aliveUntil() {
         return session.aliveUntil();
+    }
+
+    @Override
+    public long lostSessions() {
+        return lostSessions.get();
     }
 
     @Override
@@ -285,8 +292,15 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
 
     @Override
     public void lost() {
-        session.lost();
-        each(KeyLine::sessionLost);
+        try {
+            session.lost();
+        } finally {
+            // a count that each line compares, so that an error while a line is told cannot make it miss the loss;
+            // after
+            // the end of the validity, lest a line that sees the loss takes in anything under the old session
+            lostSessions.incrementAndGet();
+            each(KeyLine::sessionLost);
+        }
     }
 
     /** Does it with every line, whatever it throws for one. */

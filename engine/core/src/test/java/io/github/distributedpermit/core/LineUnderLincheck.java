@@ -150,6 +150,11 @@ public class LineUnderLincheck {
         }
 
         @Override
+        public long lostSessions() {
+            return 0;
+        }
+
+        @Override
         public Scheduler scheduler() {
             return (task, delay) -> () -> {};
         }

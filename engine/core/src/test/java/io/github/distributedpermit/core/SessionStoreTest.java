@@ -16,6 +16,8 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The core on a store that keeps its members alive by sessions. */
 class SessionStoreTest {
@@ -32,13 +34,23 @@ class SessionStoreTest {
             Bench.storeTimeout(Duration.ofHours(1)),
             Map.of(Bench.KEY, new PermitSettings(1, null, null, null, null, null, null, null)),
             PermitObserver.NONE,
-            process::clock,
+            this::clock,
             process,
             Runnable::run,
             Runnable::run,
             () -> 0.5);
     private final SimSessionStore.Link link = store.link("a");
     private final List<String> told = new ArrayList<>();
+
+    /** The reading of the clock that fails, counted down; 0 for none. */
+    private int failingReading;
+
+    private long clock() {
+        if (failingReading > 0 && --failingReading == 0) {
+            throw new InternalError("planted");
+        }
+        return process.clock();
+    }
 
     @BeforeEach
     void begin() {
@@ -103,6 +115,27 @@ class SessionStoreTest {
         run(Duration.ofSeconds(2));
         assertThat(waiter.holds()).isTrue();
         assertThat(store.used()).isEqualTo(1);
+    }
+
+    /** The records are gone whether or not the line could be told: others may have the permit already. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void aLossThatAnErrorCutsShortIsMadeUpForBeforeTheNextSession(int reading) {
+        Permit permit = hold();
+        permit.onLoss(() -> told.add("lost"));
+        failingReading = reading;
+        try {
+            link.lose();
+        } catch (InternalError e) {
+            // the store's client would see it
+        }
+        assertThat(failingReading).isZero();
+        link.alive();
+        assertThat(permit.isHeld()).isFalse();
+        run(Duration.ofSeconds(1));
+        assertThat(permit.isHeld()).isFalse();
+        assertThat(told).containsExactly("lost");
+        assertThat(tryAcquire().isWaiting()).as("nothing lies here").isTrue();
     }
 
     @Test
