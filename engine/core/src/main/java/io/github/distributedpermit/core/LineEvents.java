@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,11 @@ abstract class LineEvents {
 
     /** Whether an event has not come to its end. */
     boolean broken;
+
+    /** Whether a task that looks at the line after an error is on its way, see {@link Repairs}. */
+    final AtomicBoolean repairPending = new AtomicBoolean();
+    /** How many such tasks in a row have found the line failing still; only roughly, if two threads count. */
+    volatile int repairs;
 
     /** What events could not do on their own thread. */
     @Nullable

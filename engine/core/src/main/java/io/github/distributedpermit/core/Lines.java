@@ -249,7 +249,7 @@ final class Lines implements LineHost, HoldingListener, Iterable<KeyLine> {
         repairs.trouble(line, cause);
     }
 
-    /** Looks at all lines if an error has cut an event short and nobody has looked since. */
+    /** Looks at all lines if an error has cut an event short and the scheduler could take no task to look at that line. */
     void repair() {
         repairs.repair();
     }

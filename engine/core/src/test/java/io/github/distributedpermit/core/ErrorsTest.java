@@ -62,6 +62,8 @@ class ErrorsTest {
     private @Nullable Source failing;
     private int usesUntilFailure;
     private boolean failed;
+    private boolean failingOn;
+    private int timersSet;
 
     /**
      * Calls at every depth near the end of a stack: an error may end them anywhere, inside every step of the core. With
@@ -306,6 +308,28 @@ class ErrorsTest {
         assertThat(engine.problem()).isPresent();
     }
 
+    /** Each failure is told of more than once, by the event and by who began it: that must not multiply. */
+    @Test
+    void lineThatGoesOnFailingIsLookedAtNowAndThen() {
+        PermitEngine engine = failingEngine();
+        Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        assertThat(call.holds()).isTrue();
+        timersSet = 0;
+        failing = Source.CLOCK;
+        failingOn = true;
+        run(Duration.ofMinutes(2));
+        assertThat(failed).isTrue();
+        assertThat(timersSet).isBetween(20, 100);
+        failing = null;
+        run(Duration.ofSeconds(5));
+        Asked next =
+                new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+        run(Duration.ofSeconds(1));
+        assertThat(next.holds()).isTrue();
+        next.release();
+    }
+
     private void guarded(Runnable step) {
         try {
             step.run();
@@ -323,7 +347,7 @@ class ErrorsTest {
     }
 
     private void use(Source source) {
-        if (source == failing && --usesUntilFailure == 0) {
+        if (source == failing && (failingOn || --usesUntilFailure == 0)) {
             failed = true;
             throw new Planted();
         }
@@ -385,6 +409,7 @@ class ErrorsTest {
                     return process.clock();
                 },
                 (task, delay) -> {
+                    timersSet++;
                     use(Source.TIMER);
                     return process.schedule(task, delay);
                 },
