@@ -4,6 +4,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.spi.StackRoom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,9 @@ final class FutureCall extends CompletableFuture<Permit> {
 
     private static final AtomicIntegerFieldUpdater<FutureCall> ENDING =
             AtomicIntegerFieldUpdater.newUpdater(FutureCall.class, "ending");
+
+    /** The time-out is tried again so long after an error. */
+    private static final long AFTER_ERROR = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final NameUse use;
     private final PermitRequest request;
@@ -53,21 +57,36 @@ final class FutureCall extends CompletableFuture<Permit> {
     }
 
     private void timedOut(KeyLine line) {
-        long extended = line.extendedTime(waiter);
-        if (extended > 0) {
-            endAt(extended, line);
-        } else {
-            giveUp(line, line.atTimeout(waiter));
+        try {
+            long extended = line.extendedTime(waiter);
+            if (extended > 0) {
+                endAt(extended, line);
+            } else {
+                giveUp(line, line.atTimeout(waiter));
+            }
+        } catch (RuntimeException | Error e) {
+            // this was the call's only timer: without another it would wait for ever
+            Outcome outcome = waiter.outcome();
+            if (outcome == null) {
+                timer = lines.scheduler().schedule(() -> timedOut(line), AFTER_ERROR);
+            } else {
+                decided(outcome);
+            }
+            throw e;
         }
     }
 
     private void giveUp(KeyLine line, Outcome outcome) {
         if (waiter.decide(outcome)) {
-            line.left(waiter);
-            decided(outcome);
+            try {
+                line.left(waiter);
+            } finally {
+                decided(outcome); // nobody else ends the call once this is decided; the line looks at itself again
+            }
         }
     }
 
+    /** Of no effect the second time, see {@link #end}. */
     private void decided(Outcome outcome) {
         StackRoom.check();
         stopTimer();

@@ -330,6 +330,27 @@ class ErrorsTest {
         next.release();
     }
 
+    /** Its only timer finds the clock failing, at each of the steps of giving up. */
+    @Test
+    void callEndsThoughItsTimeOutFails() {
+        for (int use = 1; use <= 8; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            Asked all = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+            world.run(Duration.ofMillis(5));
+            assertThat(all.holds()).isTrue();
+            Asked call = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withTimeout(Duration.ofMillis(200))));
+            world.run(Duration.ofMillis(199));
+            world.failing = Source.CLOCK;
+            world.usesUntilFailure = use;
+            world.run(Duration.ofSeconds(2));
+            assertThat(call.failure()).as("use " + use).isNotNull();
+            all.release();
+        }
+    }
+
     private void guarded(Runnable step) {
         try {
             step.run();
