@@ -148,8 +148,10 @@ final class Effects {
             // the application has ended; what is left lapses with its lease
             alarmFailed(following);
         } catch (RuntimeException | Error e) {
-            if (postponed) {
+            if (following != null && (postponed || !(e instanceof VirtualMachineError))) {
+                // nothing repeats this step: the line has no alarm now, and the next look at it sets one
                 alarmFailed(following);
+                host.trouble(line, e);
             }
             failed(e);
         }
