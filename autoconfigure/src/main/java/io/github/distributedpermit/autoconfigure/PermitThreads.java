@@ -49,7 +49,12 @@ final class PermitThreads implements AutoCloseable {
         };
     }
 
-    /** For what users let follow from asynchronous calls. */
+    /**
+     * For what users let follow from asynchronous calls. Only a thread of the library hands it to the application's
+     * executor: one that runs tasks on the calling thread, or makes that wait, would hold up the store's client or the
+     * timers. Continuations that block all threads of the application's executor delay the others, until what they wait
+     * for times out; an executor of their own, the bean {@code distributedPermitExecutor}, avoids that.
+     */
     Executor continuations() {
         Executor first = ofApplication;
         if (first == null) {
@@ -57,12 +62,20 @@ final class PermitThreads implements AutoCloseable {
         }
         return task -> {
             try {
-                first.execute(task);
+                callbacks.execute(() -> handOver(task, first));
             } catch (RejectedExecutionException e) {
-                // full, or shut down before this library; a thread of the store's client is no place for users' code
-                callbacks.execute(task);
+                first.execute(task); // after the end of this library
             }
         };
+    }
+
+    /** On a thread of the library, which does it itself if the executor is full, shut down already or gets no thread. */
+    private static void handOver(Runnable task, Executor executor) {
+        try {
+            executor.execute(task);
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+            task.run();
+        }
     }
 
     /** For listeners to the loss of permits. */

@@ -120,6 +120,14 @@ class ThreadsTest {
                         .startsWith("distributed-permit-callback-"));
     }
 
+    /** Its threads may be those of the store's client or the timers, which users' code must not hold up. */
+    @Test
+    void executorThatRunsTasksOnTheCallingThreadRunsThemOnAThreadOfTheLibrary() {
+        runner.withBean("distributedPermitExecutor", Executor.class, () -> Runnable::run)
+                .run(context -> assertThat(threadOfAContinuation(context.getBean(Permits.class)))
+                        .startsWith("distributed-permit-callback-"));
+    }
+
     /** As many continuations as Boot's executor has threads by default. */
     private void occupy(Permits permits) throws InterruptedException {
         CountDownLatch busy = new CountDownLatch(CALLS);
