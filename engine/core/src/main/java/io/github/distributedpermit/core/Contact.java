@@ -176,6 +176,11 @@ final class Contact {
         return until > now ? until : 0;
     }
 
+    /** Whether the last claim was answered with a refusal that a repetition does not change. */
+    boolean isRefused() {
+        return outage.failure() instanceof PermitStoreException failure && failure.isPermanent();
+    }
+
     private Throwable cause() {
         Throwable known = outage.failure();
         return known != null ? known : unanswered();

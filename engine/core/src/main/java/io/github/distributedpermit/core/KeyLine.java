@@ -239,9 +239,12 @@ final class KeyLine extends LineEvents {
         return state.ledger.inUse() > 0;
     }
 
-    /** Since when a claim has been without an answer, or the line has waited for its timer; never later than now. */
+    /**
+     * Since when a claim has been without an answer, or the line has waited for its timer. A key that the store refuses for
+     * good, such as one of a foreign type, is answered: it says nothing against this instance, and its calls are told.
+     */
     synchronized long dueSince() {
-        return Math.min(state.plan.unconfirmedSince(), timer.at());
+        return state.contact.isRefused() ? timer.at() : Math.min(state.plan.unconfirmedSince(), timer.at());
     }
 
     /** The alarm could not be set. */
