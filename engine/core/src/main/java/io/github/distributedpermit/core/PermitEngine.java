@@ -137,11 +137,13 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
     }
 
     /**
-     * Sends the store a claim that asks for nothing, the same way as all claims; ends with its answer, or fails with {@code
-     * PermitStoreException}. It is of a key that no call uses, {@value Lines#PROBE}.
+     * Sends the store a claim that asks for nothing, the same way as all claims, and reads the key: a store may answer such
+     * a claim without the access that a real one needs. Ends with the answers, or fails with {@code PermitStoreException}.
+     * The key is one that no call uses, {@value Lines#PROBE}.
      */
     public CompletionStage<?> probe() {
-        return lines.probe();
+        CompletionStage<KeyState> read = lines.inspect(Lines.PROBE);
+        return lines.probe().thenCombine(read, (holding, state) -> state);
     }
 
     /**
