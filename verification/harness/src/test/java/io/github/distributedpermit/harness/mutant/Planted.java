@@ -20,7 +20,7 @@ public enum Planted {
             "who heads the line and is dead is granted all the same",
             "redis-kill-waiter",
             6,
-            Patch.script("serve", "return op.clustered or heard > 0", "return true")),
+            Patch.script("serve", "return count[2] > 0", "return true")),
     LAST_COME_FIRST_SERVED(
             "the line is served by who asked last",
             "redis-kill-waiter",
