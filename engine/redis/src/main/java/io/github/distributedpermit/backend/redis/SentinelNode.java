@@ -92,7 +92,7 @@ final class SentinelNode implements AutoCloseable {
                 .thenApply(SentinelNode::epoch)
                 .exceptionally(failure -> SentinelView.UNKNOWN_EPOCH); // it may be forbidden
         return ask(to.async(), "GET-MASTER-ADDR-BY-NAME")
-                .thenCombine(
+                .<Long, @Nullable Answer>thenCombine(
                         epoch,
                         (address, known) -> address.size() < 2
                                 ? null
