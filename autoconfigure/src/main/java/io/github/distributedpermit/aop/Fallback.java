@@ -15,7 +15,7 @@ import org.springframework.util.ReflectionUtils;
  * @param method called on the bean itself, not on its proxy
  * @param takesRejection whether its last parameter is the exception
  */
-record Fallback(Method method, boolean takesRejection) {
+record Fallback(Method method, boolean takesRejection) implements RejectedAnswer {
 
     static Fallback find(String name, Method limited, Class<?> type, String origin) {
         Fallback found = resolve(name, limited, type);
@@ -52,8 +52,9 @@ record Fallback(Method method, boolean takesRejection) {
         return ClassUtils.isAssignable(limited.getReturnType(), fallback.getReturnType());
     }
 
-    @Nullable
-    Object answer(Object target, @Nullable Object[] arguments, PermitRejectedException rejected) throws Throwable {
+    @Override
+    public @Nullable Object answer(Object target, @Nullable Object[] arguments, PermitRejectedException rejected)
+            throws Throwable {
         @Nullable Object[] all = arguments;
         if (takesRejection) {
             all = Arrays.copyOf(arguments, arguments.length + 1);

@@ -1,54 +1,76 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitContext;
+import io.github.distributedpermit.aop.async.PermitBundle;
+import java.util.ArrayDeque;
 import java.util.Deque;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
-/** The permits of one call, on top of those its thread holds already. For one thread. */
+/** The permits of one call, bound to its thread on top of those that this is in already. For one thread. */
 final class HeldPermits implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(HeldPermits.class);
 
-    private final Deque<Permit> ofThread;
-    private final int outer;
+    private final PermitContext.Scope ofThread;
+    private @Nullable InterruptOnLoss interrupt;
 
-    HeldPermits(Deque<Permit> ofThread) {
+    HeldPermits(PermitContext.Scope ofThread) {
         this.ofThread = ofThread;
-        this.outer = ofThread.size();
     }
 
     /** Takes charge of the permit; one that it can't note goes back at once. */
-    void add(Permit permit) {
+    void add(Permit permit, boolean interruptOnLoss) {
         try {
-            ofThread.push(permit);
+            ofThread.add(permit);
         } catch (RuntimeException | Error e) {
-            permit.release();
+            permit.close();
             throw e;
+        }
+        if (interruptOnLoss) {
+            if (interrupt == null) {
+                interrupt = new InterruptOnLoss();
+            }
+            permit.onLoss(interrupt);
         }
     }
 
     /** How many permits of the key the thread holds. */
     int ofKey(String key) {
-        int permits = 0;
-        if (!ofThread.isEmpty()) {
-            for (Permit held : ofThread) {
-                permits += held.key().equals(key) ? held.permits() : 0;
-            }
+        return ofThread.permitsOf(key);
+    }
+
+    /** Hands them over to whoever releases them when the work has ended, which may be on another thread. */
+    PermitBundle detach() {
+        endInterrupt();
+        Deque<Permit> firstToLast = new ArrayDeque<>();
+        for (Permit permit = ofThread.removeLast(); permit != null; permit = ofThread.removeLast()) {
+            firstToLast.push(permit);
         }
+        PermitBundle permits = new PermitBundle();
+        firstToLast.forEach(permits::add);
         return permits;
     }
 
     /** Returns all, last first; never throws, so that what the method threw or returned reaches its caller. */
     @Override
     public void close() {
-        while (ofThread.size() > outer) {
-            Permit permit = ofThread.pop();
+        endInterrupt();
+        for (Permit permit = ofThread.removeLast(); permit != null; permit = ofThread.removeLast()) {
             try {
-                permit.release();
+                permit.close();
             } catch (RuntimeException | Error e) {
                 log.error("A permit of '" + permit.name() + "' could not be returned; it lapses with its lease", e);
             }
+        }
+    }
+
+    private void endInterrupt() {
+        if (interrupt != null) {
+            interrupt.end();
+            interrupt = null;
         }
     }
 }

@@ -18,6 +18,7 @@ final class KeyExpressions {
     private final SpelExpressionParser parser = new SpelExpressionParser();
     private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
     private final KeyContexts contexts = new KeyContexts(names);
+    private final BareVariables bareVariables = new BareVariables(parser, names);
 
     /** Whether the text is the key itself. */
     static boolean isLiteral(String text) {
@@ -26,11 +27,14 @@ final class KeyExpressions {
 
     KeyTemplate parse(String text, Method method, String origin) {
         if (isLiteral(text)) {
+            bareVariables.checkLiteral(text, method, origin);
             return (target, called, arguments) -> text;
         }
-        KeyGuard guard = new KeyGuard(method, names, text, origin);
+        KeyExpressionValidator guard = new KeyExpressionValidator(method, names, text, origin);
         List<KeyPart> parts = new ArrayList<>();
-        for (Expression expression : split(text, origin)) {
+        List<Expression> pieces = split(text, origin);
+        bareVariables.checkTemplate(text, pieces, origin);
+        for (Expression expression : pieces) {
             if (expression instanceof SpelExpression spel) {
                 guard.check(spel.getAST());
                 parts.add(KeyPart.evaluated(spel));

@@ -1,7 +1,9 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.aop.async.HoldStrategy;
 import java.lang.reflect.Method;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A limited method of a bean, looked at once.
@@ -10,11 +12,22 @@ import java.util.List;
  * @param operations its permits, in the order to take them
  * @param interruptible whether it declares that it may be interrupted
  * @param leftOpen whether it may return what ends later than itself, without declaring it
+ * @param strategy holds its permits if its work outlives the call; {@code null} if the method is done when it returns
  */
-record LimitedMethod(Method method, List<PermitOperation> operations, boolean interruptible, boolean leftOpen) {
+record LimitedMethod(
+        Method method,
+        List<PermitOperation> operations,
+        boolean interruptible,
+        boolean leftOpen,
+        @Nullable HoldStrategy strategy) {
 
-    LimitedMethod(Method method, Class<?> type, List<PermitOperation> operations) {
-        this(method, operations, declaresInterruption(method), LateEnd.isLeftOpen(method, type));
+    LimitedMethod(Method method, Class<?> type, List<PermitOperation> operations, @Nullable HoldStrategy strategy) {
+        this(method, operations, declaresInterruption(method), AsyncReturnTypes.isLeftOpen(method, type), strategy);
+    }
+
+    /** For messages. */
+    String description() {
+        return method.getDeclaringClass().getName() + "." + DeclaredPermit.signature(method);
     }
 
     private static boolean declaresInterruption(Method method) {

@@ -1,9 +1,7 @@
 package io.github.distributedpermit.aop;
 
-import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitRequest;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
@@ -17,13 +15,10 @@ final class NestedCalls {
 
     private static final Log log = LogFactory.getLog(NestedCalls.class);
 
-    /** Empty between calls, and a class of the JDK: whoever keeps the thread keeps nothing of the application. */
-    private final ThreadLocal<Deque<Permit>> ofThread = ThreadLocal.withInitial(ArrayDeque::new);
-
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
     HeldPermits begin() {
-        return new HeldPermits(ofThread.get());
+        return new HeldPermits(PermitContext.open());
     }
 
     void warnIfBlockedByItself(HeldPermits held, PermitOperation operation, PermitRequest request) {

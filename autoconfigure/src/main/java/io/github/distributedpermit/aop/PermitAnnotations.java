@@ -40,7 +40,14 @@ final class PermitAnnotations {
         if (own.isEmpty() && !specific.equals(method)) {
             own = nearest(method);
         }
+        if (isExempt(specific) && own.stream().noneMatch(permit -> specific.equals(permit.method()))) {
+            return List.of();
+        }
         return own.isEmpty() ? ofType(specific, userType) : own;
+    }
+
+    private static boolean isExempt(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(DistributedPermit.Exempt.class);
     }
 
     private static List<DeclaredPermit> ofType(Method method, Class<?> type) {

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
 import java.lang.reflect.Method;
@@ -10,24 +11,33 @@ import org.jspecify.annotations.Nullable;
  *
  * @param definition as it takes effect, settings merged in
  * @param key makes the key of a call
- * @param fallback answers rejected calls, if declared
+ * @param answer answers rejected calls instead of the exception
+ * @param interruptOnLoss whether the thread of a call is interrupted when its permit is lost
  * @param everyCall what each call asks for, if its key is the same for all
  */
 record PermitOperation(
         PermitDefinition definition,
         KeyTemplate key,
-        @Nullable Fallback fallback,
+        @Nullable RejectedAnswer answer,
+        boolean interruptOnLoss,
         @Nullable PermitRequest everyCall) {
 
-    PermitOperation(PermitDefinition definition, KeyTemplate key, @Nullable Fallback fallback) {
-        this(definition, key, fallback, definition.key() == null ? null : request(definition, definition.key()));
+    PermitOperation(
+            PermitDefinition definition, KeyTemplate key, @Nullable RejectedAnswer answer, boolean interruptOnLoss) {
+        this(
+                definition,
+                key,
+                answer,
+                interruptOnLoss,
+                definition.key() == null ? null : definition.request(definition.key()));
     }
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {
-        return everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments));
+        return everyCall != null ? everyCall : definition.request(key.keyFor(target, method, arguments));
     }
 
-    private static PermitRequest request(PermitDefinition definition, String text) {
-        return new PermitRequest(text, definition.permits(), definition.block(), definition.timeout());
+    /** The permit as this method holds it. */
+    Permit held(Permit permit) {
+        return definition.holdAtLeast().isZero() ? permit : new MinimumHold(permit, definition.holdAtLeast());
     }
 }

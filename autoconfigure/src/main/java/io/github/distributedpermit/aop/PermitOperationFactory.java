@@ -1,12 +1,11 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.OnLoss;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 
@@ -14,11 +13,11 @@ import org.springframework.beans.factory.ObjectProvider;
 final class PermitOperationFactory {
 
     private final KeyExpressions keys = new KeyExpressions();
-    private final AnnotationText texts;
+    private final AnnotationReader annotations;
     private final ObjectProvider<PermitCatalog> catalog;
 
-    PermitOperationFactory(AnnotationText texts, ObjectProvider<PermitCatalog> catalog) {
-        this.texts = texts;
+    PermitOperationFactory(AnnotationReader annotations, ObjectProvider<PermitCatalog> catalog) {
+        this.annotations = annotations;
         this.catalog = catalog;
     }
 
@@ -32,51 +31,19 @@ final class PermitOperationFactory {
     private PermitOperation make(DeclaredPermit declared, Method method, Class<?> type) {
         String origin = declared.fullName();
         ProxyRules.check(method, type, origin);
-        Optional<String> late = LateEnd.of(method, type);
-        if (late.isPresent()) {
-            throw new InvalidPermitException(
-                    "%s: @DistributedPermit does not support %s in %s yet, because it %s"
-                            .formatted(origin, DeclaredPermit.signature(method), type.getName(), late.get()),
-                    "Hold the permit in code: take it with acquireAsync of the bean Permits and release it when the"
-                            + " work has ended");
-        }
         DistributedPermit annotation = declared.annotation();
-        String key = key(declared, origin);
+        String key = annotations.key(declared);
         KeyTemplate template = keys.parse(key, method, origin);
-        Fallback fallback =
-                annotation.fallback().isEmpty() ? null : Fallback.find(annotation.fallback(), method, type, origin);
-        return new PermitOperation(define(declared, key, origin), template, fallback);
-    }
-
-    private String key(DeclaredPermit declared, String origin) {
-        String text = declared.annotation().key();
-        if (text.isEmpty()) {
-            return origin;
-        }
-        String resolved = texts.resolve("key", text, origin);
-        if (resolved.isBlank()) {
-            throw new InvalidPermitException(
-                    "%s: key '%s' of @DistributedPermit is blank".formatted(origin, text),
-                    "Give the text that names what is limited, or leave it out");
-        }
-        return resolved;
+        PermitDefinition definition = define(declared, key, origin);
+        RejectedAnswer answer = annotation.fallback().isEmpty()
+                ? SkippedCall.of(definition, method)
+                : Fallback.find(annotation.fallback(), method, type, origin);
+        return new PermitOperation(definition, template, answer, annotation.onLoss() == OnLoss.INTERRUPT);
     }
 
     private PermitDefinition define(DeclaredPermit declared, String key, String origin) {
-        DistributedPermit annotation = declared.annotation();
-        String literal = KeyExpressions.isLiteral(key) ? key : null;
-        Integer limit = texts.limit(annotation, origin);
-        int permits = texts.permits(annotation, limit, origin);
-        PermitDefinition definition;
         try {
-            definition = new PermitDefinition(
-                    name(declared, literal, origin),
-                    literal,
-                    limit,
-                    permits,
-                    annotation.block(),
-                    texts.timeout(annotation, origin),
-                    origin);
+            PermitDefinition definition = annotations.read(declared, key);
             PermitCatalog permitCatalog = catalog.getIfAvailable();
             return permitCatalog == null ? definition : permitCatalog.define(definition);
         } catch (IllegalArgumentException e) {
@@ -86,13 +53,5 @@ final class PermitOperationFactory {
                     "Correct the annotation, or the settings under distributed-permit.permits",
                     e);
         }
-    }
-
-    private String name(DeclaredPermit declared, @Nullable String literal, String origin) {
-        DistributedPermit annotation = declared.annotation();
-        if (!annotation.name().isEmpty()) {
-            return texts.resolve("name", annotation.name(), origin);
-        }
-        return annotation.key().isEmpty() || literal == null ? declared.shortName() : literal;
     }
 }

@@ -1,14 +1,20 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.PermitCatalog;
+import io.github.distributedpermit.aop.async.ContextCapture;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -17,7 +23,10 @@ import org.springframework.util.ClassUtils;
  */
 public final class PermitOperations {
 
+    private static final Log log = LogFactory.getLog(PermitOperations.class);
+
     private final PermitOperationFactory factory;
+    private final HoldStrategies strategies;
     private final Map<BeanMethod, LimitedMethod> byMethod = new ConcurrentHashMap<>();
     private final Map<Class<?>, Set<Method>> limited = new ConcurrentHashMap<>();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
@@ -25,7 +34,9 @@ public final class PermitOperations {
     /** For the beans of this factory. */
     public PermitOperations(ConfigurableBeanFactory beanFactory) {
         this.factory = new PermitOperationFactory(
-                new AnnotationText(beanFactory), beanFactory.getBeanProvider(PermitCatalog.class));
+                new AnnotationReader(beanFactory), beanFactory.getBeanProvider(PermitCatalog.class));
+        this.strategies = new HoldStrategies(new ContextCapture(() ->
+                beanFactory.getBeanProvider(TaskDecorator.class).orderedStream().toList()));
     }
 
     /** What a call needs. */
@@ -36,10 +47,22 @@ public final class PermitOperations {
             return cached;
         }
         Class<?> type = ClassUtils.getUserClass(beanType);
-        LimitedMethod made =
-                new LimitedMethod(AopUtils.getMostSpecificMethod(method, beanType), type, factory.make(method, type));
+        Method specific = AopUtils.getMostSpecificMethod(method, beanType);
+        List<PermitOperation> operations = factory.make(method, type);
+        LimitedMethod made = new LimitedMethod(specific, type, operations, strategies.of(specific, type));
+        refuseInterruptOfLaterWork(made);
         byMethod.put(key, made);
         return made;
+    }
+
+    /** The work of such a method has no thread of its own that could be interrupted. */
+    private static void refuseInterruptOfLaterWork(LimitedMethod made) {
+        if (made.strategy() != null && made.operations().stream().anyMatch(PermitOperation::interruptOnLoss)) {
+            throw new InvalidPermitException(
+                    "%s: onLoss = INTERRUPT of @DistributedPermit is for methods that are done when they return"
+                            .formatted(made.description()),
+                    "Leave it out, and use onLoss or isHeld of Permits.current() in the method");
+        }
     }
 
     /**
@@ -50,8 +73,28 @@ public final class PermitOperations {
     void check(Class<?> beanType) {
         Class<?> type = ClassUtils.getUserClass(beanType);
         if (!checked.contains(type)) {
-            limitedMethods(type).forEach(method -> of(method, type));
-            checked.add(type);
+            Set<Method> methods = limitedMethods(type);
+            methods.forEach(method -> of(method, type));
+            if (checked.add(type) && !methods.isEmpty()) {
+                PlacementWarnings.check(type, methods);
+            }
+        }
+    }
+
+    /**
+     * Defines the permits of beans that are not made yet, as far as their classes are known. What cannot work is refused
+     * when the bean is made.
+     */
+    public void defineFutureBeans(ConfigurableListableBeanFactory beans) {
+        for (String name : beans.getBeanDefinitionNames()) {
+            Class<?> type = beans.containsSingleton(name) ? null : beans.getType(name, false);
+            if (type != null) {
+                try {
+                    check(type);
+                } catch (InvalidPermitException e) {
+                    log.debug("The permits of bean '" + name + "' cannot be defined yet", e);
+                }
+            }
         }
     }
 
@@ -60,7 +103,7 @@ public final class PermitOperations {
         return !limitedMethods(ClassUtils.getUserClass(beanType)).isEmpty();
     }
 
-    /** Whether a class has limited methods that nobody has checked. */
+    /** Whether a class has limited methods that have not been checked. */
     boolean isUnchecked(Class<?> beanType) {
         return !checked.contains(ClassUtils.getUserClass(beanType)) && limits(beanType);
     }

@@ -6,6 +6,7 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.SpringProxy;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
  * Lets the advice of an inner proxy pass where a bean is advised twice, as by a second auto-proxy creator: the outer one
@@ -35,15 +36,25 @@ final class TwiceAdvised {
     /** Goes on with a call whose permits are taken. */
     @Nullable
     Object proceed(MethodInvocation invocation, Object target) throws Throwable {
+        return proceed(invocation, target, MethodInvocation::proceed);
+    }
+
+    /** The same after the advice has returned, where the thread no longer exposes the invocation to AspectJ's advice. */
+    @Nullable
+    Object proceedLater(MethodInvocation invocation, Object target) throws Throwable {
+        return proceed(invocation, target, ExposeInvocationInterceptor.INSTANCE::invoke);
+    }
+
+    private @Nullable Object proceed(MethodInvocation invocation, Object target, Proceeding how) throws Throwable {
         boolean twice = target instanceof SpringProxy;
         if (!twice && !seen) {
-            return invocation.proceed();
+            return how.proceed(invocation);
         }
         seen |= twice;
         InnerCall outer = inner.get();
         inner.set(twice ? new InnerCall(target, invocation.getMethod()) : null);
         try {
-            return invocation.proceed();
+            return how.proceed(invocation);
         } finally {
             if (outer == null) {
                 inner.remove();
@@ -51,6 +62,13 @@ final class TwiceAdvised {
                 inner.set(outer);
             }
         }
+    }
+
+    @FunctionalInterface
+    private interface Proceeding {
+
+        @Nullable
+        Object proceed(MethodInvocation invocation) throws Throwable;
     }
 
     private record InnerCall(Object proxy, Method method) {

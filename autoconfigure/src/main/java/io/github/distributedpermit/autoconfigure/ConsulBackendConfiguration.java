@@ -43,7 +43,6 @@ class ConsulBackendConfiguration {
                     "Permits are to live in Consul, but spring.cloud.consul.enabled is false",
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
-        new SettingsReader(properties); // checks the prefix
         return new ConsulPermitBackend(
                 settings(address(where), token(consul, environment), ConsulTls.context(where), properties, consul));
     }
@@ -57,7 +56,13 @@ class ConsulBackendConfiguration {
         Duration ttl = sessionTtl(consul, properties.commandTimeout());
         try {
             return new ConsulSettings(
-                    address, token, tls, properties.keyPrefix(), consul.layout(), ttl, properties.commandTimeout());
+                    address,
+                    token,
+                    tls,
+                    new SettingsReader(properties).keyPrefix(),
+                    consul.layout(),
+                    ttl,
+                    properties.commandTimeout());
         } catch (IllegalArgumentException e) {
             throw new UnusableBackendException(
                     String.valueOf(e.getMessage()),

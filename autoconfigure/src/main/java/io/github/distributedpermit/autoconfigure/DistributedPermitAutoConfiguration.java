@@ -2,7 +2,8 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permits;
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.aop.PermitOperations;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -20,6 +22,7 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 /**
@@ -75,13 +78,16 @@ public final class DistributedPermitAutoConfiguration {
             PermitBackend backend,
             Member member,
             ObjectProvider<PermitObserver> observers,
-            PermitThreads threads) {
+            PermitThreads threads,
+            ConfigurableEnvironment environment) {
         SettingsReader settings = new SettingsReader(properties);
+        PermitPropertyScan scan = new PermitPropertyScan(environment);
+        new SettingsWarnings(environment).check(scan);
         return new PermitEngine(
                 backend,
                 member,
                 settings.core(),
-                settings.named(),
+                settings.named(new NamedSettingsReader(environment, scan).read(properties.permits())),
                 CompositePermitObserver.of(observers.orderedStream().toList()),
                 System::nanoTime,
                 threads.scheduler(),
@@ -89,11 +95,18 @@ public final class DistributedPermitAutoConfiguration {
                 threads.notices());
     }
 
+    @Bean
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
+    UnusedSettingsWarning distributedPermitUnusedSettingsWarning(
+            PermitEngine engine, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
+        return new UnusedSettingsWarning(engine, operations, beanFactory);
+    }
+
     // the engine of a parent outlives this context
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
-    LineClosing distributedPermitLineClosing(PermitEngine engine) {
-        return new LineClosing(engine);
+    RejectWaitersOnStop distributedPermitLineClosing(PermitEngine engine) {
+        return new RejectWaitersOnStop(engine);
     }
 
     @Bean

@@ -1,6 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.Member;

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import java.time.Duration;
 import java.util.Map;
@@ -21,11 +22,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param commandTimeout How long the store may take to answer.
  * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
  *     PermitBackendException. Further calls then end at once until the store answers. At least the command time-out.
- * @param recheck How often calls in line ask the store again, in case a notice was lost.
+ * @param recheck How often waiting calls repeat their claim, in case a notification was lost.
  * @param window How many claims of one key may be on their way to the store at once.
  * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
  *     default 5 ms; a backend may say otherwise.
- * @param linger How long a released permit may stay with its instance while nobody else waits, to save the next call the
+ * @param linger How long a released permit may stay with its instance while no other instance waits, to save the next call the
  *     way to the store. Zero for not at all.
  * @param release Whether giving back a permit waits for the store's confirmation.
  * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
@@ -35,8 +36,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     'application@host:pid'.
  * @param failFast Whether the application refuses to start when the store does not answer. Otherwise it starts and its
  *     health is DOWN until the store does.
- * @param permits Settings of single permits, by name. They win over the annotation's attributes. Names with other
- *     characters than letters, digits and '-' go in brackets, such as 'permits[my.name].limit'.
+ * @param permits Settings of single permits, by name. They win over the annotation's attributes. Names match in Boot's
+ *     relaxed form; brackets, such as 'permits[my:name].limit', give a name exactly.
  */
 @ConfigurationProperties("distributed-permit")
 public record DistributedPermitProperties(
@@ -56,4 +57,4 @@ public record DistributedPermitProperties(
         @DefaultValue("30s") Duration tombstone,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,
-        @DefaultValue Map<String, PermitProperties> permits) {}
+        @DefaultValue Map<String, PermitSettings> permits) {}

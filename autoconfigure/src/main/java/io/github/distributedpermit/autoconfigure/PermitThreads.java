@@ -69,11 +69,14 @@ final class PermitThreads implements AutoCloseable {
         };
     }
 
-    /** On a thread of the library, which does it itself if the executor is full, shut down already or gets no thread. */
+    /**
+     * On a thread of the library, which runs the task itself if the executor does not take it: it is full, shut down, gets no
+     * thread, or a {@code TaskDecorator} throws. A task that ran already has no effect the second time.
+     */
     private static void handOver(Runnable task, Executor executor) {
         try {
             executor.execute(task);
-        } catch (RejectedExecutionException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             task.run();
         }
     }

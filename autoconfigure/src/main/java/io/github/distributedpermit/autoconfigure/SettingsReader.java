@@ -4,8 +4,8 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.spi.PermitProperty;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -19,20 +19,30 @@ final class SettingsReader {
     /** Spaces and braces would break the names that stores make of it. */
     private static final Pattern KEY_PREFIX = Pattern.compile("[A-Za-z0-9._:/-]{1,100}");
 
-    /** Nobody means more, and arithmetic on nanoseconds stays far from overflow. */
+    /** A longer duration is a mistake, and arithmetic on nanoseconds stays far from overflow. */
     private static final Duration LONGEST = Duration.ofDays(365);
 
-    /** How often a member makes sure that it still hears its notices. */
+    /** How often a member makes sure that it still receives its notifications. */
     private static final Duration REDIS_WATCH = Duration.ofSeconds(5);
 
     private final DistributedPermitProperties properties;
 
     SettingsReader(DistributedPermitProperties properties) {
         this.properties = properties;
+    }
+
+    /** What the names of all keys begin with. */
+    String keyPrefix() {
         if (!KEY_PREFIX.matcher(properties.keyPrefix()).matches()) {
             throw invalid("key-prefix", properties.keyPrefix(), "give 1 to 100 letters, digits and . _ : / -");
         }
+        return properties.keyPrefix();
+    }
+
+    /** How long the store remembers a member that holds nothing. */
+    private Duration tombstone() {
         positive("tombstone", properties.tombstone());
+        return properties.tombstone();
     }
 
     CoreSettings core() {
@@ -45,36 +55,43 @@ final class SettingsReader {
         linger("linger", properties.linger(), properties.lease());
         atLeastOne("max-waiters", properties.maxWaiters());
         atLeastOne("max-keys", properties.maxKeys());
-        return new CoreSettings(
-                properties.lease(),
-                properties.commandTimeout(),
-                properties.storeTimeout(),
-                properties.recheck(),
-                properties.window(),
-                properties.handOverSlice(),
-                properties.linger(),
-                properties.release(),
-                properties.maxWaiters(),
-                properties.maxKeys());
+        keyPrefix();
+        tombstone();
+        return CoreSettings.DEFAULTS.toBuilder()
+                .lease(properties.lease())
+                .commandTimeout(properties.commandTimeout())
+                .storeTimeout(properties.storeTimeout())
+                .recheck(properties.recheck())
+                .window(properties.window())
+                .handOverSlice(properties.handOverSlice())
+                .linger(properties.linger())
+                .release(properties.release())
+                .maxWaiters(properties.maxWaiters())
+                .maxKeys(properties.maxKeys())
+                .build();
     }
 
     RedisSettings redis() {
-        return new RedisSettings(
-                properties.keyPrefix(), properties.tombstone(), REDIS_WATCH, properties.commandTimeout());
+        return new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
     }
 
     Map<String, PermitSettings> named() {
-        Map<String, PermitSettings> named = new LinkedHashMap<>();
-        properties.permits().forEach((name, permit) -> named.put(name, named("permits." + name + ".", permit)));
-        return named;
+        return named(properties.permits());
     }
 
-    private PermitSettings named(String prefix, PermitProperties permit) {
+    /** The settings of single permits, checked. */
+    Map<String, PermitSettings> named(Map<String, PermitSettings> permits) {
+        permits.forEach((name, permit) -> check(PermitProperty.of(name, "").substring(PREFIX.length()), permit));
+        return permits;
+    }
+
+    private void check(String prefix, PermitSettings permit) {
         Integer limit = permit.limit();
         if (limit != null && (limit < 1 || limit > PermitDefinition.MAX_LIMIT)) {
             throw invalid(prefix + "limit", limit, "give 1 to " + PermitDefinition.MAX_LIMIT);
         }
         notNegative(prefix + "timeout", permit.timeout());
+        notNegative(prefix + "hold-at-least", permit.holdAtLeast());
         if (permit.storeTimeout() != null) {
             storeTimeout(prefix + "store-timeout", permit.storeTimeout());
         }
@@ -83,15 +100,6 @@ final class SettingsReader {
         }
         notNegative(prefix + "hand-over-slice", permit.handOverSlice());
         linger(prefix + "linger", permit.linger(), permit.lease() != null ? permit.lease() : properties.lease());
-        return new PermitSettings(
-                limit,
-                permit.block(),
-                permit.timeout(),
-                permit.storeTimeout(),
-                permit.lease(),
-                permit.handOverSlice(),
-                permit.linger(),
-                permit.release());
     }
 
     /** A renewal every third of the lease has to survive one lost answer. */
@@ -106,7 +114,7 @@ final class SettingsReader {
         }
     }
 
-    /** An answer that may still come is no store that is away. */
+    /** A store whose answer may still come is not unavailable. */
     private void storeTimeout(String name, Duration storeTimeout) {
         positive(name, storeTimeout);
         if (storeTimeout.compareTo(properties.commandTimeout()) < 0) {

@@ -1,6 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.StoreProbe;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
  * has drained and before the connection to the store goes down, it waits for running calls (at most
  * {@code spring.lifecycle.timeout-per-shutdown-phase}) and leaves the store.
  */
-final class StoreMembership extends OneLife {
+final class StoreMembership extends SingleUseLifecycle {
 
     /** Above connection factories, at 0; below web servers and executors, near the highest. */
     static final int PHASE = 1024;

@@ -42,7 +42,7 @@ class ZooKeeperBackendConfiguration {
     @Bean
     ZooKeeperPermitBackend zooKeeperPermitBackend(
             ZooKeeperConnection connection, DistributedPermitProperties properties) {
-        new SettingsReader(properties); // checks the prefix
-        return new ZooKeeperPermitBackend(connection.client(), connection.settings(properties.keyPrefix()));
+        return new ZooKeeperPermitBackend(
+                connection.client(), connection.settings(new SettingsReader(properties).keyPrefix()));
     }
 }

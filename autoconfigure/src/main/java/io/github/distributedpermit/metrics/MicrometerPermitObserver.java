@@ -27,7 +27,7 @@ public final class MicrometerPermitObserver implements PermitObserver {
     @Override
     public void named(PermitGauges gauges) {
         gauge(gauges, "holders", "Permits that calls of this instance hold", "permits", PermitGauges::holders);
-        gauge(gauges, "waiters", "Calls of this instance in line", "calls", PermitGauges::waiters);
+        gauge(gauges, "waiters", "Calls of this instance that wait in the queue", "calls", PermitGauges::waiters);
         gauge(gauges, "limit", "Permits of a key over all instances", "permits", PermitGauges::limit);
         of(gauges.name());
     }

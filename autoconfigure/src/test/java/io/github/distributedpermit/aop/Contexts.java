@@ -1,12 +1,16 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 /** Applications with the local backend. */
 final class Contexts {
@@ -20,6 +24,17 @@ final class Contexts {
                         PropertyPlaceholderAutoConfiguration.class,
                         DistributedPermitAutoConfiguration.class))
                 .withPropertyValues("distributed-permit.backend=local");
+    }
+
+    /** Whether a permit of the key is idle; takes it for a moment. */
+    static boolean isFree(ApplicationContext context, String key) {
+        try {
+            Optional<Permit> permit = context.getBean(Permits.class).tryAcquire(key);
+            permit.ifPresent(Permit::release);
+            return permit.isPresent();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Starts an application with a bean of this class, which has to fail because of its annotation. */

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.util.ReflectionUtils;
 
@@ -134,6 +135,43 @@ class KeyExpressionsTest {
                 .withMessageContaining(text)
                 .withMessageContaining("could hide a null")
                 .withMessageContaining("tenant-#{#id}");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '"',
+            value = {
+                "#id,#{#id}",
+                "#order.tenant,#{#order.tenant}",
+                "#order.tenant(),#{#order.tenant()}",
+                "'tenant-' + #id,tenant-#{#id}",
+                "'tenant-' + #order.tenant + '-' + #id,tenant-#{#order.tenant}-#{#id}",
+                "#id + '-export',#{#id}-export",
+                "#p0 + ':' + #a1?.tenant,#{#p0}:#{#a1?.tenant}",
+                "#id + #order.count + '-x',#{(#id + #order.count)}-x",
+                "tenant-#id,tenant-#{#id}",
+                "tenant/#order.tenant/#id/export,tenant/#{#order.tenant}/#{#id}/export",
+                "#{#id}-#order.tenant,#{#id}-#{#order.tenant}",
+                "#{#id}#id,#{#id}#{#id}",
+                "#root.method.name,#{#root.method.name}",
+                "tenant-#tenat,tenant-#{#tenat}",
+            })
+    void variableOutsideOfAnExpressionIsRefusedAtStartWithTheCorrectedKey(String text, String corrected) {
+        assertThatExceptionOfType(InvalidPermitException.class)
+                .isThrownBy(() -> parse(text))
+                .withMessageContaining("Service.call")
+                .withMessageContaining("key '" + text + "'")
+                .withMessageContaining("all calls would share one key")
+                .withMessageContaining("key = \"" + corrected + "\"");
+        if (!corrected.contains("tenat")) {
+            assertThat(parse(corrected)).isNotNull();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"room#12", "a # b", "c#", "#", "##", "#{'#'}general", "it's"})
+    void otherSignsAreText(String text) {
+        assertThat(key(text, 7, null)).isEqualTo(text.replace("#{'#'}", "#"));
     }
 
     @Test

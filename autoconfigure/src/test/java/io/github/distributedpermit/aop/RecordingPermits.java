@@ -3,6 +3,7 @@ package io.github.distributedpermit.aop;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.PermitToken;
 import io.github.distributedpermit.Permits;
 import java.util.List;
@@ -55,6 +56,16 @@ class RecordingPermits implements Permits {
         }
 
         @Override
+        public Permit acquireUninterruptibly(PermitRequest request) {
+            return acquire(request);
+        }
+
+        @Override
+        public CompletableFuture<PermitState> stateAsync(String key) {
+            return CompletableFuture.completedFuture(new PermitState(1, 0, 0));
+        }
+
+        @Override
         public CompletableFuture<Permit> acquireAsync(PermitRequest request) {
             return CompletableFuture.completedFuture(acquire(request));
         }
@@ -99,8 +110,9 @@ class RecordingPermits implements Permits {
         public void onLoss(Runnable listener) {}
 
         @Override
-        public void release() {
+        public boolean release() {
             onRelease(request.key());
+            return true;
         }
     }
 }

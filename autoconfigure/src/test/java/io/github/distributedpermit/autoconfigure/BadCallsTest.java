@@ -11,7 +11,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,10 +120,14 @@ class BadCallsTest {
     private static void with(Calls calls) {
         ContextConsumer<AssertableApplicationContext> consumer = context -> {
             calls.run(context.getBean(Permits.class));
-            // a return travels behind its call
             await().until(() -> context.getBean(PermitEngine.class).keys() == 0);
         };
-        local().withPropertyValues("distributed-permit.permits.export.limit=2").run(consumer);
+        local().withPropertyValues(
+                        "distributed-permit.permits.export.limit=2",
+                        // the core drops the queue of an unused key after a fifth of the lease
+                        "distributed-permit.lease=600ms",
+                        "distributed-permit.command-timeout=200ms")
+                .run(consumer);
     }
 
     @FunctionalInterface

@@ -53,6 +53,7 @@ class MetadataTest {
                         "distributed-permit.release",
                         "distributed-permit.store-timeout",
                         "distributed-permit.tombstone",
+                        "distributed-permit.web.problems.enabled",
                         "distributed-permit.window",
                         "distributed-permit.zookeeper.auth-scheme",
                         "distributed-permit.zookeeper.auth-value",

@@ -55,30 +55,32 @@ class PropertiesTest {
                 .run(context -> {
                     SettingsReader reader = new SettingsReader(context.getBean(DistributedPermitProperties.class));
                     assertThat(reader.core())
-                            .isEqualTo(new CoreSettings(
-                                    Duration.ofSeconds(30),
-                                    Duration.ofSeconds(1),
-                                    Duration.ofSeconds(9),
-                                    Duration.ofMillis(200),
-                                    8,
-                                    Duration.ofMillis(7),
-                                    Duration.ofMillis(1),
-                                    Release.SYNC,
-                                    10,
-                                    20));
+                            .isEqualTo(CoreSettings.DEFAULTS.toBuilder()
+                                    .lease(Duration.ofSeconds(30))
+                                    .commandTimeout(Duration.ofSeconds(1))
+                                    .storeTimeout(Duration.ofSeconds(9))
+                                    .recheck(Duration.ofMillis(200))
+                                    .window(8)
+                                    .handOverSlice(Duration.ofMillis(7))
+                                    .linger(Duration.ofMillis(1))
+                                    .release(Release.SYNC)
+                                    .maxWaiters(10)
+                                    .maxKeys(20)
+                                    .build());
                     assertThat(reader.named())
                             .containsOnlyKeys("report-export")
                             .containsEntry(
                                     "report-export",
-                                    new PermitSettings(
-                                            3,
-                                            false,
-                                            Duration.ofSeconds(30),
-                                            Duration.ofSeconds(8),
-                                            Duration.ofSeconds(20),
-                                            Duration.ofMillis(9),
-                                            Duration.ofMillis(2),
-                                            Release.ASYNC));
+                                    PermitSettings.builder()
+                                            .limit(3)
+                                            .block(false)
+                                            .timeout(Duration.ofSeconds(30))
+                                            .storeTimeout(Duration.ofSeconds(8))
+                                            .lease(Duration.ofSeconds(20))
+                                            .handOverSlice(Duration.ofMillis(9))
+                                            .linger(Duration.ofMillis(2))
+                                            .release(Release.ASYNC)
+                                            .build());
                 });
     }
 

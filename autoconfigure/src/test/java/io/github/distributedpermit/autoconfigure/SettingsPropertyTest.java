@@ -123,7 +123,7 @@ class SettingsPropertyTest {
                         "spring.data.redis.password=" + CANARY);
     }
 
-    /** Whether it did not start; then somebody must explain why, by the name of a setting that was given. */
+    /** Whether it did not start; then the failure analysis has to name a setting that was given. */
     private static boolean explained(AssertableApplicationContext context, Map<String, String> settings) {
         Throwable failure = context.getStartupFailure();
         if (failure == null) {

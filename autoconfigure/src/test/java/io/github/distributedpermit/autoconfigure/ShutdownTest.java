@@ -12,7 +12,7 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -98,7 +98,7 @@ class ShutdownTest {
     @Test
     void linesCloseBeforeTheWebServerDrainsAndTheStoreIsLeftAfterIt() {
         runner.run(context -> {
-            int lines = context.getBean(LineClosing.class).getPhase();
+            int lines = context.getBean(RejectWaitersOnStop.class).getPhase();
             int membership = context.getBean(StoreMembership.class).getPhase();
             assertThat(lines).isGreaterThan(WEB_SERVER_DRAIN);
             assertThat(membership)
@@ -129,7 +129,7 @@ class ShutdownTest {
                     .withMessageContaining("pause()");
             assertThat(context.getBean(StoreMembership.class).isRunning()).isFalse();
             assertThatIllegalStateException()
-                    .isThrownBy(context.getBean(LineClosing.class)::start)
+                    .isThrownBy(context.getBean(RejectWaitersOnStop.class)::start)
                     .withMessageContaining("new context");
         });
     }

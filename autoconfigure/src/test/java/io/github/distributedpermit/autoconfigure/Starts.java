@@ -65,6 +65,6 @@ final class Starts {
                 .map(analyzer -> analyzer.analyze(thrown))
                 .filter(Objects::nonNull)
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("Nobody explains it", thrown));
+                .orElseThrow(() -> new AssertionError("No failure analyzer explains it", thrown));
     }
 }

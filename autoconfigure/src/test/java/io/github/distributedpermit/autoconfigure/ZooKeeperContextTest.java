@@ -88,7 +88,7 @@ class ZooKeeperContextTest {
                     .withBean(
                             "own", CuratorFramework.class, () -> own, definition -> definition.setDestroyMethodName(""))
                     .withBean(Service.class)
-                    // nobody is there
+                    // no server listens there
                     .withPropertyValues("distributed-permit.zookeeper.connect-string=127.0.0.1:1")
                     .run(context -> {
                         assertThat(context).hasSingleBean(CuratorFramework.class);

@@ -61,7 +61,7 @@ public @interface DistributedPermit {
     /** The limit as text, for {@code ${...}} placeholders. At most one of this and {@link #limit()} may be given. */
     String limitString() default "";
 
-    /** Whether a call waits in line when no permit is free; otherwise it is rejected at once. */
+    /** Whether a call waits in the queue when no permit is free; otherwise it is rejected at once. */
     boolean block() default true;
 
     /**
@@ -80,4 +80,32 @@ public @interface DistributedPermit {
      * fallback of one of them are not limited, while other methods of its name are, and need a fallback like all others.
      */
     String fallback() default "";
+
+    /**
+     * What happens to a call that gets no permit and has no {@link #fallback()}. A method that returns a primitive value
+     * or a reactive type that can't be empty can't be skipped.
+     */
+    OnReject onReject() default OnReject.DEFAULT;
+
+    /**
+     * How long a permit is held at least, such as {@code 10s}, also if the method returns earlier; its caller does not
+     * wait for that. Keeps instances whose clocks differ a little from running a short job twice. Default: as long as
+     * the method runs.
+     */
+    String holdAtLeast() default "";
+
+    /**
+     * Takes a method out of the limit of its annotated type or of an interface. Has no effect on a method that carries
+     * {@link DistributedPermit} itself.
+     */
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @Documented
+    @interface Exempt {}
+
+    /**
+     * What happens to a call whose permit is lost while it runs. {@link OnLoss#INTERRUPT} is for methods that are done when
+     * they return.
+     */
+    OnLoss onLoss() default OnLoss.CONTINUE;
 }

@@ -1,7 +1,12 @@
 package io.github.distributedpermit;
 
+import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The permits of one name, for keys made at run time. Thread-safe.
@@ -13,10 +18,15 @@ public interface NamedPermits {
     /** The name, as in settings and metrics. */
     String name();
 
+    /** One permit of the key, waiting at most the name's configured time-out. */
+    default PermitRequest request(String key) {
+        return PermitRequest.of(key);
+    }
+
     /**
      * Waits for a permit of the key, at most the name's configured time-out.
      *
-     * @throws PermitRejectedException if the time-out passed, the line is full or the application is shutting down
+     * @throws PermitRejectedException if the time-out passed, the queue is full or the application is shutting down
      * @throws PermitBackendException if the store failed
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
      */
@@ -40,11 +50,107 @@ public interface NamedPermits {
     Optional<Permit> tryAcquire(String key) throws InterruptedException;
 
     /**
+     * Does what the request says, and is empty where {@link #acquire(PermitRequest)} would say that the limit is reached or
+     * that the time-out passed.
+     *
+     * @throws PermitRejectedException if there was no permit for another reason
+     * @throws PermitBackendException if the store failed
+     * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
+     */
+    default Optional<Permit> tryAcquire(PermitRequest request) throws InterruptedException {
+        try {
+            return Optional.of(acquire(request));
+        } catch (PermitRejectedException e) {
+            if (e.reason() == Reason.LIMIT_REACHED || e.reason() == Reason.TIMED_OUT) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Does what the request says, and goes on waiting when the thread is interrupted; the interrupt flag is set again when
+     * it returns or throws.
+     *
+     * @throws PermitRejectedException if there was no permit
+     * @throws PermitBackendException if the store failed
+     */
+    Permit acquireUninterruptibly(PermitRequest request);
+
+    /**
+     * Takes what the request says, does the work, and gives it back. In the work, {@link Permits#current()} is its permit.
+     *
+     * @throws PermitRejectedException if there was no permit; the work was not begun
+     * @throws PermitBackendException if the store failed; the work was not begun
+     * @throws InterruptedException if the caller was interrupted before or while waiting; the work was not begun
+     * @throws Exception what the work throws
+     */
+    default <T extends @Nullable Object> T call(PermitRequest request, Callable<T> work) throws Exception {
+        try (Permit permit = acquire(request);
+                PermitContext.Scope scope = PermitContext.open()) {
+            scope.add(permit);
+            return work.call();
+        }
+    }
+
+    /**
+     * As {@link #call}, for work that throws no checked exception.
+     *
+     * @throws PermitInterruptedException if the caller was interrupted before or while waiting; the thread's flag is set
+     *     again
+     */
+    default <T extends @Nullable Object> T supply(PermitRequest request, Supplier<T> work) {
+        Permit permit;
+        try {
+            permit = acquire(request);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new PermitInterruptedException(String.valueOf(e.getMessage()), e);
+        }
+        try (permit;
+                PermitContext.Scope scope = PermitContext.open()) {
+            scope.add(permit);
+            return work.get();
+        }
+    }
+
+    /** As {@link #supply}, without a result. */
+    default void run(PermitRequest request, Runnable work) {
+        this.<@Nullable Object>supply(request, () -> {
+            work.run();
+            return null;
+        });
+    }
+
+    /**
+     * How the key is used now. Costs one round trip to the store.
+     *
+     * @throws PermitBackendException if the store failed, or did not answer within the store time-out
+     */
+    default PermitState state(String key) {
+        try {
+            return stateAsync(key).join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof PermitBackendException failed) {
+                throw failed;
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * As {@link #state}, but blocks no thread. What follows runs on the executor given for continuations, see
+     * {@link #acquireAsync}.
+     */
+    CompletableFuture<PermitState> stateAsync(String key);
+
+    /**
      * As {@link #acquire(PermitRequest)}, but blocks no thread. The future ends with the permit, a
      * {@link PermitRejectedException} or a {@link PermitBackendException}, on the executor given for
      * continuations (with Spring Boot: the bean {@code distributedPermitExecutor}, else {@code applicationTaskExecutor}, else
      * threads of the library), or in the caller's thread if a permit was at hand. A continuation that blocks occupies a
-     * thread of that executor; to wait for another permit in it, compose the futures instead of joining them. Cancelling it leaves the line; a permit that arrived at that moment is given back.
+     * thread of that executor; to wait for another permit in it, compose the futures instead of joining them. Cancelling it takes the
+     * call out of the queue; a permit that arrived at that moment is given back.
      */
     CompletableFuture<Permit> acquireAsync(PermitRequest request);
 }

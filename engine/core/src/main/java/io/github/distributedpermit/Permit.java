@@ -35,12 +35,17 @@ public interface Permit extends AutoCloseable {
      * Gives the permit back. Idempotent, never throws because of the store, and does not wait for it unless
      * {@code distributed-permit.release} is {@code sync}. Of a lost permit it changes nothing.
      *
+     * <p>{@code false} means that other calls may have had the permit while this one still worked, so that the caller can
+     * undo its work or warn.
+     *
      * <p>With {@code sync} it waits for an answer of the store, at most for the command time-out, and must not be called
      * from a thread that has to read this answer, such as a callback of the Redis connection that permits share.
+     *
+     * @return whether the permit was validly held until now, and this call gave it back
      */
-    void release();
+    boolean release();
 
-    /** The same as {@link #release()}. */
+    /** The same as {@link #release()}, without the answer. */
     @Override
     default void close() {
         release();

@@ -1,7 +1,7 @@
 package io.github.distributedpermit;
 
 /**
- * The store of permits failed or could not be reached, so nobody knows whether a permit is free. Never means "limit
+ * The store of permits failed or could not be reached, so it is unknown whether a permit is free. Never means "limit
  * reached". The cause is the exception of the store's client; where it has none, or might
  * quote a password, it is the library's.
  */

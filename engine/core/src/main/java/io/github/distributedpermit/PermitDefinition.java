@@ -5,7 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A permit as declared in one place.
+ * A permit as declared in one place, by an annotation or in code; what {@link PermitCatalog#define} returns is the same
+ * with the settings of its name applied. Made by a {@linkplain #named builder}. Immutable.
  *
  * @param name what settings and metrics call it
  * @param key the literal key, {@code null} if it is made for each call
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param permits how many of them one call takes
  * @param block whether a call waits
  * @param timeout how long it waits at most, {@code null} for ever
+ * @param onReject what happens to a call of an annotated method that gets no permit
+ * @param holdAtLeast how long an annotated method holds a permit at least
  * @param origin where it was declared, for messages, such as {@code ReportService.export(long)}
  */
 public record PermitDefinition(
@@ -22,6 +25,8 @@ public record PermitDefinition(
         int permits,
         boolean block,
         @Nullable Duration timeout,
+        OnReject onReject,
+        Duration holdAtLeast,
         String origin) {
 
     /** The highest limit of a key. */
@@ -43,9 +48,113 @@ public record PermitDefinition(
                     "%s: a call of permit '%s' cannot take %d permits; give 1 up to the limit%s"
                             .formatted(origin, name, permits, limit == null ? "" : " of " + limit));
         }
+        if (holdAtLeast.isNegative()) {
+            throw new IllegalArgumentException("%s: permit '%s' cannot be held at least %s; give zero or more"
+                    .formatted(origin, name, holdAtLeast));
+        }
         if (timeout != null && timeout.isNegative()) {
             throw new IllegalArgumentException(
                     "%s: time-out %s of permit '%s' is negative; give zero or more".formatted(origin, timeout, name));
+        }
+    }
+
+    /**
+     * A builder for a permit of this name: one permit for each call, which waits without a time-out, unless it is given
+     * other values.
+     *
+     * @param name what settings and metrics call it
+     * @param origin where it is declared, for messages
+     */
+    public static Builder named(String name, String origin) {
+        return new Builder(name, origin);
+    }
+
+    /** A builder that has the values of this definition. */
+    public Builder toBuilder() {
+        return named(name, origin)
+                .key(key)
+                .limit(limit)
+                .permits(permits)
+                .block(block)
+                .timeout(timeout)
+                .onReject(onReject)
+                .holdAtLeast(holdAtLeast);
+    }
+
+    /** What a call of this permit asks for with this key. */
+    public PermitRequest request(String key) {
+        PermitRequest.Builder request =
+                PermitRequest.builder(key).permits(permits).timeout(timeout);
+        return block ? request.build() : request.withoutWaiting().build();
+    }
+
+    /** Collects the values of a {@link PermitDefinition}. Not thread-safe. */
+    public static final class Builder {
+
+        private final String name;
+        private final String origin;
+        private @Nullable String key;
+        private @Nullable Integer limit;
+        private int permits = 1;
+        private boolean block = true;
+        private @Nullable Duration timeout;
+        private OnReject onReject = OnReject.DEFAULT;
+        private Duration holdAtLeast = Duration.ZERO;
+
+        private Builder(String name, String origin) {
+            this.name = name;
+            this.origin = origin;
+        }
+
+        /** See {@link PermitDefinition#key()}. */
+        public Builder key(@Nullable String key) {
+            this.key = key;
+            return this;
+        }
+
+        /** See {@link PermitDefinition#limit()}. */
+        public Builder limit(@Nullable Integer limit) {
+            this.limit = limit;
+            return this;
+        }
+
+        /** See {@link PermitDefinition#permits()}. */
+        public Builder permits(int permits) {
+            this.permits = permits;
+            return this;
+        }
+
+        /** See {@link PermitDefinition#block()}. */
+        public Builder block(boolean block) {
+            this.block = block;
+            return this;
+        }
+
+        /** See {@link PermitDefinition#timeout()}. */
+        public Builder timeout(@Nullable Duration timeout) {
+            this.timeout = timeout;
+            return this;
+        }
+
+        /** See {@link PermitDefinition#onReject()}. */
+        public Builder onReject(OnReject onReject) {
+            this.onReject = onReject;
+            return this;
+        }
+
+        /** See {@link PermitDefinition#holdAtLeast()}. */
+        public Builder holdAtLeast(Duration holdAtLeast) {
+            this.holdAtLeast = holdAtLeast;
+            return this;
+        }
+
+        /**
+         * The definition.
+         *
+         * @throws IllegalArgumentException if a value is out of range
+         */
+        public PermitDefinition build() {
+            return new PermitDefinition(name, key, limit, permits, block, timeout, onReject, holdAtLeast, origin);
         }
     }
 }

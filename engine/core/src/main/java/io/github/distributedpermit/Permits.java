@@ -2,7 +2,10 @@ package io.github.distributedpermit;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The programmatic twin of {@link DistributedPermit}. Thread-safe.
@@ -17,6 +20,20 @@ import java.util.concurrent.CompletableFuture;
  * method throws {@link IllegalArgumentException}. The methods that take a name only use it as the key as well.
  */
 public interface Permits {
+
+    /**
+     * The permit of the limited method that the current thread is in, or of the lambda of {@link #run}: the one that was
+     * taken last. Empty outside of such work, on threads that the work has started, and for permits that code acquires
+     * itself. It stays the same object after the work, and is not held any more then.
+     */
+    static Optional<Permit> current() {
+        return PermitContext.current();
+    }
+
+    /** As {@link #current()}, the one of this name that was taken last. */
+    static Optional<Permit> current(String name) {
+        return PermitContext.current(name);
+    }
 
     /**
      * The permits of one name, for keys made at run time.
@@ -40,8 +57,41 @@ public interface Permits {
         return named(name).tryAcquire(name);
     }
 
+    /** Takes a permit if one becomes free in this time. See {@link NamedPermits#tryAcquire(PermitRequest)}. */
+    default Optional<Permit> tryAcquire(String name, Duration timeout) throws InterruptedException {
+        return named(name)
+                .tryAcquire(PermitRequest.builder(name).timeout(timeout).build());
+    }
+
+    /**
+     * Does the work with a permit, waiting for it at most the name's configured time-out.
+     * See {@link NamedPermits#run(PermitRequest, Runnable)}.
+     */
+    default void run(String name, Runnable work) {
+        NamedPermits named = named(name);
+        named.run(named.request(name), work);
+    }
+
+    /** As {@link #run}, with a result. See {@link NamedPermits#supply(PermitRequest, Supplier)}. */
+    default <T extends @Nullable Object> T supply(String name, Supplier<T> work) {
+        NamedPermits named = named(name);
+        return named.supply(named.request(name), work);
+    }
+
+    /** As {@link #run}, for work that throws. See {@link NamedPermits#call(PermitRequest, Callable)}. */
+    default <T extends @Nullable Object> T call(String name, Callable<T> work) throws Exception {
+        NamedPermits named = named(name);
+        return named.call(named.request(name), work);
+    }
+
+    /** How the name, used as the key, is used now. See {@link NamedPermits#state(String)}. */
+    default PermitState state(String name) {
+        return named(name).state(name);
+    }
+
     /** Waits for a permit without blocking a thread. See {@link NamedPermits#acquireAsync(PermitRequest)}. */
     default CompletableFuture<Permit> acquireAsync(String name) {
-        return named(name).acquireAsync(PermitRequest.of(name));
+        NamedPermits named = named(name);
+        return named.acquireAsync(named.request(name));
     }
 }

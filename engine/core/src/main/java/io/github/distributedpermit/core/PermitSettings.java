@@ -1,19 +1,25 @@
 package io.github.distributedpermit.core;
 
+import io.github.distributedpermit.OnReject;
+import io.github.distributedpermit.PermitDefinition;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the user set for one permit name; {@code null} leaves a value to the declaration or to {@link CoreSettings}.
+ * What the user has set for one permit name, under {@code distributed-permit.permits.<name>}. What is {@code null} is up to
+ * the declaration, such as an annotation, and then to {@link CoreSettings}. Immutable. Spring Boot binds it as it is, so
+ * its components are the names of the properties.
  *
- * @param limit how many permits a key has
- * @param block whether calls wait
- * @param timeout how long they wait at most
- * @param storeTimeout see {@link CoreSettings#storeTimeout()}
- * @param lease see {@link CoreSettings#lease()}
- * @param handOverSlice see {@link CoreSettings#handOverSlice()}
- * @param linger see {@link CoreSettings#linger()}
- * @param release see {@link CoreSettings#release()}
+ * @param limit How many permits a key of this name has over all instances, 1 to 1,000,000.
+ * @param block Whether calls wait in the queue when no permit is free.
+ * @param timeout How long calls wait at most.
+ * @param storeTimeout As distributed-permit.store-timeout, for this name.
+ * @param lease As distributed-permit.lease, for this name.
+ * @param handOverSlice As distributed-permit.hand-over-slice, for this name.
+ * @param linger As distributed-permit.linger, for this name.
+ * @param release As distributed-permit.release, for this name.
+ * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
+ * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  */
 public record PermitSettings(
         @Nullable Integer limit,
@@ -23,4 +29,145 @@ public record PermitSettings(
         @Nullable Duration lease,
         @Nullable Duration handOverSlice,
         @Nullable Duration linger,
-        @Nullable Release release) {}
+        @Nullable Release release,
+        @Nullable OnReject onReject,
+        @Nullable Duration holdAtLeast) {
+
+    /** Nothing is set. */
+    public static final PermitSettings NONE = builder().build();
+
+    /** A builder that sets nothing yet. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A limit, and nothing else. */
+    public static PermitSettings ofLimit(int limit) {
+        return builder().limit(limit).build();
+    }
+
+    /** The declaration as it takes effect: what is set here wins over what it says. */
+    public PermitDefinition over(PermitDefinition declared) {
+        PermitDefinition.Builder effective = declared.toBuilder();
+        if (limit != null) {
+            effective.limit(limit);
+        }
+        if (block != null) {
+            effective.block(block);
+        }
+        if (timeout != null) {
+            effective.timeout(timeout);
+        }
+        if (onReject != null) {
+            effective.onReject(onReject);
+        }
+        if (holdAtLeast != null) {
+            effective.holdAtLeast(holdAtLeast);
+        }
+        return effective.build();
+    }
+
+    /** The general settings as they take effect for this name. */
+    public CoreSettings over(CoreSettings general) {
+        CoreSettings.Builder effective = general.toBuilder();
+        if (storeTimeout != null) {
+            effective.storeTimeout(storeTimeout);
+        }
+        if (lease != null) {
+            effective.lease(lease);
+        }
+        if (handOverSlice != null) {
+            effective.handOverSlice(handOverSlice);
+        }
+        if (linger != null) {
+            effective.linger(linger);
+        }
+        if (release != null) {
+            effective.release(release);
+        }
+        return effective.build();
+    }
+
+    /** Collects settings. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable Integer limit;
+        private @Nullable Boolean block;
+        private @Nullable Duration timeout;
+        private @Nullable Duration storeTimeout;
+        private @Nullable Duration lease;
+        private @Nullable Duration handOverSlice;
+        private @Nullable Duration linger;
+        private @Nullable Release release;
+        private @Nullable OnReject onReject;
+        private @Nullable Duration holdAtLeast;
+
+        private Builder() {}
+
+        /** See {@link PermitSettings#limit()}. */
+        public Builder limit(@Nullable Integer value) {
+            limit = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#block()}. */
+        public Builder block(@Nullable Boolean value) {
+            block = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#timeout()}. */
+        public Builder timeout(@Nullable Duration value) {
+            timeout = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#storeTimeout()}. */
+        public Builder storeTimeout(@Nullable Duration value) {
+            storeTimeout = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#lease()}. */
+        public Builder lease(@Nullable Duration value) {
+            lease = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#handOverSlice()}. */
+        public Builder handOverSlice(@Nullable Duration value) {
+            handOverSlice = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#linger()}. */
+        public Builder linger(@Nullable Duration value) {
+            linger = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#release()}. */
+        public Builder release(@Nullable Release value) {
+            release = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#onReject()}. */
+        public Builder onReject(@Nullable OnReject value) {
+            onReject = value;
+            return this;
+        }
+
+        /** See {@link PermitSettings#holdAtLeast()}. */
+        public Builder holdAtLeast(@Nullable Duration value) {
+            holdAtLeast = value;
+            return this;
+        }
+
+        /** The settings. */
+        public PermitSettings build() {
+            return new PermitSettings(
+                    limit, block, timeout, storeTimeout, lease, handOverSlice, linger, release, onReject, holdAtLeast);
+        }
+    }
+}

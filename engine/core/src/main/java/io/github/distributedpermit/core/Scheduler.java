@@ -1,6 +1,6 @@
 package io.github.distributedpermit.core;
 
-/** Runs short tasks later; injected, so that tests drive time. Tasks never block. */
+/** Runs short tasks later. Passed in, so that tests control time. Thread-safe; its tasks never block. */
 public interface Scheduler {
 
     /** Runs the task once after the delay, on any thread but the calling one. */

@@ -7,14 +7,14 @@ import java.util.Objects;
  * "Of this key leave me {@code held} of what I have, I want {@code wanted} in all." Absolute, so safe to repeat.
  *
  * @param key the key, as the user gave it
- * @param limit the limit this member goes by
+ * @param limit the limit this member states
  * @param sequence increases with every claim of the member, over all keys
  * @param held what the store must leave to the member, if it has it recorded
  * @param wanted how many the member would like in all
- * @param unit weight of its oldest waiter: grant at least that much more, or nothing; 0 if nobody waits
+ * @param unit weight of its oldest waiter: grant at least that much more, or nothing; 0 if no call waits
  * @param waited age of the oldest waiter when the claim was sent
  * @param lease how long the holding outlives this claim, on the store's clock; a store with sessions ignores it
- * @param queue whether anybody is willing to wait in line
+ * @param queue whether any call is willing to wait in the queue
  */
 public record Claim(
         String key,

@@ -1,15 +1,15 @@
 package io.github.distributedpermit.spi;
 
 /**
- * What a store tells a member unasked. May be called by any thread, also from within {@link PermitStore#claim}; never
- * blocks. A notice may be lost, late, doubled or false: nothing but latency depends on it.
+ * The notifications that a store sends to a member. May be called by any thread, also from within {@link PermitStore#claim}; never
+ * blocks. A notification may be lost, delayed, doubled or false: nothing but latency depends on it.
  */
 public interface HoldingListener {
 
     /** The member's record of the key has changed: it was served. */
     void granted(String key, Holding holding);
 
-    /** Something about the key has changed; claiming again tells what. */
+    /** Something about the key has changed; claiming again shows what. */
     void changed(String key);
 
     /**

@@ -9,7 +9,7 @@ import java.util.OptionalInt;
  * @param key the key, as the user gave it
  * @param used permits in use, over all members
  * @param override the operator's limit, if set
- * @param members those that hold, then those in line, first come first
+ * @param members those that hold, then those that wait, first come first
  */
 public record KeyState(String key, int used, OptionalInt override, List<MemberState> members) {
 
@@ -24,8 +24,8 @@ public record KeyState(String key, int used, OptionalInt override, List<MemberSt
      * @param member its id
      * @param permits how many it holds
      * @param wanted how many it wants in all
-     * @param limit the limit it goes by
-     * @param waiting whether it is in line
+     * @param limit the limit it states
+     * @param waiting whether it is queued
      */
     public record MemberState(String member, int permits, int wanted, int limit, boolean waiting) {}
 }

@@ -11,7 +11,7 @@ public interface PermitBackend {
     /**
      * Makes this process a member. Neither blocks nor fails because the store is down: the claims do, one by one.
      *
-     * @param listener is told of grants until the store is closed
+     * @param listener is notified of grants until the store is closed
      */
     PermitStore join(Member member, HoldingListener listener);
 

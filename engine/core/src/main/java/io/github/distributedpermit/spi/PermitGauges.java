@@ -9,9 +9,9 @@ public interface PermitGauges {
     /** Permits that calls of this instance hold, over all keys of the name. */
     int holders();
 
-    /** Calls of this instance in line, over all keys of the name. */
+    /** Calls of this instance that wait, over all keys of the name. */
     int waiters();
 
-    /** The limit of a key: the operator's override as last heard from the store, else the configured limit. */
+    /** The limit of a key: the operator's override as of the last answer of the store, else the configured limit. */
     int limit();
 }

@@ -4,12 +4,12 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.time.Duration;
 
 /**
- * Hears what happens to calls, by permit name; for metrics. Called outside of every lock by the thread it happens on, so
+ * Is notified of what happens to calls, by permit name; for metrics. Called outside of every lock by the thread it happens on, so
  * it must be quick. What it throws, errors included, is logged and never reaches the call.
  */
 public interface PermitObserver {
 
-    /** Hears nothing. */
+    /** Ignores everything. */
     PermitObserver NONE = new PermitObserver() {};
 
     /** A name is used for the first time; its gauges live as long as the application. */

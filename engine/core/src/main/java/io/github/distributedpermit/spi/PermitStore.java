@@ -13,19 +13,19 @@ import java.util.concurrent.CompletionStage;
  * <ol>
  *   <li>A grant never lifts the sum over live members above the served member's own limit, which its record carries, or
  *       the operator's override, whoever freed the permits.
- *   <li>Nobody else ever cuts a live member's holding below its {@code held}, not even a lowered limit.
+ *   <li>No other member ever reduces a live member's holding below its {@code held}, not even a lowered limit.
  *   <li>{@code wanted} below the holding returns the rest at once.
  *   <li>A claim whose sequence is not above the last one seen from the member changes nothing.
  *   <li>Leases run on the store's clock or session. A lapsed member counts zero and learns so when it comes back.
  *   <li>First come, first served among members by the age of their oldest waiter. No barging.
- *   <li>Whoever frees permits serves the head of the line in the same atomic step and notifies only the members served. A
+ *   <li>The step that frees permits serves the head of the queue in the same atomic step and notifies only the members served. A
  *       notification is sent only for a grant that stands: a grant is never taken back after its notification was sent.
- *   <li>Keys nobody uses disappear from the store by themselves.
+ *   <li>Unused keys disappear from the store by themselves.
  *   <li>A claim costs at most logarithmically more with more members of its key (Redis, local).
  * </ol>
  *
  * <p>A stage that fails does so with {@link PermitStoreException}; the claim may have taken effect all the same, or may
- * yet. Cancelling a stage, where it is a future, tells the store that nobody waits for the answer.
+ * yet. Cancelling a stage, where it is a future, lets the store know that its answer is not awaited any more.
  */
 public interface PermitStore extends AutoCloseable {
 
@@ -53,8 +53,8 @@ public interface PermitStore extends AutoCloseable {
     }
 
     /**
-     * Whether anybody else may want permits of this store. While nobody may, permits that are not in use may stay with
-     * the member. When others may again, the store tells the member that each of its keys has
+     * Whether other members may want permits of this store. While there are none, permits that are not in use may stay with
+     * the member. When others may again, the store notifies the member that each of its keys has
      * {@linkplain HoldingListener#changed changed}, before it serves them.
      */
     default boolean isShared() {
@@ -62,7 +62,7 @@ public interface PermitStore extends AutoCloseable {
     }
 
     /**
-     * Why this member can't do its part although claims may be answered, such as that no notices reach it; for health.
+     * Why this member can't do its part although claims may be answered, such as that no notifications reach it; for health.
      * Empty if all is well. Never blocks.
      */
     default Optional<String> problem() {

@@ -94,7 +94,9 @@ public final class Harness {
                             .orElse(0));
             assertThat(seen.used()).as("used within the limit in %s", seen).isLessThanOrEqualTo(limit);
         }
-        assertThat(seen.rows()).as("who is in line wants more").allMatch(r -> !r.inLine() || r.wanted() > r.permits());
+        assertThat(seen.rows())
+                .as("a waiting member wants more")
+                .allMatch(r -> !r.inLine() || r.wanted() > r.permits());
     }
 
     /** The invariants; then everybody returns everything, all of it is free again, and nothing is left. */

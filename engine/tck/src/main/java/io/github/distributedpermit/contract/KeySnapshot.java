@@ -22,8 +22,8 @@ public record KeySnapshot(int used, OptionalInt override, List<Row> rows) {
      * @param member its id
      * @param permits how many it holds
      * @param wanted how many it wants
-     * @param limit the limit it goes by
-     * @param inLine whether it is in line
+     * @param limit the limit it uses
+     * @param inLine whether it is waiting
      */
     public record Row(String member, int permits, int wanted, int limit, boolean inLine) {}
 

@@ -24,7 +24,7 @@ interface LeaseLaws extends ContractTests {
         b.queue(key, 1, 1);
         harness().die(a);
 
-        c.attempt(key, 1, 1); // anybody's claim collects the dead
+        c.attempt(key, 1, 1); // any claim removes expired members
 
         assertThat(look(key).permits(b)).isEqualTo(1);
         assertThat(look(key).used()).isEqualTo(1);

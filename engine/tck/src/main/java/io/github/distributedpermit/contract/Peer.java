@@ -46,7 +46,7 @@ final class Peer implements HoldingListener {
         return sequence;
     }
 
-    /** Claims this many in all, and waits in line for those it does not get. */
+    /** Claims this many in all, and waits in the queue for those it does not get. */
     Holding queue(String key, int limit, int wanted) {
         return claim(queueing(key, limit, wanted));
     }
@@ -114,7 +114,7 @@ final class Peer implements HoldingListener {
         answer(store.override(key, OptionalInt.empty()));
     }
 
-    /** Waits until it has been told of exactly these keys since it joined, in any order. */
+    /** Waits until it has been notified of exactly these keys since it joined, in any order. */
     void awaitNotices(String... keys) {
         if (fixture.noticesArrive()) {
             Harness.patiently().untilAsserted(() -> assertThat(notices).containsExactlyInAnyOrder(keys));

@@ -5,4 +5,4 @@ package io.github.distributedpermit.contract;
  * store is inspected from outside.
  */
 public abstract class PermitBackendContract extends OpenedStore
-        implements GrantLaws, LineLaws, LimitLaws, OverrideLaws, WeightLaws, KeyLaws {}
+        implements GrantLaws, QueueLaws, LimitLaws, OverrideLaws, WeightLaws, KeyLaws {}

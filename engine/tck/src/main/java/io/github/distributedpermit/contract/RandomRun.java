@@ -61,7 +61,7 @@ final class RandomRun {
         members.forEach(this::count);
     }
 
-    /** Once, as soon after the middle as somebody holds: chance alone may hit no holder. */
+    /** Once, as soon after the middle as a member holds: chance alone may hit no holder. */
     private void outlastALease(int turn) {
         long now = fixture.nanoTime();
         if (mayDie

@@ -64,7 +64,7 @@ final class SimulatedKey {
         return waiters.size();
     }
 
-    /** Nobody holds or waits, and the store has confirmed it. */
+    /** No call holds or waits, and the store has confirmed it. */
     boolean isAtRest() {
         return waiters.isEmpty() && holders.isEmpty() && sent.isEmpty() && (applied == null || applied.permits() == 0);
     }

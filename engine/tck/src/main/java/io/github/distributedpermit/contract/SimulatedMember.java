@@ -61,7 +61,7 @@ final class SimulatedMember implements HoldingListener {
         return sequence;
     }
 
-    /** Dies without a word: what it had is nobody's, what it sent still arrives. */
+    /** Dies without a word: what it had is unowned, what it sent still arrives. */
     void crash() {
         dead = true;
         keys.clear();

@@ -34,7 +34,7 @@ public interface StoreFixture extends AutoCloseable {
     /** The name of everything in the store that is ours, read past the backend: keys, nodes, sessions of members gone. */
     Collection<String> residue();
 
-    /** Lets pass what keys need to vanish that nobody uses any more. */
+    /** Lets the time pass after which unused keys vanish. */
     void passIdleTime();
 
     /**

@@ -101,7 +101,7 @@ interface WeightLaws extends ContractTests {
         b.claim(b.queueing(key, 4, 3).unit(3));
 
         c.keep(key, 4, 2);
-        assertThat(look(key).used()).isEqualTo(2); // nobody sits on half of what it needs
+        assertThat(look(key).used()).isEqualTo(2); // no member keeps half of what it needs
         c.keep(key, 4, 0);
         assertThat(look(key).permits(a)).isEqualTo(3);
         assertThat(look(key).permits(b)).isZero();

@@ -20,7 +20,7 @@ import java.util.Optional;
 record Membership(ServerDirectory directory, Closeable hold, RedisLink link) implements Closeable {
 
     /**
-     * Joins the server that listens on the port. Empty if nobody listens there, or one that is just starting or ending.
+     * Joins the server that listens on the port. Empty if no server listens there, or one that is starting or stopping.
      *
      * @throws PortTakenException if it is not a server of ours
      */

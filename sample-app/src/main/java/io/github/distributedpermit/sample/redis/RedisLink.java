@@ -38,7 +38,7 @@ final class RedisLink implements Closeable {
         return new InetSocketAddress(InetAddress.getByAddress(HOST, new byte[] {127, 0, 0, 1}), port);
     }
 
-    /** Connects, or fails with {@link java.net.ConnectException} if nobody listens. */
+    /** Connects, or fails with {@link java.net.ConnectException} if no server listens. */
     static RedisLink open(int port) throws IOException {
         Socket socket = new Socket();
         try {

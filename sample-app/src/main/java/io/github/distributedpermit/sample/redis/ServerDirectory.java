@@ -36,7 +36,7 @@ record ServerDirectory(Path path) {
 
     /** Keeps the server alive until what is returned here is closed, by the caller or by the end of this process. */
     Closeable hold() throws IOException {
-        // for reading too, although nobody reads: else this would wait for a reader, and there may be none any more
+        // opened for reading as well: otherwise this call blocks until a reader opens the pipe, and there may be none
         return FileChannel.open(pipe(), StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A server this process has started, with the guard that ends it when nobody holds its directory any more. The server
+ * A server this process has started, with the guard that ends it when no process holds its directory any more. The server
  * is no child in the usual sense: it goes on when this process ends while others hold it.
  *
  * @param directory where it runs

@@ -25,7 +25,7 @@ class ReportProblems {
 
     @ExceptionHandler
     ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection) {
-        // only a caller that would not wait is told "too many": the others did wait, and the service let them down
+        // 429 is for callers that do not wait; a call that waited in vain gets 503
         HttpStatus status = rejection.reason() == Reason.LIMIT_REACHED
                 ? HttpStatus.TOO_MANY_REQUESTS
                 : HttpStatus.SERVICE_UNAVAILABLE;

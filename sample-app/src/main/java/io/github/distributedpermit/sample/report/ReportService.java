@@ -15,7 +15,7 @@ class ReportService {
         this.instance = instance;
     }
 
-    /** Waits in line until fewer than the limit of exports run, over all instances. */
+    /** Waits until fewer than the limit of exports run, over all instances. */
     @DistributedPermit(key = "report-export")
     public Report export(long id, Duration hold, Instant askedAt) throws InterruptedException {
         return work(id, hold, askedAt);

@@ -1,5 +1,5 @@
 /**
- * The service: reports, the limited method that exports them, and what a caller is told when there was no permit.
+ * The service: reports, the limited method that exports them, and the response to a caller that got no permit.
  */
 @NullMarked
 package io.github.distributedpermit.sample.report;

@@ -95,7 +95,7 @@ final class SampleInstance implements AutoCloseable {
     CompletableFuture<Answer> send(String method, String path) {
         return port.thenCompose(number -> HTTP.sendAsync(
                         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + number + path))
-                                .method(method, HttpRequest.BodyPublishers.noBody())
+                                .method(method, HttpRequest.BodyPublishers.ofString(""))
                                 .timeout(CALL_TIMEOUT)
                                 .build(),
                         BodyHandlers.ofString()))

@@ -9,61 +9,84 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.embedded.RedisServer;
 
-/** Two instances on a Redis server of the user's own, which goes away and comes back while calls wait. */
+/** Two instances on an external Redis server, which stops and is started again while calls wait. Both tests share them. */
 class StoreOutageIT {
 
     private static final String LEASE = "--distributed-permit.lease=1h";
 
-    private final int port = Fleet.freePort();
+    private static final int PORT = Fleet.freePort();
+
+    private static @Nullable Fleet fleet;
 
     @TempDir
     private Path directory;
 
     private RedisServer redis;
 
+    @BeforeEach
+    void start() throws IOException {
+        startRedis();
+        if (fleet == null) {
+            fleet = Fleet.start("outage", settings());
+        }
+        fleet.awaitHealth("UP");
+    }
+
     @AfterEach
     void stopRedis() throws IOException {
         redis.stop();
     }
 
+    @AfterAll
+    static void stopFleet() {
+        if (fleet != null) {
+            fleet.close();
+        }
+    }
+
+    private static Fleet fleet() {
+        return Objects.requireNonNull(fleet);
+    }
+
     @Test
     void restartWithItsDataBreaksNoLimitAndLosesNoPermit() throws IOException {
-        try (Fleet fleet = Fleet.start("outage-data", settings())) {
-            List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "20s");
-            List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
+        Fleet fleet = fleet();
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "20s");
+        List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
 
-            redis.stop();
-            assertFailureIsNamed(fleet);
-            startRedis();
+        redis.stop();
+        assertFailureIsNamed(fleet);
+        startRedis();
 
-            fleet.awaitHealth("UP");
-            assertThat(running).as("exports that outlast the outage").noneMatch(CompletableFuture::isDone);
-            assertNothingBroken(fleet, Fleet.join(running), Fleet.join(waiting));
-        }
+        fleet.awaitHealth("UP");
+        assertThat(running).as("exports that outlast the outage").noneMatch(CompletableFuture::isDone);
+        assertNothingBroken(fleet, Fleet.join(running), Fleet.join(waiting));
     }
 
     @Test
     void restartWithoutDataLosesNoPermitOnceRunningCallsHaveEnded() throws IOException {
-        try (Fleet fleet = Fleet.start("outage-empty", settings())) {
-            List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "8s");
-            List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
+        Fleet fleet = fleet();
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "8s");
+        List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
 
-            redis.stop();
-            assertFailureIsNamed(fleet);
-            List<Answer> finished = Fleet.join(running);
-            Files.delete(directory.resolve("appendonly.aof"));
-            startRedis();
+        redis.stop();
+        assertFailureIsNamed(fleet);
+        List<Answer> finished = Fleet.join(running);
+        Files.delete(directory.resolve("appendonly.aof"));
+        startRedis();
 
-            fleet.awaitHealth("UP");
-            assertNothingBroken(fleet, finished, Fleet.join(waiting));
-        }
+        fleet.awaitHealth("UP");
+        assertNothingBroken(fleet, finished, Fleet.join(waiting));
     }
 
     private List<CompletableFuture<Answer>> awaitWaiters(Fleet fleet) {
@@ -91,20 +114,19 @@ class StoreOutageIT {
         Fleet.awaitDrained(fleet.first(), fleet.second());
     }
 
-    private String[] settings() {
+    private static String[] settings() {
         return new String[] {
             "--spring.data.redis.host=127.0.0.1",
-            "--spring.data.redis.port=" + port,
+            "--spring.data.redis.port=" + PORT,
             "--distributed-permit.permits.report-export.timeout=80s",
             "--distributed-permit.store-timeout=80s",
             LEASE
         };
     }
 
-    @BeforeEach
-    void startRedis() throws IOException {
+    private void startRedis() throws IOException {
         redis = RedisServer.newRedisServer()
-                .port(port)
+                .port(PORT)
                 .bind("127.0.0.1")
                 .setting("dir " + directory)
                 .setting("save \"\"")

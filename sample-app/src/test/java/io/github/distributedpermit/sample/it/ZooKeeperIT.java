@@ -10,9 +10,13 @@ import org.apache.curator.test.InstanceSpec;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
-/** Two instances whose permits live in ZooKeeper. */
+/** Two instances whose permits are in ZooKeeper. The last test kills one of them. */
+@TestMethodOrder(OrderAnnotation.class)
 class ZooKeeperIT {
 
     private static final int CALLS = 40;
@@ -29,16 +33,16 @@ class ZooKeeperIT {
     @AutoClose
     private static TestingServer server;
 
+    @AutoClose
+    private static Fleet fleet;
+
     @BeforeAll
-    static void startServer() throws Exception {
+    static void start() throws Exception {
         InstanceSpec spec =
                 new InstanceSpec(null, ANY_PORT, ANY_PORT, ANY_PORT, true, 1, TICK_MILLIS, MANY_CONNECTIONS);
         server = new TestingServer(spec, true);
-    }
-
-    private static Fleet fleet(String name) {
-        return Fleet.start(
-                name,
+        fleet = Fleet.start(
+                "zookeeper",
                 "--distributed-permit.backend=zookeeper",
                 "--distributed-permit.zookeeper.connect-string=" + server.getConnectString(),
                 "--distributed-permit.zookeeper.session-timeout=" + SESSION.toSeconds() + "s");
@@ -46,23 +50,20 @@ class ZooKeeperIT {
 
     @Test
     void fortyCallsOverTwoInstancesNeverRunMoreThanTheLimitAtOnce() {
-        try (Fleet fleet = fleet("zookeeper-shared")) {
-            List<Answer> answers = Fleet.join(fleet.export(CALLS, "300ms"));
+        List<Answer> answers = Fleet.join(fleet.export(CALLS, "300ms"));
 
-            assertThat(answers).extracting(Answer::status).containsOnly(200);
-            assertThat(Execution.mostAtOnce(Fleet.executions(answers))).isEqualTo(LIMIT);
-            Fleet.awaitDrained(fleet.first(), fleet.second());
-        }
+        assertThat(answers).extracting(Answer::status).containsOnly(200);
+        assertThat(Execution.mostAtOnce(Fleet.executions(answers))).isEqualTo(LIMIT);
+        Fleet.awaitDrained(fleet.first(), fleet.second());
     }
 
     @Test
+    @Order(Integer.MAX_VALUE)
     void permitsOfAKilledInstanceServeTheOtherWhenItsSessionEnds() {
-        try (Fleet fleet = fleet("zookeeper-killed")) {
-            Recovery recovery = Recovery.of(fleet.first(), fleet.second());
+        Recovery recovery = Recovery.of(fleet.first(), fleet.second());
 
-            Instant latest = recovery.killedAt().plus(SESSION).plus(AFTERWARDS).plus(NOISE);
-            assertThat(recovery.startedAt())
-                    .allSatisfy(startedAt -> assertThat(startedAt).isBetween(recovery.killedAt(), latest));
-        }
+        Instant latest = recovery.killedAt().plus(SESSION).plus(AFTERWARDS).plus(NOISE);
+        assertThat(recovery.startedAt())
+                .allSatisfy(startedAt -> assertThat(startedAt).isBetween(recovery.killedAt(), latest));
     }
 }

@@ -49,7 +49,7 @@ public final class TestAuthority {
         this.certificate = sign(name, keys, name, keys, null);
     }
 
-    /** A new one, which nobody trusts yet; what it issues is written to the directory. */
+    /** A new one, in no trust store yet; what it issues is written to the directory. */
     public static TestAuthority in(Path directory) {
         return new TestAuthority(directory, newKeys(), "Authority " + UUID.randomUUID());
     }

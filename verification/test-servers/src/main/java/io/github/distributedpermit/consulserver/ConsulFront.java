@@ -108,7 +108,7 @@ public final class ConsulFront implements AutoCloseable {
 
     /**
      * From now on some of these requests never arrive, and some are done but their answers get lost: both are answered
-     * with 500, so that nobody can tell one from the other.
+     * with 500, so that a client cannot distinguish the two.
      */
     public void loseSome(String path, Random random, double share) {
         trouble.set(new Trouble(request -> request.contains(path), (exchange, body) -> {

@@ -7,12 +7,12 @@ import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Ports that nobody listens on. Thread-safe. */
+/** Ports that no server listens on. Thread-safe. */
 public final class FreePorts {
 
     private FreePorts() {}
 
-    /** So many of 127.0.0.1, all different. */
+    /** Different free ports of 127.0.0.1. */
     public static List<Integer> some(int count) {
         return on("127.0.0.1", count);
     }

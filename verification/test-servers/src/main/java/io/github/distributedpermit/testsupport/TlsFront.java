@@ -78,7 +78,7 @@ public final class TlsFront implements AutoCloseable {
                 threads.execute(() -> pump(client, server));
                 threads.execute(() -> pump(server, client));
             } catch (IOException e) {
-                Thread.onSpinWait(); // closed, or nobody is behind
+                Thread.onSpinWait(); // closed, or no server is behind it
             }
         }
     }

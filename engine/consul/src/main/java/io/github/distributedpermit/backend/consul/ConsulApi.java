@@ -94,22 +94,22 @@ final class ConsulApi {
     }
 
     /** The entries of a watch's reply. */
-    static List<Entry> entries(Reply reply) {
+    static List<KeyValue> entries(Reply reply) {
         return JsonObject.objects(Json.parse(reply.body())).stream()
-                .map(Entry::of)
+                .map(KeyValue::of)
                 .toList();
     }
 
     /**
-     * A transaction whose last operation is a {@code get-tree}. Fails with {@link InDoubtException} if it may have
+     * A transaction whose last operation is a {@code get-tree}. Fails with {@link OutcomeUnknownException} if it may have
      * happened, or may yet.
      */
-    CompletableFuture<TxnOutcome> transact(List<Op> ops) {
+    CompletableFuture<TxnOutcome> transact(List<TxnOperation> ops) {
         return outcome(ops, http.put("txn", body(ops)));
     }
 
     /** The same for the fence, for which others wait: goes ahead of all that waits for its turn. */
-    CompletableFuture<TxnOutcome> transactNow(List<Op> ops) {
+    CompletableFuture<TxnOutcome> transactNow(List<TxnOperation> ops) {
         return outcome(ops, http.putNow("txn", body(ops)));
     }
 
@@ -117,25 +117,25 @@ final class ConsulApi {
      * A transaction that only reads, answered by a leader that has applied everything ever written. Any other read may
      * be answered by a leader that has not replayed all of its log yet.
      */
-    CompletableFuture<TxnOutcome> readConsistently(List<Op> ops) {
+    CompletableFuture<TxnOutcome> readConsistently(List<TxnOperation> ops) {
         return outcome(ops, http.put("txn?consistent", body(ops)));
     }
 
-    private static String body(List<Op> ops) {
+    private static String body(List<TxnOperation> ops) {
         return JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
     }
 
-    private static CompletableFuture<TxnOutcome> outcome(List<Op> ops, CompletableFuture<Reply> answer) {
+    private static CompletableFuture<TxnOutcome> outcome(List<TxnOperation> ops, CompletableFuture<Reply> answer) {
         return answer.handle((reply, failure) -> {
             if (failure != null && cause(failure) instanceof PermitStoreException unsent) {
                 throw unsent;
             }
             if (failure != null) {
-                throw new InDoubtException("Consul did not answer a transaction: " + reason(failure), failure);
+                throw new OutcomeUnknownException("Consul did not answer a transaction: " + reason(failure), failure);
             }
-            if (reply.leavesDoubt()) {
+            if (reply.leavesOutcomeUnknown()) {
                 PermitStoreException known = reply.failure("a transaction");
-                throw new InDoubtException(String.valueOf(known.getMessage()), known);
+                throw new OutcomeUnknownException(String.valueOf(known.getMessage()), known);
             }
             if (reply.status() != 200 && reply.status() != 409) {
                 throw reply.failure("a transaction");
@@ -143,23 +143,26 @@ final class ConsulApi {
             try {
                 return outcome(ops, Json.object(reply.body()));
             } catch (MalformedJsonException e) {
-                throw new InDoubtException("Consul's answer to a transaction makes no sense: " + e.getMessage(), e);
+                throw new OutcomeUnknownException(
+                        "Consul's answer to a transaction makes no sense: " + e.getMessage(), e);
             }
         });
     }
 
-    private static TxnOutcome outcome(List<Op> ops, JsonObject json) {
+    private static TxnOutcome outcome(List<TxnOperation> ops, JsonObject json) {
         List<JsonObject> errors = json.objects("Errors");
         if (!errors.isEmpty()) {
             List<Integer> operations =
                     errors.stream().map(error -> error.count("OpIndex")).toList();
             return new Refused(operations, errors.get(0).text("What"));
         }
-        List<Entry> entries = json.objects("Results").stream()
-                .map(result -> Entry.of(result.object("KV")))
+        List<KeyValue> entries = json.objects("Results").stream()
+                .map(result -> KeyValue.of(result.object("KV")))
                 .toList();
-        int written =
-                (int) ops.stream().limit(ops.size() - 1).filter(Op::answered).count();
+        int written = (int) ops.stream()
+                .limit(ops.size() - 1)
+                .filter(TxnOperation::answered)
+                .count();
         if (entries.size() < written) {
             throw new MalformedJsonException("%d results of %d".formatted(entries.size(), written));
         }
@@ -213,12 +216,12 @@ final class ConsulApi {
         return cause.getClass().getSimpleName() + (message == null ? "" : ": " + message);
     }
 
-    /** Nobody knows whether the transaction happened; it may also happen later. */
-    static final class InDoubtException extends RuntimeException {
+    /** The outcome of the transaction is unknown: it may have been made, or may be made later. */
+    static final class OutcomeUnknownException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
 
-        InDoubtException(String message, Throwable cause) {
+        OutcomeUnknownException(String message, Throwable cause) {
             super(message, cause);
         }
     }

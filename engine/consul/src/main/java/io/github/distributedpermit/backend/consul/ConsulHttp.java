@@ -4,7 +4,6 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
@@ -14,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +33,11 @@ final class ConsulHttp {
     private final Connections watches;
 
     private final ConsulSettings settings;
-    private final Loop loop;
+    private final EventLoop loop;
     private final String base;
-    private final Gate gate = new Gate(MAX_IN_FLIGHT);
+    private final RequestLimiter gate = new RequestLimiter(MAX_IN_FLIGHT);
 
-    ConsulHttp(Supplier<HttpClient> clients, ConsulSettings settings, Loop loop) {
+    ConsulHttp(Supplier<HttpClient> clients, ConsulSettings settings, EventLoop loop) {
         this.requests = new Connections(clients, loop::now, LONGEST_USE);
         this.watches = new Connections(clients, loop::now, ChronoUnit.FOREVER.getDuration());
         this.settings = settings;
@@ -52,17 +52,17 @@ final class ConsulHttp {
 
     /** Sends at once, whatever waits: what keeps the session alive goes first. */
     CompletableFuture<Reply> putNow(String path, String body) {
-        return send(requests, "PUT", path, BodyPublishers.ofString(body), settings.requestTimeout());
+        return send(requests, request -> request.PUT(BodyPublishers.ofString(body)), path, settings.requestTimeout());
     }
 
     /** Sends at once. */
     CompletableFuture<Reply> get(String path) {
-        return send(requests, "GET", path, BodyPublishers.noBody(), settings.requestTimeout());
+        return send(requests, HttpRequest.Builder::GET, path, settings.requestTimeout());
     }
 
     /** A blocking query; sends at once, and gives the answer that much time. */
     CompletableFuture<Reply> watch(String path, Duration timeout) {
-        return send(watches, "GET", path, BodyPublishers.noBody(), timeout);
+        return send(watches, HttpRequest.Builder::GET, path, timeout);
     }
 
     /** Closes the connections; requests in flight other than blocking queries may end. */
@@ -72,10 +72,9 @@ final class ConsulHttp {
     }
 
     private CompletableFuture<Reply> send(
-            Connections connections, String method, String path, BodyPublisher body, Duration timeout) {
+            Connections connections, UnaryOperator<HttpRequest.Builder> method, String path, Duration timeout) {
         try {
-            HttpRequest.Builder request =
-                    HttpRequest.newBuilder(URI.create(base + path)).method(method, body);
+            HttpRequest.Builder request = method.apply(HttpRequest.newBuilder(URI.create(base + path)));
             settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
             return send(connections, request.build(), timeout);
         } catch (RuntimeException e) {

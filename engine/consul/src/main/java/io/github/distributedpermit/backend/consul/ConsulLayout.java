@@ -11,7 +11,7 @@ public enum ConsulLayout {
 
     /**
      * The {@code .lock} document of HashiCorp's own semaphore, so that {@code consul lock -n 3} and annotated methods
-     * share one limit. Members wait in line among themselves; processes of {@code consul lock} know no line.
+     * share one limit. Members wait in a queue among themselves; processes of {@code consul lock} know no queue.
      */
     LOCK_FILE
 }

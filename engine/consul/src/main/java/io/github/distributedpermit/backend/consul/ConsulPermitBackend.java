@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SnapshotPermitStore;
 import java.net.URI;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -22,6 +23,9 @@ public final class ConsulPermitBackend implements PermitBackend {
 
     /** The highest limit of a key. Slots have three digits, and a version has ten bits for one. */
     public static final int MAX_LIMIT = 1000;
+
+    /** How long a key that is not used keeps what is known of it. */
+    private static final Duration IDLE = Duration.ofSeconds(5);
 
     private static final Duration SLICE = Duration.ofMillis(20);
 
@@ -57,7 +61,16 @@ public final class ConsulPermitBackend implements PermitBackend {
 
     @Override
     public PermitStore join(Member member, HoldingListener listener) {
-        return new ConsulPermitStore(settings, member, listener, ticker);
+        return join(store(member), member, listener);
+    }
+
+    ConsulSnapshotStore store(Member member) {
+        return new ConsulSnapshotStore(settings, member, ticker);
+    }
+
+    PermitStore join(ConsulSnapshotStore store, Member member, HoldingListener listener) {
+        return new SnapshotPermitStore<>(
+                store, member, listener, ticker, store.loop().scheduler(), IDLE);
     }
 
     /** A claim takes a few milliseconds here; a slice much shorter than that would do nothing but claim. */

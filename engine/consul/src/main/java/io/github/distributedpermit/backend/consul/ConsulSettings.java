@@ -10,7 +10,7 @@ import javax.net.ssl.SSLContext;
  * Where Consul is and how to use it.
  *
  * @param address scheme, host, port and perhaps a path in front of {@code /v1}
- * @param token the ACL token; white space around it, such as the end of the line in a file, is no part of it
+ * @param token the ACL token; white space around it, such as a line break at the end of a file, is no part of it
  * @param tls for {@code https}; the platform's default if absent
  * @param prefix of all keys
  * @param layout how permits lie in Consul

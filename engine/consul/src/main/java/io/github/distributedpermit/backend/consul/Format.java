@@ -27,8 +27,8 @@ record Format(int number, int reader) {
         return reader <= KNOWN.number;
     }
 
-    /** Reads an entry of ours; fails for good if only newer versions may use it. */
-    static JsonObject read(Entry entry) {
+    /** Reads an entry of ours; fails permanently if only newer versions may use it. */
+    static JsonObject read(KeyValue entry) {
         JsonObject json = Json.object(entry.value());
         Format format = of(json);
         if (!format.isReadable()) {

@@ -18,12 +18,12 @@ final class Inbox {
     private static final Duration WAIT = Duration.ofSeconds(30);
 
     private final ConsulApi api;
-    private final Loop loop;
+    private final EventLoop loop;
     private final Session session;
-    private final Consumer<Entry> reader;
+    private final Consumer<KeyValue> reader;
     private final Runnable gone;
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
-    private final RareLog problem;
+    private final RateLimitedLog problem;
     private long index;
     private long read;
 
@@ -33,14 +33,14 @@ final class Inbox {
      * @param reader is given each entry that is new
      * @param gone runs once, when the inbox has vanished, and the session with it
      */
-    Inbox(ConsulApi api, Loop loop, Session session, Consumer<Entry> reader, Runnable gone) {
+    Inbox(ConsulApi api, EventLoop loop, Session session, Consumer<KeyValue> reader, Runnable gone) {
         this.api = api;
         this.loop = loop;
         this.session = session;
         this.reader = reader;
         this.gone = gone;
         this.read = session.fence();
-        this.problem = new RareLog(LOG, loop::now);
+        this.problem = new RateLimitedLog(LOG, loop::now);
     }
 
     void watch() {
@@ -89,12 +89,12 @@ final class Inbox {
         }
     }
 
-    private boolean isWhole(List<Entry> entries, Reply reply) {
-        return session.isWhole(entries.stream().map(Entry::key).collect(Collectors.toSet()), reply.index());
+    private boolean isWhole(List<KeyValue> entries, Reply reply) {
+        return session.isWhole(entries.stream().map(KeyValue::key).collect(Collectors.toSet()), reply.index());
     }
 
     private void read(Reply reply) {
-        List<Entry> entries;
+        List<KeyValue> entries;
         try {
             entries = ConsulApi.entries(reply);
         } catch (MalformedJsonException e) {
@@ -108,7 +108,7 @@ final class Inbox {
         }
         problem.over();
         long before = read;
-        for (Entry entry : entries) {
+        for (KeyValue entry : entries) {
             read = Math.max(read, entry.modified());
             if (entry.modified() > before && !entry.key().startsWith(session.inboxes() + '.')) {
                 reader.accept(entry);

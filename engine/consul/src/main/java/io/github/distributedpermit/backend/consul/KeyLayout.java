@@ -7,53 +7,53 @@ import java.util.List;
 interface KeyLayout {
 
     static KeyLayout of(ConsulLayout layout) {
-        return layout == ConsulLayout.SLOTS ? new Slots() : new LockFiles();
+        return layout == ConsulLayout.SLOTS ? new Slots() : new LockFile();
     }
 
     /** What a member assumes of a key it has not used lately. */
-    Board assumedIdle(KeyNames names);
+    KeyTree assumedUnused(KeyNames names);
 
-    /** Reads a tree; what is damaged, or not ours at a place of ours, fails for good. */
-    Board read(KeyNames names, List<Entry> tree);
+    /** Reads a tree; what is damaged, or foreign under a name of ours, fails permanently. */
+    KeyTree read(KeyNames names, List<KeyValue> tree);
 
-    /** The operations that make of a board what a step says. */
-    Change plan(Board board, Step step, Intent intent);
+    /** The operations that make of a tree what a step says. */
+    PlannedTransaction plan(KeyTree tree, Step step, ChangeRequest request);
 
     /** {@link ConsulLayout#SLOTS}. */
     final class Slots implements KeyLayout {
 
         @Override
-        public Board assumedIdle(KeyNames names) {
-            return SlotBoard.assumedIdle(names);
+        public KeyTree assumedUnused(KeyNames names) {
+            return SlotTree.assumedUnused(names);
         }
 
         @Override
-        public Board read(KeyNames names, List<Entry> tree) {
-            return SlotBoard.of(names, tree);
+        public KeyTree read(KeyNames names, List<KeyValue> tree) {
+            return SlotTree.of(names, tree);
         }
 
         @Override
-        public Change plan(Board board, Step step, Intent intent) {
-            return SlotPlan.of((SlotBoard) board, step, intent);
+        public PlannedTransaction plan(KeyTree tree, Step step, ChangeRequest request) {
+            return SlotPlan.of((SlotTree) tree, step, request);
         }
     }
 
     /** {@link ConsulLayout#LOCK_FILE}. */
-    final class LockFiles implements KeyLayout {
+    final class LockFile implements KeyLayout {
 
         @Override
-        public Board assumedIdle(KeyNames names) {
-            return LockBoard.of(names, List.of());
+        public KeyTree assumedUnused(KeyNames names) {
+            return LockFileTree.of(names, List.of());
         }
 
         @Override
-        public Board read(KeyNames names, List<Entry> tree) {
-            return LockBoard.of(names, tree);
+        public KeyTree read(KeyNames names, List<KeyValue> tree) {
+            return LockFileTree.of(names, tree);
         }
 
         @Override
-        public Change plan(Board board, Step step, Intent intent) {
-            return LockPlan.of((LockBoard) board, step, intent);
+        public PlannedTransaction plan(KeyTree tree, Step step, ChangeRequest request) {
+            return LockFilePlan.of((LockFileTree) tree, step, request);
         }
     }
 }

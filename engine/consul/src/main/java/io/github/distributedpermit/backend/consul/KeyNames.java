@@ -11,10 +11,17 @@ import io.github.distributedpermit.spi.KeyEncoding;
  */
 record KeyNames(String prefix, String key, String encoded) {
 
+    private static final int SHOWN = 100;
     private static final String INBOXES = "/.inbox/";
 
     static KeyNames of(String prefix, String key) {
         return new KeyNames(prefix, key, KeyEncoding.encode(key));
+    }
+
+    /** A key as a message shows it: without control characters, and not longer than a line. */
+    static String shown(String key) {
+        String encoded = KeyEncoding.encode(key);
+        return encoded.length() > SHOWN ? encoded.substring(0, SHOWN) + "..." : encoded;
     }
 
     /** With a slash at its end, so that no other key's tree begins with it. */
@@ -23,24 +30,24 @@ record KeyNames(String prefix, String key, String encoded) {
     }
 
     String line() {
-        return tree() + SlotBoard.LINE;
+        return tree() + SlotTree.LINE;
     }
 
     String override() {
-        return tree() + SlotBoard.OVERRIDE;
+        return tree() + SlotTree.OVERRIDE;
     }
 
     /** The document of layout lock-file. */
     String lockFile() {
-        return tree() + SlotBoard.LOCK_FILE;
+        return tree() + SlotTree.LOCK_FILE;
     }
 
     String slot(int number) {
-        return tree() + SlotBoard.SLOT + "%03d".formatted(number);
+        return tree() + SlotTree.SLOT + "%03d".formatted(number);
     }
 
     String waiting(String session) {
-        return tree() + SlotBoard.WAITING + session;
+        return tree() + SlotTree.WAITING + session;
     }
 
     /** What shows in layout lock-file that a session lives. */

@@ -1,21 +1,21 @@
 package io.github.distributedpermit.backend.consul;
 
-import io.github.distributedpermit.backend.consul.ConsulApi.InDoubtException;
+import io.github.distributedpermit.backend.consul.ConsulApi.OutcomeUnknownException;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
-import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.StoreEvents;
+import io.github.distributedpermit.spi.snapshot.StoreSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the member alive in Consul: makes its session, writes its fence, renews it, hears of its end and makes the next.
+ * Keeps the member alive in Consul: makes its session, writes its fence, renews it, notices its end and makes the next.
  * Confined to the loop.
  */
 final class Membership {
@@ -24,46 +24,38 @@ final class Membership {
     private static final int ENDS_AT_A_TIME = 16;
 
     private final ConsulApi api;
-    private final Loop loop;
+    private final EventLoop loop;
     private final ConsulSettings settings;
     private final Member member;
-    private final HoldingListener listener;
-    private final Consumer<Entry> reader;
-    private final Runnable reset;
+    private final StoreEvents events;
+    private final KeyUses uses;
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(100), TimeUnit.SECONDS.toNanos(2));
     private final Renewals renewals;
-    private final Gate ends = new Gate(ENDS_AT_A_TIME);
+    private final RequestLimiter ends = new RequestLimiter(ENDS_AT_A_TIME);
     private final List<CompletableFuture<Session>> waiting = new ArrayList<>();
 
     private @Nullable Session session;
     private @Nullable PermitStoreException failure;
+    /** The layer knows of the session; before that, claims have to fail for lack of one. */
+    private boolean announced;
+
     private boolean ready;
     private boolean working;
     private boolean closed;
     private long fences;
+    private long sessions;
     /** Under way. */
     private @Nullable CompletableFuture<Boolean> confirmation;
 
-    /**
-     * @param reader is given what arrives in the inbox
-     * @param reset runs when the session is lost, before the listener hears of it
-     */
     Membership(
-            ConsulApi api,
-            Loop loop,
-            ConsulSettings settings,
-            Member member,
-            HoldingListener listener,
-            Consumer<Entry> reader,
-            Runnable reset) {
+            ConsulApi api, EventLoop loop, ConsulSettings settings, Member member, StoreEvents events, KeyUses uses) {
         this.api = api;
         this.loop = loop;
         this.settings = settings;
         this.member = member;
-        this.listener = listener;
-        this.reader = reader;
-        this.reset = reset;
-        this.renewals = new Renewals(api, loop, settings, listener, this::lost);
+        this.events = events;
+        this.uses = uses;
+        this.renewals = new Renewals(api, loop, settings, events, this::lost);
     }
 
     /** The session, once it can be relied on; fails at once while there is none to be had. */
@@ -93,7 +85,7 @@ final class Membership {
     }
 
     /** A transaction may have happened, or may yet: none follows before it cannot any more. */
-    void inDoubt(Session session) {
+    void outcomeUnknown(Session session) {
         if (session == this.session && !session.isOver()) {
             ready = false;
             work();
@@ -116,7 +108,7 @@ final class Membership {
         });
     }
 
-    /** However it ends, somebody is told and it is tried again. */
+    /** However the step ends, those who wait are answered and it is tried again. */
     private void attempt(Runnable step) {
         try {
             step.run();
@@ -147,7 +139,8 @@ final class Membership {
     private void fence(Session current, boolean isNew) {
         fences++;
         String value = Format.text(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
-        List<Op> ops = List.of(Op.lock(current.fenceKey(), current.id(), value), Op.getTree(current.fenceKey()));
+        List<TxnOperation> ops = List.of(
+                TxnOperation.lock(current.fenceKey(), current.id(), value), TxnOperation.getTree(current.fenceKey()));
         api.transactNow(ops)
                 .whenComplete((outcome, problem) -> attempt(() -> fenced(current, isNew, outcome, problem)));
     }
@@ -171,7 +164,7 @@ final class Membership {
             failed(problem);
         }
         if (isNew && !ready && session == current) {
-            // never seen by anybody: begin from scratch
+            // no other part has seen the session: begin again with a new one
             current.end();
             session = null;
             api.destroySession(current.id());
@@ -185,11 +178,16 @@ final class Membership {
         backoff.reset();
         if (isNew) {
             renewals.begin(current);
-            new Inbox(api, loop, current, reader, () -> lost(current)).watch();
+            new Inbox(api, loop, current, uses::notified, () -> lost(current)).watch();
         }
         List<CompletableFuture<Session>> told = List.copyOf(waiting);
         waiting.clear();
         told.forEach(future -> future.complete(current));
+        if (isNew) {
+            sessions++;
+            announced = true;
+            events.ready(new StoreSession(current.id(), sessions));
+        }
     }
 
     private void failed(Throwable problem) {
@@ -204,6 +202,9 @@ final class Membership {
         List<CompletableFuture<Session>> told = List.copyOf(waiting);
         waiting.clear();
         told.forEach(future -> future.completeExceptionally(known));
+        if (!announced) {
+            events.unavailable(known);
+        }
         if (!closed) {
             loop.later(this::work, backoff.next());
         }
@@ -224,7 +225,7 @@ final class Membership {
         if (cause instanceof PermitStoreException known) {
             return known;
         }
-        if (cause instanceof InDoubtException) {
+        if (cause instanceof OutcomeUnknownException) {
             return PermitStoreException.passing(String.valueOf(cause.getMessage()), cause.getCause());
         }
         return PermitStoreException.passing("Consul failed: " + cause, cause);
@@ -242,7 +243,8 @@ final class Membership {
         }
         CompletableFuture<Boolean> result = new CompletableFuture<>();
         confirmation = result;
-        List<Op> ops = List.of(Op.get(suspect.fenceKey()), Op.getTree(suspect.fenceKey()));
+        List<TxnOperation> ops =
+                List.of(TxnOperation.get(suspect.fenceKey()), TxnOperation.getTree(suspect.fenceKey()));
         api.readConsistently(ops).whenComplete((outcome, problem) -> {
             confirmation = null;
             boolean lost = suspect.isOver() || suspect.isMissingIn(outcome);
@@ -265,10 +267,11 @@ final class Membership {
                         + " is lost, and with it every permit it held");
         current.end();
         session = null;
+        announced = false;
         ready = false;
         working = false;
-        reset.run();
-        listener.lost();
+        uses.forget();
+        events.lost();
         // only its keys may be gone; it must not live on without them
         end(current);
         work();

@@ -3,8 +3,8 @@ package io.github.distributedpermit.backend.consul;
 import java.util.Set;
 
 /**
- * The permits of one key that Consul must have recorded for this member, given what its own claims left it. No other
- * member takes permits away, so that a missing one was deleted or changed from outside. Confined to the loop.
+ * The permits of one key that Consul must have recorded for this member, given what its own changes left it. No other
+ * member takes permits away, so that a missing one was deleted or changed from outside. Confined to the event loop.
  */
 final class RecordedPermits {
 
@@ -19,9 +19,10 @@ final class RecordedPermits {
         return count;
     }
 
-    /** A claim is about to be made that leaves the member at least {@code held} of its permits, up to {@code wanted}. */
-    void claims(int held, int wanted) {
-        atMost(Math.min(held, wanted));
+    /** A change is about to be committed that leaves the member so many permits; whether it is made may stay unknown. */
+    void atMost(int permits) {
+        count = Math.min(count, permits);
+        ofThose = Math.min(ofThose, permits);
     }
 
     /** Another member has granted permits and states how many there are now. */
@@ -36,26 +37,10 @@ final class RecordedPermits {
         return (int) Math.max(0, Math.max(ofThose - kept, count - seen.size()));
     }
 
-    /**
-     * The key was read.
-     *
-     * @param seen the permits that the member has
-     * @param kept the least number of them that claims under way leave to the member
-     */
-    void seen(Set<String> seen, int kept) {
-        names = seen;
-        ofThose = seen.size();
-        count = seen.size();
-        atMost(kept);
-    }
-
-    private void atMost(int permits) {
-        count = Math.min(count, permits);
-        ofThose = Math.min(ofThose, permits);
-    }
-
-    /** The session is lost, and every permit with it. */
-    void forget() {
-        seen(Set.of(), 0);
+    /** The key was read, or changed by this member; these are the permits that it has. */
+    void seen(Set<String> permits) {
+        names = permits;
+        ofThose = permits.size();
+        count = permits.size();
     }
 }

@@ -3,12 +3,10 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,17 +25,16 @@ final class RecordedPermitsCheck {
 
     private final Membership membership;
     private final ConsulApi api;
-    private final Loop loop;
-    private final Supplier<Collection<Lane>> lanes;
-    private final Gate gate = new Gate(AT_A_TIME);
+    private final EventLoop loop;
+    private final KeyUses uses;
+    private final RequestLimiter gate = new RequestLimiter(AT_A_TIME);
     private final long pause;
 
-    RecordedPermitsCheck(
-            Membership membership, ConsulApi api, Loop loop, Duration ttl, Supplier<Collection<Lane>> lanes) {
+    RecordedPermitsCheck(Membership membership, ConsulApi api, EventLoop loop, Duration ttl, KeyUses uses) {
         this.membership = membership;
         this.api = api;
         this.loop = loop;
-        this.lanes = lanes;
+        this.uses = uses;
         this.pause = TimeUnit.NANOSECONDS.convert(ttl) / PER_TTL;
     }
 
@@ -53,21 +50,21 @@ final class RecordedPermitsCheck {
             return;
         }
         Batch batch = new Batch(session);
-        for (Lane lane : List.copyOf(lanes.get())) {
-            Board board = lane.board();
-            if (lane.recorded().count() == 0) {
+        for (KeyUse use : uses.all()) {
+            KeyTree tree = use.latest();
+            if (use.recorded().count() == 0) {
                 continue;
             }
-            if (board == null || !lane.isAtRest()) {
-                lane.check(); // what it has is not known exactly; a claim under way would make this check fail
+            if (tree == null) {
+                use.check(); // what it has is not known exactly; a claim under way would make this check fail
                 continue;
             }
-            for (Op proof : board.proof(session.id())) {
+            for (TxnOperation proof : tree.proof(session.id())) {
                 if (batch.isFull()) {
                     batch.send();
                     batch = new Batch(session);
                 }
-                batch.add(lane, proof);
+                batch.add(use, proof);
             }
         }
         batch.send();
@@ -76,16 +73,16 @@ final class RecordedPermitsCheck {
     private final class Batch {
 
         private final Session session;
-        private final List<Op> ops = new ArrayList<>();
-        private final List<Lane> owners = new ArrayList<>();
+        private final List<TxnOperation> ops = new ArrayList<>();
+        private final List<KeyUse> owners = new ArrayList<>();
 
         Batch(Session session) {
             this.session = session;
         }
 
-        void add(Lane lane, Op proof) {
+        void add(KeyUse use, TxnOperation proof) {
             ops.add(proof);
-            owners.add(lane);
+            owners.add(use);
         }
 
         boolean isFull() {
@@ -94,7 +91,7 @@ final class RecordedPermitsCheck {
 
         void send() {
             if (!ops.isEmpty()) {
-                ops.add(Op.getTree(session.fenceKey()));
+                ops.add(TxnOperation.getTree(session.fenceKey()));
                 gate.enter(() -> api.readConsistently(ops)).whenComplete(this::answered);
             }
         }
@@ -104,11 +101,11 @@ final class RecordedPermitsCheck {
                 return;
             }
             if (outcome instanceof Refused refused && !refused.isDenied()) {
-                Set<Lane> failed = new LinkedHashSet<>();
+                Set<KeyUse> failed = new LinkedHashSet<>();
                 refused.operations().stream()
                         .filter(operation -> operation < owners.size())
                         .forEach(operation -> failed.add(owners.get(operation)));
-                failed.forEach(Lane::check);
+                failed.forEach(KeyUse::check);
             } else if (failure != null || outcome instanceof Refused) {
                 LOG.log(
                         System.Logger.Level.DEBUG,

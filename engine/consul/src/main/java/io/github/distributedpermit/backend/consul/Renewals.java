@@ -1,6 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
-import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -18,32 +18,32 @@ final class Renewals {
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ConsulApi api;
-    private final Loop loop;
-    private final HoldingListener listener;
+    private final EventLoop loop;
+    private final StoreEvents events;
     private final Consumer<Session> lost;
-    private final Gate gate = new Gate(AT_A_TIME);
+    private final RequestLimiter gate = new RequestLimiter(AT_A_TIME);
     private final long pause;
 
-    /** @param lost is told if one of the sessions is gone */
-    Renewals(ConsulApi api, Loop loop, ConsulSettings settings, HoldingListener listener, Consumer<Session> lost) {
+    /** @param lost runs if one of the sessions has ended */
+    Renewals(ConsulApi api, EventLoop loop, ConsulSettings settings, StoreEvents events, Consumer<Session> lost) {
         this.api = api;
         this.loop = loop;
-        this.listener = listener;
+        this.events = events;
         this.lost = lost;
         this.pause = settings.sessionTtl().toNanos() / PER_TTL;
     }
 
     /** For as long as the session lasts. */
     void begin(Session session) {
-        long made = session.pulse().oldest();
+        long made = session.liveness().oldest();
         loop.later(() -> new Round(session, made).run(), pause);
-        listener.alive(made);
+        events.alive(made);
     }
 
     private final class Round {
 
         private final Session session;
-        private final Pulse pulse;
+        private final SessionLiveness liveness;
         private final long told;
         private boolean failed;
         private int failuresInARow;
@@ -51,7 +51,7 @@ final class Renewals {
         /** @param told since when all are alive, as the listener has it */
         Round(Session session, long told) {
             this.session = session;
-            this.pulse = session.pulse();
+            this.liveness = session.liveness();
             this.told = told;
         }
 
@@ -60,7 +60,7 @@ final class Renewals {
                 return;
             }
             // not only what is due now: those made one after the other are soon renewed together
-            List<CompletableFuture<Void>> renewals = pulse.due(loop.now() - pause / 2).stream()
+            List<CompletableFuture<Void>> renewals = liveness.due(loop.now() - pause / 2).stream()
                     .map(id -> gate.enter(() -> renew(id)))
                     .toList();
             CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).thenRun(this::ended);
@@ -72,14 +72,14 @@ final class Renewals {
                 return CompletableFuture.completedFuture(null);
             }
             long sent = loop.now();
-            pulse.tried(id);
+            liveness.tried(id);
             return api.renewSession(id).handle((alive, problem) -> {
                 if (problem != null) {
                     LOG.log(System.Logger.Level.DEBUG, "The session was not renewed", problem);
                     failed = true;
                     failuresInARow++;
                 } else if (alive) {
-                    pulse.renewed(id, sent);
+                    liveness.renewed(id, sent);
                     failuresInARow = 0;
                 } else {
                     lost.accept(session);
@@ -93,13 +93,13 @@ final class Renewals {
                 return;
             }
             long now = loop.now();
-            long alive = pulse.oldest();
+            long alive = liveness.oldest();
             if (alive - told > 0) {
-                listener.alive(alive);
+                events.alive(alive);
             } else {
                 alive = told;
             }
-            long due = Math.max(0, pulse.oldestConfirmed() + pause - now);
+            long due = Math.max(0, liveness.oldestConfirmed() + pause - now);
             Round next = new Round(session, alive);
             loop.later(next::run, failed ? Math.min(RETRY_NANOS, pause) : due);
         }

@@ -32,7 +32,7 @@ record Reply(int status, long index, String body) {
     }
 
     /** Whether a write that was answered so may have happened, or may yet. */
-    boolean leavesDoubt() {
+    boolean leavesOutcomeUnknown() {
         return status >= 500;
     }
 }

@@ -11,18 +11,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session of this member, and its fence: a key that each transaction checks and that is written anew whenever the
- * outcome of one is in doubt. What may still be on its way then fails, however late it arrives. Confined.
+ * A session of this member, and its fence: a key that each transaction checks and that is rewritten whenever the
+ * outcome of one is unknown. A transaction that Consul has not executed by then fails, however late it arrives.
+ * Confined.
  */
 final class Session {
 
     private final String id;
     private final String inboxes;
     /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
-    private final Map<String, Long> spares = new LinkedHashMap<>();
+    private final Map<String, Long> additional = new LinkedHashMap<>();
 
     private final Map<String, Long> lastUses = new LinkedHashMap<>();
-    private final Pulse pulse;
+    private final SessionLiveness liveness;
 
     private long fence;
     private boolean over;
@@ -30,7 +31,7 @@ final class Session {
     /** @param sent when it was asked for */
     Session(String id, String prefix, long sent) {
         this.id = id;
-        this.pulse = new Pulse(id, sent);
+        this.liveness = new SessionLiveness(id, sent);
         this.inboxes = KeyNames.inboxes(prefix, id);
     }
 
@@ -38,9 +39,9 @@ final class Session {
         return id;
     }
 
-    /** When this session and its spares were last known to be alive. */
-    Pulse pulse() {
-        return pulse;
+    /** When this session and its additional were last known to be alive. */
+    SessionLiveness liveness() {
+        return liveness;
     }
 
     /** What all of its inbox keys begin with. */
@@ -53,21 +54,21 @@ final class Session {
     }
 
     /** The key by whose disappearance the loss of a spare session is noticed. */
-    String spareKey(String spare) {
+    String additionalKey(String spare) {
         return inboxes + ".spare-" + spare;
     }
 
-    void addSpare(String spare, long index, long now) {
-        spares.put(spare, index);
+    void addAdditional(String spare, long index, long now) {
+        additional.put(spare, index);
         lastUses.put(spare, now);
     }
 
-    /** These sessions are in use; those that are no spares do not matter. */
+    /** These sessions are in use; those that are no additional do not matter. */
     void use(Set<String> sessions, long now) {
         sessions.forEach(id -> lastUses.computeIfPresent(id, (spare, before) -> now));
     }
 
-    /** The spares that no key has used for so long. */
+    /** The additional that no key has used for so long. */
     List<String> unusedFor(long nanos, long now) {
         return lastUses.entrySet().stream()
                 .filter(spare -> now - spare.getValue() >= nanos)
@@ -76,29 +77,29 @@ final class Session {
     }
 
     /** Not counted on any more, before it is ended. */
-    void removeSpare(String spare) {
-        spares.remove(spare);
+    void removeAdditional(String spare) {
+        additional.remove(spare);
         lastUses.remove(spare);
-        pulse.gone(spare);
+        liveness.gone(spare);
     }
 
-    boolean hasSpares() {
-        return !spares.isEmpty();
+    boolean hasAdditional() {
+        return !additional.isEmpty();
     }
 
-    /** This session, then the spares. */
+    /** This session, then the additional. */
     List<String> all() {
-        List<String> all = new ArrayList<>(spares.size() + 1);
+        List<String> all = new ArrayList<>(additional.size() + 1);
         all.add(id);
-        all.addAll(spares.keySet());
+        all.addAll(additional.keySet());
         return all;
     }
 
     /** Whether what must be among the keys of the inbox is. */
     boolean isWhole(Set<String> keys, long index) {
         return keys.contains(fenceKey())
-                && spares.entrySet().stream()
-                        .allMatch(spare -> spare.getValue() > index || keys.contains(spareKey(spare.getKey())));
+                && additional.entrySet().stream()
+                        .allMatch(spare -> spare.getValue() > index || keys.contains(additionalKey(spare.getKey())));
     }
 
     /** Whether a consistent read, which began with the fence, found that it is not the session's any more. */

@@ -1,7 +1,7 @@
 package io.github.distributedpermit.backend.consul;
 
-import io.github.distributedpermit.backend.consul.SlotBoard.Guard;
-import io.github.distributedpermit.backend.consul.SlotBoard.Slot;
+import io.github.distributedpermit.backend.consul.SlotTree.Guard;
+import io.github.distributedpermit.backend.consul.SlotTree.Slot;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
@@ -16,7 +16,7 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The difference between a board and what a step makes of it, as operations of one transaction. Consul takes 64 of
+ * The difference between a tree and what a step makes of it, as operations of one transaction. Consul takes 64 of
  * them; what does not fit follows in the next. Used once, by one thread.
  */
 final class SlotPlan {
@@ -28,11 +28,11 @@ final class SlotPlan {
     /** What a slot costs that changes hands or comes into being. */
     private static final int SLOT_COST = 2;
 
-    private final SlotBoard board;
+    private final SlotTree tree;
     private final Step step;
-    private final Intent intent;
+    private final ChangeRequest request;
     private final Map<String, PermitRecord> written = new HashMap<>();
-    private final List<Op> ops = new ArrayList<>();
+    private final List<TxnOperation> ops = new ArrayList<>();
     private final Deque<Slot> freed;
     private final int ownBefore;
     private int ownAfter;
@@ -44,48 +44,48 @@ final class SlotPlan {
     private int waitersAfter;
     private boolean whole = true;
 
-    private SlotPlan(SlotBoard board, Step step, Intent intent) {
-        this.board = board;
+    private SlotPlan(SlotTree tree, Step step, ChangeRequest request) {
+        this.tree = tree;
         this.step = step;
-        this.intent = intent;
+        this.request = request;
         step.written().forEach(record -> written.put(record.member(), record));
-        slotsAfter = board.slots().size();
-        waitersAfter = board.waiting().size();
-        List<Slot> own = board.slotsOf(intent.session());
+        slotsAfter = tree.slots().size();
+        waitersAfter = tree.waiting().size();
+        List<Slot> own = tree.slotsOf(request.session());
         ownBefore = own.size();
-        ownAfter = Math.min(ownBefore, target(intent.session(), ownBefore));
+        ownAfter = Math.min(ownBefore, target(request.session(), ownBefore));
         freed = new ArrayDeque<>(own.subList(ownAfter, ownBefore));
     }
 
-    static Change of(SlotBoard board, Step step, Intent intent) {
-        return new SlotPlan(board, step, intent).build();
+    static PlannedTransaction of(SlotTree tree, Step step, ChangeRequest request) {
+        return new SlotPlan(tree, step, request).build();
     }
 
-    private Change build() {
+    private PlannedTransaction build() {
         for (Map.Entry<String, Holding> served : step.served().entrySet()) {
             // the member itself is served below, without a notice
-            if (whole && !served.getKey().equals(intent.session())) {
+            if (whole && !served.getKey().equals(request.session())) {
                 serve(served.getKey(), served.getValue());
             }
         }
-        PermitRecord own = written.get(intent.session());
+        PermitRecord own = written.get(request.session());
         if (own != null && own.permits() > ownBefore && whole) {
-            ownAfter += take(intent.session(), intent.member(), own.limit(), own.permits() - ownBefore, room);
+            ownAfter += take(request.session(), request.member(), own.limit(), own.permits() - ownBefore, room);
         }
         boolean isPart = !dropFreed();
         boolean queues = writeOwnRecord(own);
-        if (intent.inbox() && ownAfter == 0 && !queues) {
-            ops.add(Op.delete(board.names().inbox(intent.session())));
+        if (request.inbox() && ownAfter == 0 && !queues) {
+            ops.add(TxnOperation.delete(tree.names().inbox(request.session())));
         }
-        intent.override().ifPresent(this::writeOverride);
-        boolean isPlain = board.waiting().isEmpty()
+        request.override().ifPresent(this::writeOverride);
+        boolean isPlain = tree.waiting().isEmpty()
                 && waitersAfter == 0
-                && intent.override().isEmpty()
-                && ownAfter == intent.wanted();
+                && request.override().isEmpty()
+                && ownAfter == request.wanted();
         if (!ops.isEmpty()) {
             ops.addAll(0, guard());
         }
-        return new Change(List.copyOf(ops), isPlain, isPart, ownAfter > ownBefore, queues, 1);
+        return new PlannedTransaction(List.copyOf(ops), isPlain, isPart, ownAfter > ownBefore, queues, 1);
     }
 
     private int target(String session, int unchanged) {
@@ -98,30 +98,30 @@ final class SlotPlan {
 
     /** Gives a waiter what the step grants it. Told only when it has all of it. */
     private void serve(String session, Holding holding) {
-        Waiting waiting = board.waiting().get(session);
+        QueuedMember waiting = tree.waiting().get(session);
         PermitRecord record = written.get(session);
         if (waiting == null || record == null) {
             throw new IllegalStateException("Only who waits is served: " + session);
         }
-        List<Slot> held = board.slotsOf(session);
+        List<Slot> held = tree.slotsOf(session);
         int missing = holding.permits() - held.size();
         int given = take(session, waiting.member(), record.limit(), missing, room - TELLING);
         if (given < missing) {
             return; // it keeps its record and with it its place; the next transaction goes on with it
         }
         room -= TELLING;
-        String name = board.names().waiting(session);
+        String name = tree.names().waiting(session);
         if (record.inLine()) {
-            ops.add(Op.cas(
+            ops.add(TxnOperation.cas(
                     name, waiting.index(), waiting.text(record, record.since().orElseThrow())));
         } else {
-            ops.add(Op.deleteCas(name, waiting.index()));
+            ops.add(TxnOperation.deleteCas(name, waiting.index()));
             waitersAfter--;
         }
         int lowest =
                 held.isEmpty() ? lowestTaken : Math.min(lowestTaken, held.get(0).number());
-        String notice = new Notice(holding, lowest, intent.nonce()).text();
-        ops.add(Op.lock(board.names().inbox(session), session, notice));
+        String notice = new GrantNotice(holding, lowest, request.nonce()).text();
+        ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
     }
 
     /** Takes freed slots first, then new ones; as many as there is room for. */
@@ -132,9 +132,9 @@ final class SlotPlan {
         for (int i = 0; i < given; i++) {
             Slot slot = freed.poll();
             int number = slot == null ? freeNumber() : slot.number();
-            String name = board.names().slot(number);
-            ops.add(slot == null ? Op.checkNotExists(name) : Op.unlock(name, intent.session()));
-            ops.add(Op.lock(name, session, value));
+            String name = tree.names().slot(number);
+            ops.add(slot == null ? TxnOperation.checkNotExists(name) : TxnOperation.unlock(name, request.session()));
+            ops.add(TxnOperation.lock(name, session, value));
             slotsAfter += slot == null ? 1 : 0;
             highestTaken = Math.max(highestTaken, number);
             lowestTaken = Math.min(lowestTaken, number);
@@ -145,18 +145,18 @@ final class SlotPlan {
     }
 
     private int freeNumber() {
-        while (board.slots().containsKey(nextFree)) {
+        while (tree.slots().containsKey(nextFree)) {
             nextFree++;
         }
         return nextFree++;
     }
 
-    /** Deletes what nobody takes; {@code false} if some had to stay. */
+    /** Deletes the slots that no member takes; {@code false} if some had to stay. */
     private boolean dropFreed() {
         while (!freed.isEmpty() && room > 0) {
             // the lowest stay
             Slot slot = freed.removeLast();
-            ops.add(Op.deleteCas(board.names().slot(slot.number()), slot.index()));
+            ops.add(TxnOperation.deleteCas(tree.names().slot(slot.number()), slot.index()));
             slotsAfter--;
             room--;
         }
@@ -164,26 +164,27 @@ final class SlotPlan {
         return freed.isEmpty();
     }
 
-    /** Whether the member stands in line after it. */
+    /** Whether the member waits after it. */
     private boolean writeOwnRecord(@Nullable PermitRecord own) {
-        Waiting known = board.waiting().get(intent.session());
-        String name = board.names().waiting(intent.session());
-        boolean touched = own != null || step.removed().contains(intent.session());
+        QueuedMember known = tree.waiting().get(request.session());
+        String name = tree.names().waiting(request.session());
+        boolean touched = own != null || step.removed().contains(request.session());
         if (!touched) {
             return known != null;
         }
         OptionalLong place = place(own);
         if (own != null && place.isPresent()) {
             if (known == null) {
-                ops.add(Op.lock(name, intent.session(), Waiting.text(own, intent.member(), place.getAsLong())));
+                ops.add(TxnOperation.lock(
+                        name, request.session(), QueuedMember.text(own, request.member(), place.getAsLong())));
                 waitersAfter++;
             } else if (!known.isSame(own, place.getAsLong())) {
-                ops.add(Op.cas(name, known.index(), known.text(own, place.getAsLong())));
+                ops.add(TxnOperation.cas(name, known.index(), known.text(own, place.getAsLong())));
             }
             return true;
         }
         if (known != null) {
-            ops.add(Op.deleteCas(name, known.index()));
+            ops.add(TxnOperation.deleteCas(name, known.index()));
             waitersAfter--;
         }
         return false;
@@ -198,44 +199,45 @@ final class SlotPlan {
     }
 
     private void writeOverride(OptionalInt limit) {
-        String name = board.names().override();
+        String name = tree.names().override();
         if (limit.isPresent()) {
-            ops.add(Op.set(name, JsonText.of(Map.of("limit", limit.getAsInt()))));
+            ops.add(TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt()))));
         } else {
-            ops.add(Op.delete(name));
+            ops.add(TxnOperation.delete(name));
         }
     }
 
     /**
-     * What makes the transaction fail if the board is out of date. While nobody waits and all go by one limit, the slots
+     * What makes the transaction fail if the tree is out of date. While no member waits and all go by one limit, the slots
      * guard themselves, and it is enough that the guard has not changed: members don't get in each other's way. All else
      * changes the guard.
      */
-    private List<Op> guard() {
-        String name = board.names().line();
-        Guard guard = board.line();
+    private List<TxnOperation> guard() {
+        String name = tree.names().line();
+        Guard guard = tree.line();
         if (slotsAfter == 0 && waitersAfter == 0) {
-            return List.of(guard == null ? Op.checkNotExists(name) : Op.deleteCas(name, guard.index()));
+            return List.of(
+                    guard == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, guard.index()));
         }
-        int limit = intent.limit().orElseGet(() -> guard == null ? 0 : guard.limit());
+        int limit = request.limit().orElseGet(() -> guard == null ? 0 : guard.limit());
         String value = Format.text(
-                guard == null ? JsonObject.EMPTY : guard.json(), Map.of("limit", limit, "nonce", intent.nonce()));
+                guard == null ? JsonObject.EMPTY : guard.json(), Map.of("limit", limit, "nonce", request.nonce()));
         if (guard == null) {
             // bound to a session, so that it goes with the last member even if that dies
             return List.of(
-                    Op.checkNotExists(board.names().lockFile()),
-                    Op.cas(name, 0, value),
-                    Op.lock(name, intent.session(), value));
+                    TxnOperation.checkNotExists(tree.names().lockFile()),
+                    TxnOperation.cas(name, 0, value),
+                    TxnOperation.lock(name, request.session(), value));
         }
-        boolean nobodyWaits = board.waiting().isEmpty() && waitersAfter == 0;
-        if (nobodyWaits && intent.override().isEmpty() && (highestTaken < 0 || isWithin(limit, guard))) {
-            return List.of(Op.checkIndex(name, guard.index()));
+        boolean nobodyWaits = tree.waiting().isEmpty() && waitersAfter == 0;
+        if (nobodyWaits && request.override().isEmpty() && (highestTaken < 0 || isWithin(limit, guard))) {
+            return List.of(TxnOperation.checkIndex(name, guard.index()));
         }
-        return List.of(Op.cas(name, guard.index(), value));
+        return List.of(TxnOperation.cas(name, guard.index(), value));
     }
 
     private boolean isWithin(int limit, Guard guard) {
-        int highest = board.slots().isEmpty() ? -1 : board.slots().lastKey();
+        int highest = tree.slots().isEmpty() ? -1 : tree.slots().lastKey();
         return guard.limit() == limit && Math.max(highest, highestTaken) < limit;
     }
 }

@@ -12,7 +12,7 @@ sealed interface TxnOutcome {
      * @param written the entries of all operations but the last
      * @param tree the entries of the last operation, a {@code get-tree}
      */
-    record Done(List<Entry> written, List<Entry> tree) implements TxnOutcome {}
+    record Done(List<KeyValue> written, List<KeyValue> tree) implements TxnOutcome {}
 
     /**
      * Nothing of it was done.
@@ -44,7 +44,7 @@ sealed interface TxnOutcome {
             return reason.contains(text);
         }
 
-        /** Somebody else was quicker; known words only, so that an unknown refusal is never repeated for ever. */
+        /** Another member was quicker; known words only, so that an unknown refusal is never repeated for ever. */
         boolean isConflict() {
             return reason.contains("index")
                     || reason.contains("lock")

@@ -1,13 +1,10 @@
 package io.github.distributedpermit.backend.consul;
 
 import java.time.Duration;
-import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /**
  * Ends the additional sessions of a member that no key has used for a TTL. Looks three times per TTL; as long as it is not
@@ -20,17 +17,17 @@ final class UnusedSessions {
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Membership membership;
-    private final Spares spares;
-    private final Loop loop;
-    private final Supplier<Collection<Lane>> lanes;
+    private final AdditionalSessions additional;
+    private final EventLoop loop;
+    private final KeyUses uses;
     private final long ttl;
 
-    UnusedSessions(Membership membership, Spares spares, Loop loop, Duration ttl, Supplier<Collection<Lane>> lanes) {
+    UnusedSessions(Membership membership, AdditionalSessions additional, EventLoop loop, Duration ttl, KeyUses uses) {
         this.membership = membership;
-        this.spares = spares;
+        this.additional = additional;
         this.loop = loop;
         this.ttl = TimeUnit.NANOSECONDS.convert(ttl);
-        this.lanes = lanes;
+        this.uses = uses;
     }
 
     /** Until the loop ends. */
@@ -53,24 +50,25 @@ final class UnusedSessions {
 
     private boolean isDone(int patience) {
         Session session = membership.current();
-        if (session == null || !session.hasSpares()) {
+        if (session == null || !session.hasAdditional()) {
             return true;
         }
         Optional<Set<String>> used = used(session, patience == PATIENCE);
-        used.ifPresent(sessions -> spares.shrink(session, sessions, ttl));
+        used.ifPresent(sessions -> additional.shrink(session, sessions, ttl));
         return used.isPresent();
     }
 
     private Optional<Set<String>> used(Session session, boolean isFirst) {
         Set<String> all = new HashSet<>();
         boolean known = true;
-        for (Lane lane : List.copyOf(lanes.get())) {
-            Optional<Set<String>> some = lane.sessions(session);
-            some.ifPresent(all::addAll);
-            if (some.isEmpty() && isFirst && lane.isAtRest()) {
-                lane.check();
+        for (KeyUse use : uses.all()) {
+            KeyTree tree = use.latest();
+            if (tree != null) {
+                all.addAll(tree.sessions(session.id()));
+            } else if (isFirst && !use.isBusy()) {
+                use.check();
             }
-            known &= some.isPresent();
+            known &= tree != null;
         }
         return known ? Optional.of(all) : Optional.empty();
     }

@@ -84,7 +84,7 @@ class ConsulFaultsTest {
         return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
     }
 
-    /** As when a connection that nobody waits for any more delivers what it held back. */
+    /** As when a connection that no request waits for any more delivers what it held back. */
     @Test
     void fenceThatArrivesLateDoesNotKeepTheMemberFromItsKeys() {
         ConsulProbe probe = SharedConsul.get().probe();

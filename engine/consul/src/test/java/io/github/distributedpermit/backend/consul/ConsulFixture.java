@@ -9,7 +9,9 @@ import io.github.distributedpermit.contract.Fault;
 import io.github.distributedpermit.contract.KeySnapshot;
 import io.github.distributedpermit.contract.KeySnapshot.Row;
 import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.net.URI;
@@ -21,10 +23,12 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
@@ -34,6 +38,7 @@ class ConsulFixture implements StoreFixture {
     private final String prefix = "contract-" + UUID.randomUUID();
     private final ConsulProbe probe;
     private final ConsulPermitBackend backend;
+    private final Map<PermitStore, ConsulSnapshotStore> stores = new ConcurrentHashMap<>();
 
     ConsulFixture(ConsulServer server, ConsulLayout layout) {
         this(server, server.address(), layout);
@@ -59,7 +64,30 @@ class ConsulFixture implements StoreFixture {
 
     @Override
     public PermitBackend backend() {
-        return backend;
+        return new PermitBackend() {
+            @Override
+            public String name() {
+                return backend.name();
+            }
+
+            @Override
+            public String address() {
+                return backend.address();
+            }
+
+            @Override
+            public PermitStore join(Member member, HoldingListener listener) {
+                ConsulSnapshotStore consul = backend.store(member);
+                PermitStore store = backend.join(consul, member, listener);
+                stores.put(store, consul);
+                return store;
+            }
+
+            @Override
+            public Duration handOverSlice() {
+                return backend.handOverSlice();
+            }
+        };
     }
 
     @Override
@@ -156,10 +184,10 @@ class ConsulFixture implements StoreFixture {
     @Override
     public void passIdleTime() {}
 
-    /** Each takes some ten seconds of real transactions. */
+    /** Each takes some ten seconds of real transactions. Leases end in every other one. */
     @Override
     public int runs() {
-        return 3;
+        return Boolean.getBoolean("tests.long") ? 3 : 2;
     }
 
     /** Too few for one to meet another: a claim tells in its answer what a notice would have told. */
@@ -171,7 +199,7 @@ class ConsulFixture implements StoreFixture {
     /** A process that ends says nothing, and Consul ends its session after a while. */
     @Override
     public void die(PermitStore store) {
-        ConsulPermitStore ours = (ConsulPermitStore) store;
+        ConsulSnapshotStore ours = Objects.requireNonNull(stores.get(store));
         Session session = ours.membership().current();
         ours.loop().end();
         if (session != null) {

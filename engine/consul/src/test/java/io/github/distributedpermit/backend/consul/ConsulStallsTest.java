@@ -128,8 +128,8 @@ class ConsulStallsTest {
                 .toList();
         await().until(() -> transactions() == before + MOST_CLAIMS_AT_A_TIME);
 
-        Membership membership = a.store().membership();
-        a.store().loop().execute(() -> membership.inDoubt(Objects.requireNonNull(membership.current())));
+        Membership membership = a.consul().membership();
+        a.consul().loop().execute(() -> membership.outcomeUnknown(Objects.requireNonNull(membership.current())));
 
         await().until(() -> transactions() == before + MOST_CLAIMS_AT_A_TIME + 1);
         gate.countDown();

@@ -21,7 +21,7 @@ class JsonTest {
     void whatIsWrittenIsReadByAnotherParserAndByOurs() {
         Map<String, Object> value = new LinkedHashMap<>();
         value.put(ODD, ODD);
-        value.put("numbers", List.of(0, -1, Long.MAX_VALUE, new Op.UnsignedLong(LockBoard.FLAGS)));
+        value.put("numbers", List.of(0, -1, Long.MAX_VALUE, new TxnOperation.UnsignedLong(LockFileTree.FLAGS)));
         value.put("nested", Map.of("empty", Map.of(), "none", List.of(), "yes", true));
 
         String text = JsonText.of(value);
@@ -30,7 +30,7 @@ class JsonTest {
                 .isEqualTo(ODD);
         JsonObject read = Json.object(text);
         assertThat(read.text(ODD)).isEqualTo(ODD);
-        assertThat(read.members().get("numbers")).isEqualTo(List.of(0L, -1L, Long.MAX_VALUE, LockBoard.FLAGS));
+        assertThat(read.members().get("numbers")).isEqualTo(List.of(0L, -1L, Long.MAX_VALUE, LockFileTree.FLAGS));
         assertThat(read.object("nested").flag("yes")).isTrue();
     }
 

@@ -138,8 +138,8 @@ class MistakesTest {
                 "PUT /v1/txn", 409, "{\"Results\":null,\"Errors\":[{\"OpIndex\":0,\"What\":\"" + what + "\"}]}");
 
         CompletableFuture<Holding> other = a.ask(KEY, 1, 1, 1);
-        Membership membership = a.store().membership();
-        a.store().loop().execute(() -> membership.inDoubt(Objects.requireNonNull(membership.current())));
+        Membership membership = a.consul().membership();
+        a.consul().loop().execute(() -> membership.outcomeUnknown(Objects.requireNonNull(membership.current())));
         await().until(() -> other.isDone() || front.requests().contains("PUT /v1/txn?consistent"));
         front.behave();
 
@@ -156,10 +156,10 @@ class MistakesTest {
         front.answer(
                 "/v1/txn",
                 409,
-                "{\"Results\":null,\"Errors\":[{\"OpIndex\":1,\"What\":\"a reason nobody has heard of\"}]}");
+                "{\"Results\":null,\"Errors\":[{\"OpIndex\":1,\"What\":\"a reason no version knows\"}]}");
         long before = transactions();
 
-        assertThat(TestMember.failure(a.ask(KEY, 1, 1, 1))).hasMessageContaining("nobody has heard of");
+        assertThat(TestMember.failure(a.ask(KEY, 1, 1, 1))).hasMessageContaining("no version knows");
 
         assertThat(transactions() - before).isEqualTo(1);
     }

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.List;
@@ -18,7 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A member in a test; it keeps all it is told. */
+/** A member in a test; it keeps all notices. */
 final class TestMember implements HoldingListener, AutoCloseable {
 
     private final String id = UUID.randomUUID().toString();
@@ -27,14 +28,22 @@ final class TestMember implements HoldingListener, AutoCloseable {
     private final AtomicInteger changes = new AtomicInteger();
     private final AtomicInteger signs = new AtomicInteger();
     private final List<Map.Entry<String, Holding>> grants = new CopyOnWriteArrayList<>();
-    private final ConsulPermitStore store;
+    private final ConsulSnapshotStore consul;
+    private final PermitStore store;
 
     TestMember(ConsulPermitBackend backend) {
-        store = (ConsulPermitStore) backend.join(new Member(id, "test@localhost:" + id), this);
+        Member member = new Member(id, "test@localhost:" + id);
+        consul = backend.store(member);
+        store = backend.join(consul, member, this);
     }
 
-    ConsulPermitStore store() {
+    PermitStore store() {
         return store;
+    }
+
+    /** What the store uses of Consul. */
+    ConsulSnapshotStore consul() {
+        return consul;
     }
 
     String id() {
@@ -64,7 +73,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
                 .toList();
     }
 
-    /** Wants this many in all, whole, and waits in line for them. */
+    /** Wants this many in all, whole, and waits in the queue for them. */
     CompletableFuture<Holding> ask(String key, int limit, int wanted, int unit) {
         return send(key, limit, wanted, unit, unit > 0);
     }
@@ -115,7 +124,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     /** The process ends without a word. */
     void die() {
-        store.loop().end();
+        consul.loop().end();
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
-import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.util.Map;
@@ -35,9 +35,10 @@ final class TestProcess implements AutoCloseable {
                 timers);
     }
 
-    /** Waiting calls have no time-out. */
+    /** QueuedMember calls have no time-out. */
     NamedPermits permits(String name, int limit) {
-        engine.define(new PermitDefinition(name, name, limit, 1, true, null, "test"));
+        engine.define(
+                PermitDefinition.named(name, "test").key(name).limit(limit).build());
         return engine.named(name);
     }
 

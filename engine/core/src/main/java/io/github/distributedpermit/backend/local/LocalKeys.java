@@ -17,15 +17,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The table of each key, behind that key's lock. Idle keys go without a thread: each operation looks at some of those
- * whose turn has come. Thread-safe.
+ * The table of each key, guarded by the lock that the map holds while it computes that key's entry. Keys that are not used
+ * any more are removed without a thread of its own: each operation looks at some of those that are due. Thread-safe.
  */
 final class LocalKeys {
 
-    /** What makes a step of a table at a time. */
+    /** Computes a step of a table at a time. */
     @FunctionalInterface
     interface Operation {
         Step apply(KeyTable table, long now);
@@ -33,23 +32,25 @@ final class LocalKeys {
 
     private static final int SWEPT_PER_OPERATION = 64;
 
-    private final ConcurrentMap<String, KeyTable> tables = new ConcurrentHashMap<>();
-    private final Queue<Turn> turns = new ConcurrentLinkedQueue<>();
+    final ConcurrentMap<String, KeyTable> tables = new ConcurrentHashMap<>();
+    /** When to look at which key; about one entry for each. */
+    final Queue<Turn> turns = new ConcurrentLinkedQueue<>();
+
     private final LongSupplier ticker;
     private final long origin;
     private final Duration tombstone;
-    private final BiConsumer<String, Step> told;
+    private final BiConsumer<String, Step> served;
 
-    LocalKeys(LongSupplier ticker, Duration tombstone, BiConsumer<String, Step> told) {
+    LocalKeys(LongSupplier ticker, Duration tombstone, BiConsumer<String, Step> served) {
         this.ticker = ticker;
         this.origin = ticker.getAsLong();
         this.tombstone = tombstone;
-        this.told = told;
+        this.served = served;
     }
 
-    /** Makes a step of a key, which comes into being if need be. */
+    /** Makes a step of a key, which is created if need be, and notifies the members it serves. */
     Step step(String key, Operation operation) {
-        StackRoom.check(); // the table is this process' store: no error may leave it half changed
+        StackRoom.check(); // an error in the middle would leave the table, which is the store itself, half changed
         AtomicReference<Step> result = new AtomicReference<>();
         tables.compute(key, (k, known) -> {
             KeyTable table = known == null ? KeyTable.leased(tombstone) : known;
@@ -64,7 +65,7 @@ final class LocalKeys {
             return table;
         });
         Step step = result.getPlain();
-        told.accept(key, step);
+        served.accept(key, step);
         sweep();
         return step;
     }
@@ -79,16 +80,16 @@ final class LocalKeys {
             result.setPlain(Optional.of(reader.apply(table)));
             return table.isEmpty() ? null : table;
         });
-        step.getPlain().ifPresent(s -> told.accept(key, s));
+        step.getPlain().ifPresent(s -> served.accept(key, s));
         return result.getPlain();
     }
 
-    /** The keys that leave something to remember. */
+    /** The keys that have a table. */
     Set<String> keys() {
         return tables.keySet();
     }
 
-    /** The keys that remember something of a member; another thread may just be changing that. */
+    /** The keys that have a record of a member; another thread may be changing that. */
     List<String> ofMember(String member) {
         List<String> found = new ArrayList<>();
         for (String key : tables.keySet()) {
@@ -102,18 +103,7 @@ final class LocalKeys {
         return found;
     }
 
-    /** For tests: the table as it is; only a caller that knows nobody else uses the key may read it. */
-    @Nullable
-    KeyTable table(String key) {
-        return tables.get(key);
-    }
-
-    /** How many turns are to come; about one for each key. */
-    int turns() {
-        return turns.size();
-    }
-
-    /** Looks at some of the keys whose turn has come. */
+    /** Removes some of the keys that are due and have no record any more. */
     void sweep() {
         long now = now();
         for (int i = 0; i < SWEPT_PER_OPERATION; i++) {
@@ -132,11 +122,11 @@ final class LocalKeys {
         }
     }
 
-    /** From 1, so that no version is 0. */
+    /** Microseconds since the start, beginning with 1 so that no version is 0. */
     private long now() {
         return (ticker.getAsLong() - origin) / 1_000 + 1;
     }
 
-    /** When to look whether a key is idle. It knows the table, so that a key which went and came back has one turn only. */
+    /** When to look whether a key is used. It has the table, so that a key that was removed and created again has one turn. */
     record Turn(String key, KeyTable table, long due) {}
 }

@@ -25,10 +25,10 @@ public final class LocalPermitBackend implements PermitBackend {
 
     private final Map<String, HoldingListener> listeners = new ConcurrentHashMap<>();
 
-    /** How many listeners there are: a map has to count them, and every limited call asks. */
+    /** How many listeners there are: a map would have to count them, and every limited call asks. */
     private final AtomicInteger members = new AtomicInteger();
 
-    private final LocalKeys keys;
+    final LocalKeys keys;
 
     /** Leases run on the system's monotonic clock. */
     public LocalPermitBackend() {
@@ -41,7 +41,7 @@ public final class LocalPermitBackend implements PermitBackend {
      * @param ticker monotonic, nanoseconds
      */
     public LocalPermitBackend(LongSupplier ticker) {
-        this.keys = new LocalKeys(ticker, TOMBSTONE, this::tell);
+        this.keys = new LocalKeys(ticker, TOMBSTONE, this::notifyServed);
     }
 
     @Override
@@ -75,12 +75,8 @@ public final class LocalPermitBackend implements PermitBackend {
         return members.get() > 1;
     }
 
-    LocalKeys keys() {
-        return keys;
-    }
-
-    /** Direct calls, outside of every lock. */
-    private void tell(String key, Step step) {
+    /** Calls the listeners of the members that a step has served, without any lock. */
+    private void notifyServed(String key, Step step) {
         step.served().forEach((member, holding) -> {
             HoldingListener listener = listeners.get(member);
             if (listener != null) {
@@ -89,12 +85,15 @@ public final class LocalPermitBackend implements PermitBackend {
         });
     }
 
-    private static void safely(Runnable notice) {
+    private static void safely(Runnable notification) {
         try {
-            notice.run();
+            notification.run();
         } catch (RuntimeException e) {
-            // the operation that caused it has nothing to do with the failure, and a re-check repairs a lost notice
-            LOG.log(System.Logger.Level.WARNING, "A member failed to hear of its key", e);
+            // the operation that caused the notification must not fail, and a re-check makes up for a lost notification
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "A member of the local store failed to handle a notification; it asks again at its next re-check",
+                    e);
         }
     }
 }

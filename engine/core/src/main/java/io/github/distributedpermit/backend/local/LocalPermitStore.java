@@ -14,7 +14,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** The tables in memory as one member sees them. Closing it drops the member's records and serves the lines. */
+/**
+ * The tables in memory as one member sees them; every operation is done when its method returns. Closing it drops the member's
+ * records and serves the queues. Thread-safe.
+ */
 final class LocalPermitStore implements PermitStore {
 
     private final String member;
@@ -34,7 +37,7 @@ final class LocalPermitStore implements PermitStore {
             return closedAlready();
         }
         Step step = keys.step(claim.key(), (table, now) -> table.claim(member, claim, now, arrival(claim, now)));
-        if (closed) { // closed meanwhile, perhaps too early to see this key
+        if (closed) { // close() may have run before this key existed, so its record is dropped here
             leave(claim.key());
             return closedAlready();
         }

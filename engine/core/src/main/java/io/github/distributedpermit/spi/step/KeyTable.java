@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All records of one key and the one step of the protocol. Every operation expires what has lapsed, acts, serves the
- * line and says what changed. A claim costs O(log members) plus the members it serves or passes over.
+ * queue and says what changed. A claim costs O(log members) plus the members it serves or passes over.
  *
  * <p>Time enters as {@code now}: in a {@linkplain #leased leased} table the store's clock in microseconds, in a table
  * {@linkplain #ofSessions of sessions} any number of the store that never falls, such as a Raft index or a zxid. Versions
@@ -67,7 +67,7 @@ public final class KeyTable {
     /**
      * The claim of a member.
      *
-     * @param since the place in line of its oldest waiter, less is earlier: when that waiter arrived, by the clock or the
+     * @param since the position in the queue of its oldest waiter, less is earlier: when that waiter arrived, by the clock or the
      *     log of the store
      */
     public Step claim(String member, Claim claim, long now, long since) {
@@ -98,13 +98,13 @@ public final class KeyTable {
         return refresh(now);
     }
 
-    /** Drops the record of a member that has left for good. */
+    /** Drops the record of a member that has left. */
     public Step leave(String member, long now) {
         records.remove(member);
         return refresh(now);
     }
 
-    /** Drops the records of members that are not alive; the next operation serves the line and reports them. */
+    /** Drops the records of members that are not alive; the next operation serves the queue and reports them. */
     public void retain(Set<String> liveMembers) {
         for (String member : records.members()) {
             if (!liveMembers.contains(member)) {
@@ -113,7 +113,7 @@ public final class KeyTable {
         }
     }
 
-    /** Expires what has lapsed and serves the line. */
+    /** Expires what has lapsed and serves the queue. */
     public Step refresh(long now) {
         expire(now);
         serve(now);
@@ -150,7 +150,7 @@ public final class KeyTable {
         return records.all();
     }
 
-    /** For operators: those that hold and do not wait, by id, then the line. */
+    /** For operators: those that hold and do not wait, by id, then the queue. */
     public KeyState state(String key) {
         return View.state(records, key);
     }
@@ -174,7 +174,7 @@ public final class KeyTable {
             if (!neverFits) {
                 boolean servedWhole = grow(head, now) && !current(head).inLine();
                 if (!servedWhole) {
-                    return; // strict: nobody passes a head that merely does not fit yet
+                    return; // strict: no member overtakes a head that merely does not fit yet
                 }
             }
             head = records.behind(head);

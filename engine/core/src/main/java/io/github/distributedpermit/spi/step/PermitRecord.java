@@ -13,8 +13,8 @@ import java.util.OptionalLong;
  * @param wanted how many it wants in all
  * @param unit weight of its oldest waiter
  * @param least a grant leaves it at least this many, or changes nothing
- * @param limit the limit it goes by
- * @param since when its oldest waiter arrived, in the order of the store; present only while it is in line
+ * @param limit the limit it states
+ * @param since when its oldest waiter arrived, in the order of the store; present only while it is queued
  * @param expiry when the record lapses, on the store's clock, or {@link #NEVER}
  */
 public record PermitRecord(
@@ -78,7 +78,10 @@ public record PermitRecord(
                 NEVER);
     }
 
-    /** Keeps its place in line unless it has all it wants: its next claim states the age of who then is its oldest. */
+    /**
+     * The record after a grant. A partly served member keeps its position in the queue; its next claim carries the age of
+     * its oldest remaining waiter.
+     */
     PermitRecord grown(int target, long nextVersion) {
         OptionalLong place = target == wanted ? OptionalLong.empty() : since;
         return new PermitRecord(member, target, sequence, nextVersion, wanted, unit, least, limit, place, expiry);

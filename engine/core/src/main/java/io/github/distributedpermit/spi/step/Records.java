@@ -24,7 +24,7 @@ final class Records {
             Comparator.comparingLong(PermitRecord::expiry).thenComparing(PermitRecord::member);
 
     private final Map<String, PermitRecord> byMember = new HashMap<>();
-    private final NavigableSet<PermitRecord> line = new TreeSet<>(BY_ARRIVAL);
+    private final NavigableSet<PermitRecord> queue = new TreeSet<>(BY_ARRIVAL);
     private final NavigableSet<PermitRecord> leases = new TreeSet<>(BY_EXPIRY);
     private final NavigableSet<PermitRecord> tombstones = new TreeSet<>(BY_EXPIRY);
     private final Map<String, Optional<PermitRecord>> originals = new LinkedHashMap<>();
@@ -47,7 +47,7 @@ final class Records {
         changed(next.member(), previous);
         used += next.permits();
         if (next.inLine()) {
-            line.add(next);
+            queue.add(next);
         }
         if (next.expiry() != PermitRecord.NEVER) {
             (next.isIdle() ? tombstones : leases).add(next);
@@ -66,7 +66,7 @@ final class Records {
         if (previous != null) {
             used -= previous.permits();
             if (previous.inLine()) {
-                line.remove(previous);
+                queue.remove(previous);
             }
             if (previous.expiry() != PermitRecord.NEVER) {
                 (previous.isIdle() ? tombstones : leases).remove(previous);
@@ -97,18 +97,18 @@ final class Records {
     }
 
     int waiting() {
-        return line.size();
+        return queue.size();
     }
 
     @Nullable
     PermitRecord head() {
-        return line.isEmpty() ? null : line.first();
+        return queue.isEmpty() ? null : queue.first();
     }
 
-    /** The next in line after this place, whoever has it now. */
+    /** The next queued record after this position, whichever member has it now. */
     @Nullable
     PermitRecord behind(PermitRecord place) {
-        return line.higher(place);
+        return queue.higher(place);
     }
 
     @Nullable
@@ -125,8 +125,8 @@ final class Records {
         return List.copyOf(byMember.values());
     }
 
-    List<PermitRecord> line() {
-        return List.copyOf(line);
+    List<PermitRecord> queued() {
+        return List.copyOf(queue);
     }
 
     Set<String> members() {

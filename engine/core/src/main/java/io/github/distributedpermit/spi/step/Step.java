@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an operation did to a key: the difference a store has to commit, and whom it has to tell. It includes what
+ * What an operation did to a key: the difference a store has to commit, and which members it has to notify. It includes what
  * {@link KeyTable#retain} dropped before.
  *
  * @param answer for the claimer; empty unless the operation is a claim

@@ -17,7 +17,7 @@ final class View {
 
     private View() {}
 
-    /** The record as its member is told of it. */
+    /** The record as it is reported to its member. */
     static Holding of(Records records, PermitRecord r, long now) {
         int others = records.waiting() - (r.inLine() ? 1 : 0);
         int limit = records.limit(r);
@@ -46,7 +46,7 @@ final class View {
                 .filter(r -> !r.inLine() && !r.isIdle())
                 .sorted(Comparator.comparing(PermitRecord::member))
                 .forEach(r -> members.add(state(r)));
-        records.line().forEach(r -> members.add(state(r)));
+        records.queued().forEach(r -> members.add(state(r)));
         return new KeyState(key, records.used(), records.override(), members);
     }
 

@@ -3,14 +3,15 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.concurrent.CompletableFuture;
 
-/** Something asked of Redis, and its result. */
+/**
+ * One operation that the core asked of Redis, and the future of its result. Thread-safe, as every
+ * {@link CompletableFuture}. A {@link ClaimCall} is sent by the {@link ClaimPipeline}; a {@link KeyCall} is a command by
+ * itself.
+ */
 abstract class Call<T> extends CompletableFuture<T> {
 
-    /** Sends it, at most once, or fails it. */
-    abstract void send(Attachment to);
-
-    /** Fails it, unless it has been sent. */
-    final void refuse(String why) {
+    /** Completes the call with a failure that may heal by itself. Has no effect on a call that is complete. */
+    final void failUnsent(String why) {
         completeExceptionally(PermitStoreException.passing(why, null));
     }
 }

@@ -6,18 +6,20 @@ import io.github.distributedpermit.spi.PendingClaim;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** One claim, on its way alone or with others. Cancelling it gives it up, and the batch once nobody waits for that. */
+/**
+ * One claim and the future of its answer. It waits in the {@link ClaimPipeline} and is then sent in a {@link ClaimBatch},
+ * alone or with other claims. Thread-safe, except for {@link #next}.
+ */
 final class ClaimCall extends Call<Holding> implements PendingClaim {
 
-    private static final long NOT_YET = Long.MIN_VALUE;
+    private static final long NOT_WRITTEN = Long.MIN_VALUE;
 
     final Claim claim;
     final RedisKey key;
-    private volatile @Nullable Outbox outbox;
-    private volatile @Nullable Batch batch;
-    private volatile long writtenAt = NOT_YET;
+    private volatile @Nullable Carrier carrier;
+    private volatile long writtenAt = NOT_WRITTEN;
 
-    /** The claim that waits behind this one; belongs to the outbox. */
+    /** The claim behind this one in the {@link ClaimQueue}, which alone reads and writes it. */
     @Nullable
     ClaimCall next;
 
@@ -26,38 +28,43 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
         this.key = key;
     }
 
-    @Override
-    void send(Attachment to) {
-        if (!isDone()) {
-            Outbox used = to.outbox();
-            outbox = used;
-            used.send(this, to);
-        }
+    /** From now on the claim waits in this pipeline. */
+    void waitIn(Carrier pipeline) {
+        carrier = pipeline;
     }
 
-    void leavesWith(Batch others) {
-        batch = others;
-        writtenAt = others.now();
+    /** From now on the claim is part of this batch, whose content was fixed at the given time. */
+    void joinBatch(Carrier batch, long now) {
+        carrier = batch;
+        writtenAt = now;
     }
 
-    /** Empty while it waits for the first connection, or behind other commands. */
+    /** Empty while the claim waits for the first connection, or in the queue of the pipeline. */
     @Override
     public OptionalLong writtenAtNanos() {
         long at = writtenAt;
-        return at == NOT_YET ? OptionalLong.empty() : OptionalLong.of(at);
+        return at == NOT_WRITTEN ? OptionalLong.empty() : OptionalLong.of(at);
     }
 
+    /** Withdraws the claim, and with it the command that no other claim needs. */
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);
-        Outbox used = outbox;
-        if (cancelled && batch == null && used != null) {
-            used.givenUp();
-        }
-        Batch others = batch; // perhaps only since then
-        if (cancelled && others != null) {
-            others.cancelIfUnwanted();
+        Carrier before = carrier;
+        if (cancelled && before != null) {
+            before.claimCancelled();
+            Carrier now = carrier;
+            if (now != null && now != before) { // the claim joined a batch after the first read
+                now.claimCancelled();
+            }
         }
         return cancelled;
+    }
+
+    /** What holds the claim at the moment: first the pipeline, then a batch. */
+    interface Carrier {
+
+        /** One of its claims was cancelled. */
+        void claimCancelled();
     }
 }

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.redis;
 
 import static java.lang.System.Logger.Level.INFO;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -11,13 +12,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Makes connections for claims, to the server that is the master, and decides when one has to be replaced. Confined to one
- * thread, but for what the Sentinels report.
+ * Makes connections for claims, to the server that is the master, and decides when one has to be replaced. Confined to the
+ * thread of the {@link ConnectionManager}, except for {@link #isMaster} and for what a {@link MasterLocator} reports.
  */
 final class Connector implements AutoCloseable {
 
@@ -32,75 +32,83 @@ final class Connector implements AutoCloseable {
     /** Commands of one node of a cluster that were unanswered in a row. */
     private static final int UNANSWERED = 2;
 
+    /** How long the present connection may take to answer before it is compared with a new one. */
     private static final long SLOW_MILLIS = 500;
 
     private final LettuceConnectionFactory factory;
     private final Duration timeout;
     private final byte[] channel;
-    private final Silence silence;
-    private final Supplier<Outbox> outboxes;
-    private final Runnable wake;
-    private final Runnable masterMoved;
+    private final UnresponsiveNodes nodes;
+    private final Runnable connectionLost;
+    private volatile Runnable masterMoved = () -> {};
     private @Nullable OwnClient client;
-    private volatile @Nullable MasterLocator locator; // also read by the threads of Lettuce
+    private volatile @Nullable MasterLocator locator; // also read by threads of Lettuce's
     private long lastReplacement = System.nanoTime() - CLUSTER_PAUSE_NANOS;
     private volatile @Nullable CompletableFuture<?> connecting;
 
+    /**
+     * Creates a connector, which connects to nothing yet.
+     *
+     * @param timeout bounds each step of connecting
+     * @param channel of the member, for messages that test a connection
+     * @param connectionLost runs when a connection is lost, on any thread
+     */
     Connector(
             LettuceConnectionFactory factory,
             Duration timeout,
             byte[] channel,
-            Silence silence,
-            Supplier<Outbox> outboxes,
-            Runnable wake,
-            Runnable masterMoved) {
+            UnresponsiveNodes nodes,
+            Runnable connectionLost) {
         this.factory = factory;
         this.timeout = timeout;
         this.channel = channel;
-        this.silence = silence;
-        this.outboxes = outboxes;
-        this.wake = wake;
-        this.masterMoved = masterMoved;
+        this.nodes = nodes;
+        this.connectionLost = connectionLost;
     }
 
-    /** The client that the connections are of; made when first needed, for the factory may be started later. */
+    /** Sets what runs when another server has become the master, on any thread. */
+    void onMasterChange(Runnable task) {
+        masterMoved = task;
+    }
+
+    /** The client of all connections. It is made when it is first needed, because the factory may be started later. */
     OwnClient client() {
         OwnClient known = client;
-        if (known != null && known.fits(factory)) {
+        if (known != null && known.usesResourcesOf(factory)) {
             return known;
         }
         close();
         OwnClient made = OwnClient.of(factory, timeout);
         try {
-            locator = locator(made);
+            locator = locatorFor(made);
         } catch (RuntimeException | Error e) {
-            made.close(); // a client that is known is not made again, and would stay without a locator
+            made.close(); // a client that is kept is not made again, and would never get a locator
             throw e;
         }
         client = made;
         return made;
     }
 
-    private MasterLocator locator(OwnClient by) {
+    private MasterLocator locatorFor(OwnClient by) {
         ServerUris uris = by.uris();
-        List<RedisURI> nodes = uris.staticNodes();
-        if (!nodes.isEmpty()) {
-            return new StaticNodes(by, nodes);
+        List<RedisURI> listed = uris.staticNodes();
+        if (!listed.isEmpty()) {
+            return new StaticNodes(by, listed);
         }
         String watched = uris.sentinelMaster();
         if (watched != null) {
             return new Sentinels(by, watched, timeout, this::masterChanged);
         }
-        return uris.isCluster() ? nowhere() : uris::single;
+        return uris.isCluster() ? noLocator() : uris::single;
     }
 
-    private static MasterLocator nowhere() {
+    private static MasterLocator noLocator() {
         return () -> {
             throw new IllegalStateException("A cluster has no single master");
         };
     }
 
-    /** A connection that is being made leads to the wrong server, and so may the present one. */
+    /** The present connection, and one that is being made, lead to the former master. */
     private void masterChanged() {
         CompletableFuture<?> attempt = connecting;
         if (attempt != null) {
@@ -109,108 +117,120 @@ final class Connector implements AutoCloseable {
         masterMoved.run();
     }
 
-    /** Whether its server may take claims, as far as that is known; cheap, and for any thread. */
-    boolean isMaster(Attachment to) {
+    /** Whether its server may take claims, as far as is known. Never blocks; for any thread. */
+    boolean isMaster(SharedConnection to) {
         MasterLocator known = locator;
         RedisURI server = to.server();
         return known == null || server == null || known.isMaster(server);
     }
 
-    /** A connection was lost: it may have been the master. */
-    void doubt() {
+    /** A connection was lost: its server may have been the master. */
+    void recheckMaster() {
         MasterLocator known = locator;
         if (known != null) {
-            known.doubt();
+            known.recheckMaster();
         }
     }
 
-    /** Connects; blocks, each step for the time-out at most, or until another server is the master. */
-    Attachment connect() throws InterruptedException, ExecutionException, TimeoutException {
+    /** Connects. Blocks, each step for the time-out at most, or until another server becomes the master. */
+    SharedConnection connect() throws InterruptedException, ExecutionException, TimeoutException {
         OwnClient by = client();
-        silence.clear();
-        Attachment made;
-        if (by.isCluster()) {
-            made = new Attachment(by.connectToCluster(), outboxes.get());
-        } else {
-            MasterLocator known = locator;
-            if (known == null) {
-                throw new IllegalStateException("No client");
-            }
-            known.doubt();
-            RedisURI master = known.master();
-            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> attempt = by.connect(master);
-            connecting = attempt;
-            try {
-                if (!known.isMaster(master)) {
-                    attempt.cancel(false); // since it was asked for
-                }
-                made = new Attachment(within(attempt, 2 * timeout.toMillis()), master, outboxes.get());
-            } finally {
-                connecting = null;
-            }
-        }
-        if (!made.isCluster()) { // there Lettuce connects again itself, node by node
-            made.onLoss(wake);
+        nodes.forgetAll();
+        SharedConnection made =
+                by.isCluster() ? new SharedConnection(by.connectToCluster(), nodes) : connectToMaster(by);
+        if (!made.isCluster()) { // in a cluster Lettuce reconnects by itself, node by node
+            made.onLoss(connectionLost);
         }
         return made;
     }
 
+    private SharedConnection connectToMaster(OwnClient by)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        MasterLocator known = locator;
+        if (known == null) {
+            throw new IllegalStateException("No client");
+        }
+        known.recheckMaster();
+        RedisURI master = known.findMaster();
+        CompletableFuture<StatefulRedisConnection<byte[], byte[]>> attempt = by.connect(master);
+        connecting = attempt;
+        try {
+            if (!known.isMaster(master)) {
+                attempt.cancel(false); // another server became the master before the attempt could be cancelled
+            }
+            return new SharedConnection(within(attempt, 2 * timeout.toMillis()), master, nodes);
+        } finally {
+            connecting = null;
+        }
+    }
+
     /** The connection that is to replace this one; {@code null} if it need not be replaced. */
     @Nullable
-    Attachment successor(Attachment present) throws InterruptedException, ExecutionException, TimeoutException {
+    SharedConnection replacementFor(SharedConnection present)
+            throws InterruptedException, ExecutionException, TimeoutException {
         long now = System.nanoTime();
         if (present.isCluster()) {
-            if (!silence.isSilent(UNANSWERED) || now - lastReplacement < CLUSTER_PAUSE_NANOS) {
+            if (!nodes.isAnyUnresponsive(UNANSWERED) || now - lastReplacement < CLUSTER_PAUSE_NANOS) {
                 return null;
             }
             lastReplacement = now;
-            LOG.log(INFO, "A node of the Redis cluster does not answer; asking for the topology and connecting anew");
+            LOG.log(
+                    INFO,
+                    "A node of the Redis cluster does not answer; reading the topology and connecting again. Claims of its "
+                            + "keys fail until the cluster has replaced the node; check it if this message repeats");
             return connect();
         }
-        if (present.refusedClaims()) {
-            doubt();
+        if (present.takeRefusing()) {
+            recheckMaster();
             MasterLocator known = locator;
             if (known == null || !known.mayDiffer() || now - lastReplacement < REFUSED_PAUSE_NANOS) {
                 return null;
             }
             lastReplacement = now;
-            LOG.log(INFO, "The Redis server takes no claims; connecting again to find one that does");
+            LOG.log(
+                    INFO,
+                    "The Redis server {0} takes no claims; connecting again to find a server that does. Check whether it is a "
+                            + "replica, or has too few replicas, if this message repeats",
+                    RedisAddress.of(factory));
             return connect();
         }
-        return present.looksSilent(now) ? ifDead(present) : null;
+        return present.isSilent(now) ? replacementIfDead(present) : null;
     }
 
     /**
-     * A server that is busy answers neither on this connection nor on another one, and keeps its connection. If only another
-     * one is answered, this one is dead: the network dropped it without a word, or an answer got lost half way.
+     * A busy server answers neither on this connection nor on another one, and keeps its connection. If only another
+     * connection gets an answer, this one is dead: the network dropped packets, or an answer was lost in the middle.
      */
-    private @Nullable Attachment ifDead(Attachment present)
+    private @Nullable SharedConnection replacementIfDead(SharedConnection present)
             throws InterruptedException, ExecutionException, TimeoutException {
-        doubt();
-        CompletableFuture<?> question = ask(present);
+        recheckMaster();
+        CompletableFuture<?> question = publishEmptyMessage(present);
         if (isAnswered(question, SLOW_MILLIS)) {
-            present.isWell();
+            present.markHealthy();
             return null;
         }
-        Attachment fresh = connect();
+        SharedConnection fresh = connect();
         try {
-            within(ask(fresh), timeout.toMillis());
+            within(publishEmptyMessage(fresh), timeout.toMillis());
         } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
-            fresh.retire(Failures.of(e, null));
+            fresh.retire();
             throw e;
         }
         if (isAnswered(question, 0)) {
-            present.isWell();
-            fresh.retire(Failures.of(new TimeoutException(), null));
+            present.markHealthy();
+            fresh.retire();
             return null;
         }
-        LOG.log(INFO, "The connection to Redis is silent while another one is answered; it is given up");
+        LOG.log(
+                INFO,
+                "The connection to Redis is silent while a new one is answered; using the new one. Claims that were on the "
+                        + "silent connection are repeated");
         return fresh;
     }
 
-    /** A command that has to wait wherever a claim has to: an empty message to the member itself, which it ignores. */
-    private CompletableFuture<?> ask(Attachment of) {
-        return of.commands().publish(channel, new byte[0]).toCompletableFuture();
+    /** Sends a command that has to wait wherever a claim has to: a message that the member ignores. */
+    private CompletableFuture<?> publishEmptyMessage(SharedConnection over) {
+        return over.commands().publish(channel, new byte[0]).toCompletableFuture();
     }
 
     private static boolean isAnswered(CompletableFuture<?> question, long millis) throws InterruptedException {
@@ -218,7 +238,7 @@ final class Connector implements AutoCloseable {
             question.get(millis, TimeUnit.MILLISECONDS);
             return true;
         } catch (ExecutionException e) {
-            return e.getCause() instanceof io.lettuce.core.RedisCommandExecutionException;
+            return e.getCause() instanceof RedisCommandExecutionException;
         } catch (TimeoutException e) {
             return false;
         }

@@ -10,7 +10,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Warns if Redis may throw permits away: whoever is in a key that was evicted holds on while others are let in. */
+/**
+ * Warns if Redis may evict permits: calls that hold a permit of an evicted key go on, and other calls get the same permit.
+ * Stateless.
+ */
 final class EvictionPolicy {
 
     private static final System.Logger LOG = System.getLogger(EvictionPolicy.class.getName());
@@ -19,29 +22,30 @@ final class EvictionPolicy {
 
     private EvictionPolicy() {}
 
-    /** Asks the server, if the user of the connection may. */
-    static void check(Attachment to) throws InterruptedException {
+    /** Reads the policy of the server, if the user of the connection has the right to. */
+    static void checkPolicy(SharedConnection to) throws InterruptedException {
         try {
             String memory = to.commands().info("memory").get(1, TimeUnit.SECONDS);
-            policy(memory).filter(policy -> !policy.equals(SAFE)).ifPresent(EvictionPolicy::warn);
+            policy(memory).filter(policy -> !policy.equals(SAFE)).ifPresent(EvictionPolicy::logWarning);
         } catch (ExecutionException | TimeoutException | RuntimeException e) {
             LOG.log(
                     DEBUG,
-                    "The eviction policy of Redis can't be read: {0}",
+                    "The eviction policy of Redis can''t be read, so it is not checked: {0}",
                     e.getClass().getSimpleName());
         }
     }
 
     private static Optional<String> policy(String memory) {
-        Matcher line = POLICY.matcher(memory);
-        return line.find() ? Optional.of(line.group(1)) : Optional.empty();
+        Matcher found = POLICY.matcher(memory);
+        return found.find() ? Optional.of(found.group(1)) : Optional.empty();
     }
 
-    private static void warn(String policy) {
+    private static void logWarning(String policy) {
         LOG.log(
                 WARNING,
-                "LIMITS ARE NOT SAFE: the Redis server''s maxmemory-policy is {0}. When it runs out of memory it will drop "
-                        + "permits that are in use, and more calls than the limit run. Set maxmemory-policy to noeviction",
+                "LIMITS ARE NOT SAFE: the Redis server''s maxmemory-policy is {0}. When the server runs out of memory, it "
+                        + "evicts permits that are in use, and more calls than the limit run. Set maxmemory-policy to "
+                        + "noeviction",
                 policy);
     }
 }

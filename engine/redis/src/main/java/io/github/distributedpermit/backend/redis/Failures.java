@@ -16,8 +16,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what went wrong in terms of the SPI: what may heal by itself, and what only people can mend. A server's own text is
- * never repeated beyond its error code, for it may quote what it was sent.
+ * Converts errors of Lettuce and Redis to failures of the SPI: passing ones, which may heal by themselves, and permanent
+ * ones, which an operator has to mend. Of an error text of the server only the code is repeated, because the text may contain
+ * what was sent. Stateless.
  */
 final class Failures {
 
@@ -25,13 +26,14 @@ final class Failures {
 
     /** The format of a key, its minimum reader, what the script knows, and the name of the key. */
     private static final Pattern NEWER = Pattern.compile("DPNEWER (\\d+) (\\d+) (\\d+) (.*)", Pattern.DOTALL);
-    /** It is a replica, it has lost its master, or its replicas: it may not be the master any more. */
-    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS");
 
-    /** Redis before 7 wraps what a command inside a script answered. */
+    /** The server is a replica, or lost its master or its replicas: it may not be the master any more. */
+    private static final Set<String> REFUSES_CLAIMS = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS");
+
+    /** Redis before 7 wraps the error of a command inside a script. */
     private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");
 
-    /** A right that is missing inside a script has no code of its own: up to Redis 7.0, and from 7.2 on and in Valkey. */
+    /** A missing right inside a script has no error code: up to Redis 7.0, and from 7.2 on and in Valkey. */
     private static final Pattern NO_RIGHT_IN_SCRIPT =
             Pattern.compile("The user executing the script|^(ERR )?ACL failure in script");
 
@@ -41,6 +43,11 @@ final class Failures {
 
     private Failures() {}
 
+    /**
+     * The failure of a command.
+     *
+     * @param key that the command was about, if it was about one
+     */
     static PermitStoreException of(Throwable failure, @Nullable RedisKey key) {
         Throwable cause = failure;
         for (int i = 0; i < MAX_CAUSES; i++) {
@@ -71,15 +78,23 @@ final class Failures {
     }
 
     /**
-     * Why a connection cannot be made. Lettuce loses the server's answer to the handshake in about three of a hundred
-     * attempts and reports an {@code IllegalStateException} of its own (its handshake handler is not registered). That is no
-     * reason, and in particular it does not mean that the password is right now: a permanent reason stands.
+     * The failure of an attempt to connect. An attempt {@linkplain #hasNoReason without a reason} does not show that the
+     * password is right now, so a permanent reason of the attempt before remains.
      *
-     * @param before why the attempt before failed
+     * @param before the failure of the attempt before, if that failed
      */
     static PermitStoreException ofAttempt(Throwable failure, @Nullable PermitStoreException before) {
-        boolean stands = before != null && before.isPermanent() && deepest(failure) instanceof IllegalStateException;
-        return before != null && stands ? before : of(failure, null);
+        boolean remains = before != null && before.isPermanent() && hasNoReason(failure);
+        return before != null && remains ? before : of(failure, null);
+    }
+
+    /**
+     * Whether an attempt to connect failed without a reason. In about three of a hundred attempts Lettuce loses the server's
+     * answer to the handshake, because the connection ends while Lettuce sets it up. It then reports an
+     * {@code IllegalStateException}: its handshake handler is not registered.
+     */
+    static boolean hasNoReason(Throwable failure) {
+        return deepest(failure) instanceof IllegalStateException;
     }
 
     private static Throwable deepest(Throwable failure) {
@@ -90,7 +105,7 @@ final class Failures {
         return deepest;
     }
 
-    /** Certificates are public, and so is what is wrong with them. */
+    /** This text is not secret, because certificates are public. */
     private static String reason(Throwable certificateProblem) {
         return String.valueOf(deepest(certificateProblem).getMessage());
     }
@@ -131,10 +146,10 @@ final class Failures {
         return PermitStoreException.passing("Redis answered " + code + of(key), null);
     }
 
-    /** Whether the server takes no claims now, and another one may. */
+    /** Whether the server takes no claims at the moment, and another server may take them. */
     static boolean refusesClaims(Throwable failure) {
         return failure instanceof RedisCommandExecutionException answer
-                && ELSEWHERE.contains(code(answer, String.valueOf(answer.getMessage())));
+                && REFUSES_CLAIMS.contains(code(answer, String.valueOf(answer.getMessage())));
     }
 
     private static String code(RedisCommandExecutionException answer, String text) {

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Reads what the script {@code inspect} returns. */
+/** Reads the answer of the script {@code inspect.lua}. Stateless. */
 final class Inspection {
 
     private static final int FIRST_MEMBER = 2;

@@ -4,28 +4,27 @@ import io.lettuce.core.ScriptOutputType;
 import java.util.function.Function;
 
 /**
- * One run of a script for one key.
+ * One execution of a script for one key that is not a claim: inspect, or set an override. Thread-safe.
  *
  * @param <R> what Redis answers
- * @param <T> what that means
+ * @param <T> what the answer means
  */
 final class KeyCall<R, T> extends ScriptCall<R, T> {
 
     private final RedisKey key;
-    private final Function<Attachment, byte[][]> arguments;
-    private final Function<R, T> reading;
+    private final Function<SharedConnection, byte[][]> arguments;
+    private final Function<R, T> reader;
 
     KeyCall(
             Script script,
             ScriptOutputType output,
             RedisKey key,
-            Function<Attachment, byte[][]> arguments,
-            Function<R, T> reading,
-            Silence silence) {
-        super(script, output, silence);
+            Function<SharedConnection, byte[][]> arguments,
+            Function<R, T> reader) {
+        super(script, output);
         this.key = key;
         this.arguments = arguments;
-        this.reading = reading;
+        this.reader = reader;
     }
 
     @Override
@@ -39,12 +38,12 @@ final class KeyCall<R, T> extends ScriptCall<R, T> {
     }
 
     @Override
-    byte[][] arguments(Attachment to) {
+    byte[][] arguments(SharedConnection to) {
         return arguments.apply(to);
     }
 
     @Override
-    T read(R answer) {
-        return reading.apply(answer);
+    T readAnswer(R answer) {
+        return reader.apply(answer);
     }
 }

@@ -4,19 +4,19 @@ import io.lettuce.core.RedisURI;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-/** Knows which server takes claims. */
+/** Finds the server that takes claims. Thread-safe. */
 interface MasterLocator extends AutoCloseable {
 
-    /** Where to connect now; may ask servers, each for one time-out at most. */
-    RedisURI master() throws InterruptedException, ExecutionException, TimeoutException;
+    /** Where to connect now. May ask servers, and blocks for one time-out for each of them at most. */
+    RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException;
 
-    /** Whether claims may still go there, as far as that is known. Never blocks. */
+    /** Whether claims may still be sent there, as far as is known. Never blocks. */
     default boolean isMaster(RedisURI server) {
         return true;
     }
 
-    /** A server was lost, or says that it takes no writes: what is known may be out of date. Never blocks. */
-    default void doubt() {}
+    /** A server was lost, or answers that it takes no writes: the known master may be out of date. Never blocks. */
+    default void recheckMaster() {}
 
     /** Whether connecting again may lead to another server although {@link #isMaster} has not changed. */
     default boolean mayDiffer() {

@@ -7,7 +7,7 @@ import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Where a factory connects to, for messages: hosts and ports, and nothing that is secret. */
+/** The servers of a factory as text for messages: hosts and ports, and nothing that is secret. Stateless. */
 final class RedisAddress {
 
     private RedisAddress() {}

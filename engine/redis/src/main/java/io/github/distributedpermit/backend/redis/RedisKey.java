@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The names a key has in Redis, all in one hash slot.
+ * The names of a permit's key in Redis, all in one hash slot. Immutable.
  *
- * @param user as the user gave it
- * @param encoded as it stands in the names
- * @param names in the order the scripts know
+ * @param user the key as the user gave it
+ * @param encoded the key as it is part of the names
+ * @param names in the order that the scripts expect
  */
 record RedisKey(String user, String encoded, byte[][] names) {
 
@@ -27,7 +27,7 @@ record RedisKey(String user, String encoded, byte[][] names) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The state's name; decides the slot. */
+    /** The name of the state. It determines the slot, and represents the key in messages. */
     byte[] state() {
         return names[0];
     }

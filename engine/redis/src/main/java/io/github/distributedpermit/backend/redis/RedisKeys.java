@@ -6,77 +6,73 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 /**
- * The keys this member holds or waits for now, by their encoded form: a notice carries that, and a hashed one tells no
- * longer what the user's key was. As many as the member has keys in use. Thread-safe.
+ * Finds the key of the user for the encoded form in a notification: the encoded form may be a hash, which can't be decoded.
+ * Knows the keys that the member holds or waits for at the moment, and no others. Thread-safe.
  */
 final class RedisKeys {
 
     private final String prefix;
-    private final ConcurrentMap<String, RedisKey> inUse = new ConcurrentHashMap<>();
-    private final ConcurrentMap<String, Known> byUser = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, RedisKey> byEncoded = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, InUse> byUser = new ConcurrentHashMap<>();
 
     RedisKeys(String prefix) {
         this.prefix = prefix;
     }
 
     /**
-     * The key of a claim; it stays known until a claim wants nothing of it any more. Claims of a key may come here in another
-     * order than they were made: one that wants nothing says nothing about a later one.
+     * Returns the key of a claim, and keeps it until a later claim wants nothing of it. The claims of a key may arrive here in
+     * another order than they were made. So a claim that wants nothing does not remove a key that a later claim uses.
      */
-    RedisKey of(Claim claim) {
+    RedisKey keyOf(Claim claim) {
         if (claim.wanted() == 0) {
-            Known known = byUser.get(claim.key());
+            InUse known = byUser.get(claim.key());
             byUser.computeIfPresent(claim.key(), (user, used) -> {
-                if (used.until > claim.sequence()) {
+                if (used.lastSequence > claim.sequence()) {
                     return used;
                 }
-                inUse.remove(used.key.encoded());
+                byEncoded.remove(used.key.encoded());
                 return null;
             });
-            return known == null ? of(claim.key()) : known.key;
+            return known == null ? keyOf(claim.key()) : known.key;
         }
-        Known known = byUser.compute(claim.key(), (user, used) -> {
-            Known now = used != null || !claim.queue() ? used : use(user);
+        InUse known = byUser.compute(claim.key(), (user, used) -> {
+            InUse now = used != null || !claim.queue() ? used : use(user);
             if (now != null) {
-                now.until = Math.max(now.until, claim.sequence());
+                now.lastSequence = Math.max(now.lastSequence, claim.sequence());
             }
             return now;
         });
-        return known == null ? of(claim.key()) : known.key;
+        return known == null ? keyOf(claim.key()) : known.key;
     }
 
-    private Known use(String user) {
-        RedisKey key = of(user);
-        inUse.put(key.encoded(), key);
-        return new Known(key);
+    private InUse use(String user) {
+        RedisKey key = keyOf(user);
+        byEncoded.put(key.encoded(), key);
+        return new InUse(key);
     }
 
-    RedisKey of(String user) {
+    RedisKey keyOf(String user) {
         return RedisKey.of(prefix, user);
     }
 
-    /** Empty if nobody here wants anything of the key now. */
+    /** The user's key; empty if the member neither holds nor waits for it. */
     Optional<String> userKey(String encoded) {
-        return Optional.ofNullable(inUse.get(encoded)).map(RedisKey::user);
+        return Optional.ofNullable(byEncoded.get(encoded)).map(RedisKey::user);
     }
 
-    int size() {
-        return inUse.size();
-    }
-
-    /** Where a member hears its notices. */
+    /** The channel on which a member is notified. */
     static byte[] channel(String prefix, String memberId) {
         return RedisKey.bytes(prefix + ":member:" + memberId);
     }
 
-    private static final class Known {
+    private static final class InUse {
 
         final RedisKey key;
 
-        /** The last claim that uses it; guarded by its place in the map. */
-        long until;
+        /** Of the claims that use the key; guarded by the entry of the map. */
+        long lastSequence;
 
-        Known(RedisKey key) {
+        InUse(RedisKey key) {
             this.key = key;
         }
     }

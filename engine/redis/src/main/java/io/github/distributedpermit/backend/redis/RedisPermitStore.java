@@ -14,15 +14,16 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** One member's claims, by a script on a connection of its own, sent by the calling thread. */
+/**
+ * The store of one member: each operation is a script. The classes it consists of are described in the package documentation.
+ * Thread-safe; the calling thread sends, and no method blocks except {@link #close}.
+ */
 final class RedisPermitStore implements PermitStore {
 
     private final RedisKeys keys;
-    private final Silence silence;
-    private final Link link;
+    private final ConnectionManager connections;
 
     RedisPermitStore(
             LettuceConnectionFactory factory,
@@ -31,29 +32,40 @@ final class RedisPermitStore implements PermitStore {
             HoldingListener listener,
             LongSupplier ticker) {
         this.keys = new RedisKeys(settings.prefix());
-        this.silence = new Silence(ticker);
-        byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
-        Ear ear = new Ear(channel, new Notices(keys, listener), settings.commandTimeout());
         byte[] memberId = RedisKey.bytes(member.id());
-        this.link = new Link(
-                factory, settings, ear, silence, () -> new Outbox(memberId, settings, silence), listener::reachable);
-        link.start("distributed-permit-redis-" + member.id());
+        byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
+        WorkSignal signal = new WorkSignal();
+        Connector connector = new Connector(
+                factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);
+        SubscriptionKeeper subscription = new SubscriptionKeeper(
+                new GrantSubscription(channel, new GrantMessages(keys, listener), settings.commandTimeout()),
+                connector,
+                settings.watch(),
+                signal::checkConnections);
+        this.connections = new ConnectionManager(
+                connector,
+                subscription,
+                signal,
+                connection -> new ClaimPipeline(connection, memberId, settings.tombstone(), ticker),
+                listener::reachable);
+        connections.start("distributed-permit-redis-" + member.id());
     }
 
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
-        return run(new ClaimCall(Wire.checked(claim), keys.of(claim)));
+        ClaimCall call = new ClaimCall(ClaimCodec.requireExactSequence(claim), keys.keyOf(claim));
+        connections.submitCall(call, ClaimPipeline::enqueueClaim);
+        return call;
     }
 
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return run(new KeyCall<>(
+        return send(new KeyCall<>(
                 Script.INSPECT,
                 ScriptOutputType.MULTI,
-                keys.of(key),
+                keys.keyOf(key),
                 to -> new byte[0][],
-                (List<Object> found) -> Inspection.read(key, found),
-                silence));
+                (List<Object> found) -> Inspection.read(key, found)));
     }
 
     @Override
@@ -61,13 +73,12 @@ final class RedisPermitStore implements PermitStore {
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         OverrideLimit.check(limit);
         String value = Integer.toString(limit.orElse(-1));
-        return run(new KeyCall<Object, Void>(
+        return send(new KeyCall<Object, Void>(
                 Script.OVERRIDE,
                 ScriptOutputType.INTEGER,
-                keys.of(key),
+                keys.keyOf(key),
                 to -> new byte[][] {ascii(value), ascii(to.isCluster() ? "1" : "0")},
-                RedisPermitStore::nothing,
-                silence));
+                RedisPermitStore::nothing));
     }
 
     @SuppressWarnings("NullAway") // null is the one value of Void
@@ -75,8 +86,8 @@ final class RedisPermitStore implements PermitStore {
         return null;
     }
 
-    private <T> Call<T> run(Call<T> call) {
-        link.send(call);
+    private <T> KeyCall<?, T> send(KeyCall<?, T> call) {
+        connections.submitCall(call, (pipeline, sent) -> sent.sendOver(pipeline.connection()));
         return call;
     }
 
@@ -86,17 +97,11 @@ final class RedisPermitStore implements PermitStore {
 
     @Override
     public Optional<String> problem() {
-        return link.problem();
-    }
-
-    /** For tests: the connection that claims use now. */
-    @Nullable
-    Attachment attachment() {
-        return link.attachment();
+        return connections.problem();
     }
 
     @Override
     public void close() {
-        link.close();
+        connections.close();
     }
 }

@@ -3,14 +3,14 @@ package io.github.distributedpermit.backend.redis;
 import java.time.Duration;
 
 /**
- * How permits are kept in Redis.
+ * The settings of {@link RedisPermitBackend}. Immutable.
  *
- * @param prefix of every key and channel; all applications that use the same prefix and server share their limits.
- *     Default {@value #DEFAULT_PREFIX}
- * @param tombstone how long the store remembers a member that has returned everything, so that a late message of it
- *     changes nothing; longer than any message may be late. Default 30 s
- * @param watch how often a member makes sure that it still hears its notices. Default 5 s
- * @param commandTimeout how long each step of connecting may take. Default 2 s
+ * @param prefix of every key and channel. All applications that use the same prefix and server share their limits. Default
+ *     {@value #DEFAULT_PREFIX}
+ * @param tombstone how long Redis remembers a member that has returned everything, so that a delayed message of that member
+ *     changes nothing; longer than any message may be delayed. Default 30 s
+ * @param watch the time between two checks of the subscription. Default 5 s
+ * @param commandTimeout bounds each step of connecting. Default 2 s
  */
 public record RedisSettings(String prefix, Duration tombstone, Duration watch, Duration commandTimeout) {
 
@@ -21,11 +21,12 @@ public record RedisSettings(String prefix, Duration tombstone, Duration watch, D
     public RedisSettings {
         if (prefix.isBlank() || prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0) {
             throw new IllegalArgumentException(
-                    "A key prefix for Redis has some text and no braces, which pick the hash slot: '" + prefix + "'");
+                    "distributed-permit.key-prefix needs some text without braces, because braces determine the hash slot: '"
+                            + prefix + "'");
         }
         if (isNone(tombstone) || isNone(watch) || isNone(commandTimeout)) {
-            throw new IllegalArgumentException(
-                    "tombstone %s, watch %s, command time-out %s".formatted(tombstone, watch, commandTimeout));
+            throw new IllegalArgumentException("Durations must be positive: tombstone %s, watch %s, command time-out %s"
+                    .formatted(tombstone, watch, commandTimeout));
         }
     }
 
@@ -33,12 +34,12 @@ public record RedisSettings(String prefix, Duration tombstone, Duration watch, D
         return duration.isNegative() || duration.isZero();
     }
 
-    /** With the default for connecting. */
+    /** With the default of {@code commandTimeout}. */
     public RedisSettings(String prefix, Duration tombstone, Duration watch) {
         this(prefix, tombstone, watch, Duration.ofSeconds(2));
     }
 
-    /** The defaults, with this prefix. */
+    /** The defaults with another prefix. */
     public static RedisSettings ofPrefix(String prefix) {
         return new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5));
     }

@@ -10,20 +10,27 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.stream.Collectors;
 
-/** A Lua script and the name under which Redis remembers it. */
+/**
+ * A Lua script and the SHA-1 by which Redis knows it. Immutable. A script consists of several files: all but the last are the
+ * body of one function, {@code claim_slow_path} or {@code execute}, whose arguments are named at the top of common.lua.
+ */
 record Script(byte[] source, String sha1) {
 
-    private static final String CALL = "return thoroughly(KEYS, ARGV)\n";
+    private static final String EXECUTE = "return execute(KEYS, ARGV)\n";
 
-    static final Script CLAIMS = load(thoroughly("common", "serve", "claim") + read("claims"));
-    static final Script OVERRIDE = load(thoroughly("common", "serve", "override") + CALL);
-    static final Script INSPECT = load(thoroughly("common", "inspect") + CALL);
+    /** Claims of one or more keys: claims.lua does the usual ones itself and calls the function for the others. */
+    static final Script CLAIMS = load(function("claim_slow_path", "common", "serve", "claim") + read("claims"));
 
-    /** The parts as one function, whose arguments common.lua names. */
-    private static String thoroughly(String... parts) {
-        return Arrays.stream(parts)
+    /** Sets the limit of an operator. */
+    static final Script OVERRIDE = load(function("execute", "common", "serve", "override") + EXECUTE);
+
+    /** Reads the records of a key. */
+    static final Script INSPECT = load(function("execute", "common", "inspect") + EXECUTE);
+
+    private static String function(String name, String... files) {
+        return Arrays.stream(files)
                 .map(Script::read)
-                .collect(Collectors.joining("", "local function thoroughly(...)\n", "end\n"));
+                .collect(Collectors.joining("", "local function " + name + "(...)\n", "end\n"));
     }
 
     private static Script load(String text) {
@@ -40,7 +47,8 @@ record Script(byte[] source, String sha1) {
         String file = name + ".lua";
         try (InputStream in = Script.class.getResourceAsStream(file)) {
             if (in == null) {
-                throw new IllegalStateException("The script " + file + " is missing from the classpath");
+                throw new IllegalStateException("The script " + file
+                        + " is missing from the class path; the jar of distributed-permit-redis is incomplete");
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
         } catch (IOException e) {

@@ -5,79 +5,72 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a script, and its result. Cancelling it cancels the command, so that Lettuce neither keeps nor repeats it.
+ * One execution of a script, and the future of its result. The steps are the methods from top to bottom: {@link #sendOver},
+ * {@link #issueEvalsha} or the whole source, {@link #accept}, {@link #readAnswer} or {@link #handleFailure}. Cancelling the
+ * call cancels the command, so that Lettuce neither keeps nor repeats it.
+ *
+ * <p>The caller's thread sends it, and a thread of Lettuce's completes it. Thread-safe.
  *
  * @param <R> what Redis answers
- * @param <T> what that means
+ * @param <T> what the answer means
  */
 abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullable Throwable> {
 
     private final Script script;
     private final ScriptOutputType output;
-    private final Silence silence;
-    private @Nullable Attachment attachment;
+    private @Nullable SharedConnection connection;
     private String node = "";
-    private boolean whole;
+    private boolean sendsSource;
     private volatile @Nullable RedisFuture<R> command;
 
-    ScriptCall(Script script, ScriptOutputType output, Silence silence) {
+    ScriptCall(Script script, ScriptOutputType output) {
         this.script = script;
         this.output = output;
-        this.silence = silence;
-    }
-
-    /** The clock of the store. */
-    final long now() {
-        return silence.now();
     }
 
     /** The key it is about, or one of them, if that is known. */
     abstract @Nullable RedisKey key();
 
-    /** What the script is called with as KEYS. */
+    /** What the script gets as KEYS. */
     abstract byte[][] names();
 
-    /** What it is called with as ARGV. */
-    abstract byte[][] arguments(Attachment to);
+    /** What the script gets as ARGV. */
+    abstract byte[][] arguments(SharedConnection to);
 
-    /** What an answer means. */
-    abstract T read(R answer);
+    /** Converts an answer to the result. */
+    abstract T readAnswer(R answer);
 
-    @Override
-    final void send(Attachment to) {
+    /** Sends the command, or completes the call with a failure. */
+    final void sendOver(SharedConnection to) {
         if (isDone()) {
             return;
         }
-        attachment = to;
+        connection = to;
         try {
             node = to.node(key());
             if (to.isDown()) {
-                refuse("Redis can't be reached: the connection is down");
-            } else if (silence.admits(node)) {
-                issue(to);
+                failUnsent("Redis can't be reached: the connection is down");
+            } else if (to.nodes().admits(node)) {
+                issueCommand(to);
             } else {
-                refuse("Redis has answered nothing for a while");
+                failUnsent("Redis has answered nothing for a while");
             }
         } catch (RuntimeException | Error e) {
             completeExceptionally(Failures.of(e, key()));
         }
     }
 
-    /** Redis has answered with an error, or nothing in time. */
-    void failed(Throwable failure, Attachment to) {
-        completeExceptionally(Failures.of(failure, key()));
-    }
-
-    private void issue(Attachment to) {
-        to.awaiting();
+    private void issueCommand(SharedConnection to) {
+        to.countSent();
         boolean followed = false;
         try {
-            RedisFuture<R> sent = whole ? eval(to) : evalsha(to, script);
+            RedisFuture<R> sent = sendsSource ? issueEval(to) : issueEvalsha(to, script);
             command = sent;
             if (isCancelled()) {
                 sent.cancel(false);
@@ -86,36 +79,35 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
             followed = true;
         } finally {
             if (!followed) {
-                to.ended(false);
+                to.countEnded(false);
             }
         }
     }
 
-    private RedisFuture<R> eval(Attachment to) {
-        return to.commands().eval(script.source(), output, names(), arguments(to));
-    }
-
-    RedisFuture<R> evalsha(Attachment to, Script known) {
+    RedisFuture<R> issueEvalsha(SharedConnection to, Script known) {
         return to.commands().evalsha(known.sha1(), output, names(), arguments(to));
     }
 
+    private RedisFuture<R> issueEval(SharedConnection to) {
+        return to.commands().eval(script.source(), output, names(), arguments(to));
+    }
+
+    /** Runs when the command has ended. */
     @Override
     public final void accept(R answer, @Nullable Throwable failure) {
-        Attachment to = attachment;
-        if (to != null) {
-            to.ended(failure == null || unwrapped(failure) instanceof RedisCommandExecutionException);
-        }
+        SharedConnection to = Objects.requireNonNull(connection);
+        to.countEnded(failure == null || unwrapped(failure) instanceof RedisCommandExecutionException);
         if (isCancelled()) {
             return;
         }
         try {
-            if (failure == null && to != null && to.isRetired()) {
-                refuse("The answer came from a connection that was given up");
+            if (failure == null && to.isRetired()) {
+                failUnsent("The answer came from a connection that was given up");
             } else if (failure == null) {
-                silence.answered(node);
-                complete(read(answer));
+                to.nodes().answered(node);
+                complete(readAnswer(answer));
             } else {
-                fail(unwrapped(failure));
+                examineFailure(unwrapped(failure), to);
             }
         } catch (RuntimeException e) {
             completeExceptionally(Failures.of(e, key()));
@@ -126,32 +118,35 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
-    private void fail(Throwable failure) {
+    private void examineFailure(Throwable failure, SharedConnection to) {
         if (failure instanceof RedisCommandExecutionException) {
-            silence.answered(node);
+            to.nodes().answered(node);
         } else if (failure instanceof RedisCommandTimeoutException) {
-            silence.unanswered(node);
+            to.nodes().unanswered(node);
         }
-        Attachment to = attachment;
-        if (to != null && Failures.refusesClaims(failure)) {
-            to.refusesClaims();
+        if (Failures.refusesClaims(failure)) {
+            to.markRefusing();
         }
-        if (to == null) {
-            completeExceptionally(Failures.of(failure, key()));
-        } else if (failure instanceof RedisNoScriptException && !whole) {
-            whole = true;
-            issue(to);
+        if (failure instanceof RedisNoScriptException && !sendsSource) {
+            sendsSource = true;
+            issueCommand(to);
         } else {
-            failed(failure, to);
+            handleFailure(failure, to);
         }
+    }
+
+    /** Redis answered with an error, or not in time. */
+    void handleFailure(Throwable failure, SharedConnection to) {
+        completeExceptionally(Failures.of(failure, key()));
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);
         RedisFuture<R> sent = command;
-        if (cancelled && sent != null) {
-            silence.unanswered(node);
+        SharedConnection to = connection;
+        if (cancelled && sent != null && to != null) {
+            to.nodes().unanswered(node);
             sent.cancel(false);
         }
         return cancelled;

@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Sentinel: a connection for questions and one for its announcements. Both are made when there is a question, and given
- * up when one is not answered in time. A Sentinel that is down or silent costs one attempt at a time. Thread-safe; no method
- * blocks.
+ * One Sentinel: a connection for questions and one for its announcements. Both are made for the first question, and closed
+ * when a question is not answered in time. For a Sentinel that is down or silent there is one attempt at a time. Thread-safe;
+ * no method blocks.
  */
 final class SentinelNode implements AutoCloseable {
 
@@ -49,13 +49,13 @@ final class SentinelNode implements AutoCloseable {
         this.announced = announced;
     }
 
-    /** What it has said since then. */
+    /** Its last answer, if that is not older than the given time. */
     synchronized Optional<Answer> answer(long since) {
         return answer != null && answeredAt - since >= 0 ? Optional.of(answer) : Optional.empty();
     }
 
-    /** Asks, unless a question is unanswered. */
-    void ask() {
+    /** Asks for the master, unless an earlier question is unanswered. */
+    void askForMaster() {
         StatefulRedisConnection<String, String> to;
         synchronized (this) {
             if (closed || busy) {
@@ -67,31 +67,31 @@ final class SentinelNode implements AutoCloseable {
         try {
             CompletableFuture<StatefulRedisConnection<String, String>> connected = to != null && to.isOpen()
                     ? CompletableFuture.completedFuture(to)
-                    : client.connect(uri, StringCodec.UTF8).thenApply(this::connected);
+                    : client.connect(uri, StringCodec.UTF8).thenApply(this::keepConnection);
             connected
-                    .thenCompose(this::question)
+                    .thenCompose(this::sendQuestion)
                     .orTimeout(3 * uri.getTimeout().toMillis(), TimeUnit.MILLISECONDS)
-                    .whenComplete((said, failure) -> ended(failure == null ? said : null, failure != null));
+                    .whenComplete((reply, failure) -> endQuestion(failure == null ? reply : null, failure != null));
         } catch (RuntimeException | Error e) {
-            ended(null, true); // or it would never be asked again, and the other Sentinels not once a second
+            endQuestion(null, true); // otherwise this Sentinel would stay busy, and the error would end the timer
         }
     }
 
-    private StatefulRedisConnection<String, String> connected(StatefulRedisConnection<String, String> opened) {
+    private StatefulRedisConnection<String, String> keepConnection(StatefulRedisConnection<String, String> opened) {
         synchronized (this) {
-            close(connection); // one that was lost
+            close(connection); // the former one, which was lost
             connection = opened;
         }
-        subscribe();
+        subscribeToAnnouncements();
         return opened;
     }
 
-    /** The epoch first: an address may be newer than its epoch, but must not be older. */
-    private CompletableFuture<@Nullable Answer> question(StatefulRedisConnection<String, String> to) {
-        CompletableFuture<Long> epoch = ask(to.async(), "MASTER")
+    /** Reads the epoch first: the address may be newer than its epoch, but must not be older. */
+    private CompletableFuture<@Nullable Answer> sendQuestion(StatefulRedisConnection<String, String> to) {
+        CompletableFuture<Long> epoch = sendSentinel(to.async(), "MASTER")
                 .thenApply(SentinelNode::epoch)
-                .exceptionally(failure -> SentinelView.UNKNOWN_EPOCH); // it may be forbidden
-        return ask(to.async(), "GET-MASTER-ADDR-BY-NAME")
+                .exceptionally(failure -> SentinelView.UNKNOWN_EPOCH); // the user may lack the right
+        return sendSentinel(to.async(), "GET-MASTER-ADDR-BY-NAME")
                 .<Long, @Nullable Answer>thenCombine(
                         epoch,
                         (address, known) -> address.size() < 2
@@ -100,9 +100,9 @@ final class SentinelNode implements AutoCloseable {
                 .orTimeout(uri.getTimeout().toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private CompletableFuture<List<String>> ask(RedisAsyncCommands<String, String> to, String what) {
+    private CompletableFuture<List<String>> sendSentinel(RedisAsyncCommands<String, String> to, String subcommand) {
         CommandArgs<String, String> arguments =
-                new CommandArgs<>(StringCodec.UTF8).add(what).add(name);
+                new CommandArgs<>(StringCodec.UTF8).add(subcommand).add(name);
         return to.dispatch(CommandType.SENTINEL, new ValueListOutput<>(StringCodec.UTF8), arguments)
                 .toCompletableFuture();
     }
@@ -112,30 +112,30 @@ final class SentinelNode implements AutoCloseable {
         return at < 0 || at + 1 >= master.size() ? SentinelView.UNKNOWN_EPOCH : Long.parseLong(master.get(at + 1));
     }
 
-    private void ended(@Nullable Answer said, boolean failed) {
+    private void endQuestion(@Nullable Answer reply, boolean failed) {
         synchronized (this) {
             busy = false;
             if (failed || closed) {
-                drop();
+                closeConnections();
             }
-            if (said != null) {
-                answer = said;
+            if (reply != null) {
+                answer = reply;
                 answeredAt = System.nanoTime();
             }
         }
-        if (said != null) {
+        if (reply != null) {
             answered.run();
         }
     }
 
-    private void subscribe() {
+    private void subscribeToAnnouncements() {
         synchronized (this) {
             if (subscribing || closed) {
                 return;
             }
             subscribing = true;
         }
-        client.subscriber(uri, StringCodec.UTF8).whenComplete((opened, failure) -> {
+        client.openPubSub(uri, StringCodec.UTF8).whenComplete((opened, failure) -> {
             synchronized (this) {
                 subscribing = false;
                 if (opened == null) {
@@ -158,7 +158,7 @@ final class SentinelNode implements AutoCloseable {
         });
     }
 
-    private void drop() {
+    private void closeConnections() {
         close(connection);
         close(announcements);
         connection = null;
@@ -174,6 +174,6 @@ final class SentinelNode implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        drop();
+        closeConnections();
     }
 }

@@ -6,10 +6,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Decides whom several Sentinels take for the master. The newest configuration counts, as it does among the Sentinels: an
- * epoch belongs to the fail-over that a majority of them voted for. Among answers of one epoch the most frequent address
- * counts. Sentinels that know only an older epoch than one seen before have missed a fail-over; they count only if they are
- * more than half of those configured, as after a new installation. Not thread-safe.
+ * Decides which server is the master from the answers of several Sentinels. The newest configuration counts, as it does
+ * among the Sentinels: an epoch belongs to the fail-over that a majority of them voted for. Among answers of one epoch the
+ * most frequent address counts. Sentinels with an older epoch than one seen before have missed a fail-over; they count only
+ * if they are more than half of those configured, as after a new installation. Not thread-safe.
  */
 final class SentinelView {
 
@@ -23,7 +23,7 @@ final class SentinelView {
         this.sentinels = sentinels;
     }
 
-    /** Takes in what the Sentinels that answer say, at most one answer for each. Returns the master, if one is known. */
+    /** Applies the present answers, at most one for each Sentinel. Returns the master, if one is known. */
     Optional<Master> decide(List<Answer> answers) {
         if (answers.isEmpty()) {
             return master;
@@ -37,7 +37,7 @@ final class SentinelView {
                 .filter(answer -> answer.epoch() == newest)
                 .map(Answer::master)
                 .toList();
-        // the present one in front: of two named equally often it stays
+        // the present master is first, so that it stays if another address is named equally often
         master = Stream.concat(master.stream().filter(named::contains), named.stream())
                 .distinct()
                 .sorted(Comparator.comparingLong(one -> -count(named, one)))
@@ -50,18 +50,18 @@ final class SentinelView {
     }
 
     /**
-     * Where a master listens.
+     * The address of a master.
      *
      * @param host as the Sentinel names it
-     * @param port of it
+     * @param port on that host
      */
     record Master(String host, int port) {}
 
     /**
-     * What one Sentinel says.
+     * The answer of one Sentinel.
      *
      * @param master the address it gives to clients
-     * @param epoch of its configuration; {@link #UNKNOWN_EPOCH} if it may not be read
+     * @param epoch of its configuration; {@link #UNKNOWN_EPOCH} without the right to read it
      */
     record Answer(Master master, long epoch) {}
 }

@@ -15,19 +15,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps up with the Sentinels' view of who is master: asks each of them once a second, and at once when one announces a
- * fail-over or a connection is in doubt. No call for a permit waits for it. Thread-safe.
+ * Finds the master that the Sentinels name: asks each of them once a second, and at once when one announces a fail-over or a
+ * connection was lost. No call for a permit waits for it. Thread-safe; only {@link #findMaster} blocks.
  */
 final class Sentinels implements MasterLocator {
 
     private static final System.Logger LOG = System.getLogger(Sentinels.class.getName());
     private static final long PERIOD_MILLIS = 1_000;
 
-    /** How long an answer counts. */
+    /** The age up to which an answer counts. */
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-    /** How long a first answer waits for those of the other Sentinels. */
-    private static final Duration OTHERS = Duration.ofMillis(300);
+    /** How long the search waits for the answers of the other Sentinels after the first one. */
+    private static final Duration WAIT_FOR_OTHERS = Duration.ofMillis(300);
 
     private final OwnClient client;
     private final Duration timeout;
@@ -38,7 +38,7 @@ final class Sentinels implements MasterLocator {
     private volatile @Nullable Master master;
 
     /**
-     * Begins to ask.
+     * Starts to ask.
      *
      * @param changed runs, on any thread, when another server has become the master
      */
@@ -48,18 +48,18 @@ final class Sentinels implements MasterLocator {
         this.changed = changed;
         List<RedisURI> uris = client.uris().sentinels();
         this.view = new SentinelView(uris.size());
-        uris.forEach(uri -> nodes.add(new SentinelNode(client, uri, name, this::answered, this::doubt)));
+        uris.forEach(uri -> nodes.add(new SentinelNode(client, uri, name, this::applyAnswers, this::recheckMaster)));
         this.asking = client.resources()
                 .eventExecutorGroup()
-                .scheduleAtFixedRate(this::doubt, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+                .scheduleAtFixedRate(this::recheckMaster, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     @Override
-    public void doubt() {
-        nodes.forEach(SentinelNode::ask);
+    public void recheckMaster() {
+        nodes.forEach(SentinelNode::askForMaster);
     }
 
-    private void answered() {
+    private void applyAnswers() {
         boolean moved;
         synchronized (this) {
             Master before = master;
@@ -68,7 +68,8 @@ final class Sentinels implements MasterLocator {
             if (moved) {
                 LOG.log(
                         WARNING,
-                        "The Sentinels name another master, {0}; permits in Redis move there and no longer rely on {1}",
+                        "The Sentinels name another master: {0} instead of {1}. Permits use the new master from now on; claims "
+                                + "that the old one has not answered are repeated there",
                         master,
                         before);
             }
@@ -87,15 +88,17 @@ final class Sentinels implements MasterLocator {
     }
 
     @Override
-    public synchronized RedisURI master() throws InterruptedException {
+    public synchronized RedisURI findMaster() throws InterruptedException {
         if (master == null) {
-            doubt();
+            recheckMaster();
             await(timeout, 1);
-            await(OTHERS, nodes.size());
+            await(WAIT_FOR_OTHERS, nodes.size());
         }
         Master known = Optional.ofNullable(master)
-                .orElseThrow(
-                        () -> PermitStoreException.passing("Redis can't be reached: no Sentinel names a master", null));
+                .orElseThrow(() -> PermitStoreException.passing(
+                        "Redis can't be reached: no Sentinel names a master. Check spring.data.redis.sentinel.nodes and "
+                                + "spring.data.redis.sentinel.master",
+                        null));
         return client.uris().at(known.host(), known.port());
     }
 
@@ -111,7 +114,7 @@ final class Sentinels implements MasterLocator {
     }
 
     @Override
-    public boolean isMaster(RedisURI server) { // for every notice: no lock
+    public boolean isMaster(RedisURI server) { // called for every notification, so it takes no lock
         Master known = master;
         return known == null
                 || (known.port() == server.getPort() && known.host().equals(server.getHost()));

@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfigu
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Addresses of servers, with the user, password, database and TLS settings of the application's factory. Immutable. */
+/** The addresses of the servers, with the user, password, database and TLS settings of the application's factory. Immutable. */
 final class ServerUris {
 
     private final RedisConfiguration servers;
@@ -55,7 +55,7 @@ final class ServerUris {
         return nodes != null ? nodes : factory.getStandaloneConfiguration();
     }
 
-    /** Of all kinds of configuration this is the one that the factory has no method for. */
+    /** The factory has a method for every kind of configuration except this one. */
     private static @Nullable RedisConfiguration staticNodes(LettuceConnectionFactory factory) {
         try {
             Field field = LettuceConnectionFactory.class.getDeclaredField("configuration");
@@ -71,6 +71,11 @@ final class ServerUris {
 
     boolean isCluster() {
         return RedisConfiguration.isClusterConfiguration(servers);
+    }
+
+    /** Whether the server listens on a Unix domain socket instead of TCP. */
+    boolean isUnixSocket() {
+        return servers instanceof RedisConfiguration.DomainSocketConfiguration;
     }
 
     /** What the Sentinels call the master; {@code null} without Sentinels. */

@@ -11,8 +11,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Finds the master among nodes that the application lists: all are asked at once for their role. Thread-safe. */
+/**
+ * Finds the master among nodes that the application lists: asks all of them at once for their role. A node that does not
+ * answer does not keep the others from being used. Thread-safe.
+ */
 final class StaticNodes implements MasterLocator {
+
+    /** The steps of an attempt that have a time-out each: TCP, TLS, the handshake of Redis, the question. */
+    private static final int STEPS = 4;
 
     private final OwnClient client;
     private final List<RedisURI> nodes;
@@ -22,26 +28,33 @@ final class StaticNodes implements MasterLocator {
         this.nodes = nodes;
     }
 
-    /** The first of the list that says so, if several do. */
+    /** The first master of the list, if several nodes are masters: all members choose the same. */
     @Override
-    public RedisURI master() throws InterruptedException, ExecutionException, TimeoutException {
+    public RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException {
         List<CompletableFuture<Boolean>> roles = new ArrayList<>();
         nodes.forEach(node -> roles.add(client.connect(node).thenCompose(this::isMaster)));
-        ExecutionException last = null;
+        long deadline = System.nanoTime() + STEPS * nodes.get(0).getTimeout().toNanos();
+        Exception last = null;
         for (int i = 0; i < nodes.size(); i++) {
             try {
-                // connecting has a time-out for each of its steps, and asking has one
-                if (roles.get(i).get(4 * nodes.get(i).getTimeout().toMillis(), TimeUnit.MILLISECONDS)) {
+                long left = Math.max(deadline - System.nanoTime(), 0);
+                if (roles.get(i).get(left, TimeUnit.NANOSECONDS)) {
                     return nodes.get(i);
                 }
-            } catch (ExecutionException e) {
+            } catch (ExecutionException | TimeoutException e) {
                 last = e;
+            } finally {
+                roles.get(i).cancel(false);
             }
         }
-        if (last != null) {
-            throw last;
+        if (last instanceof ExecutionException failed) {
+            throw failed;
         }
-        throw PermitStoreException.passing("None of the configured nodes of Redis is a master: " + nodes.size(), null);
+        if (last instanceof TimeoutException late) {
+            throw late;
+        }
+        throw PermitStoreException.passing(
+                "None of the " + nodes.size() + " configured nodes of Redis is a master", null);
     }
 
     private CompletableFuture<Boolean> isMaster(StatefulRedisConnection<byte[], byte[]> connection) {

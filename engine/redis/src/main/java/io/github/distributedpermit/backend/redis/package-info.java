@@ -1,6 +1,32 @@
 /**
- * Permits in Redis, on the application's own Lettuce connection. One Lua script per operation, all of a key's state in
- * one hash slot, one subscription per member.
+ * Permits in Redis, over Lettuce with the settings of the application. Each operation is one Lua script, all state of a key is
+ * in one hash slot, and a member has one subscription.
+ *
+ * <p>The way of a claim, from top to bottom:
+ *
+ * <pre>
+ * RedisPermitStore.claim        makes a ClaimCall
+ * ConnectionManager.submitCall  holds it until the first connection (PendingCalls)
+ * ClaimPipeline.enqueueClaim    appends it to the ClaimQueue
+ * ClaimPipeline.sendBatches     sends a ClaimBatch if the window has a place
+ * ScriptCall.sendOver           issues EVALSHA on the SharedConnection, with DeferredArgs
+ * ClaimPipeline.fillBatch       fixes the content when Lettuce writes the command
+ *                               (claims.lua, claim.lua, serve.lua, common.lua run in Redis)
+ * ScriptCall.accept             receives the answer, or the failure (Failures)
+ * ClaimPipeline.endBatch        sends the next batch, then completes the claims of this one
+ * </pre>
+ *
+ * <p>The other classes by role:
+ * <ul>
+ *   <li>Connections: ConnectionManager owns the one thread, which uses Connector (makes and replaces a SharedConnection),
+ *       SubscriptionKeeper (GrantSubscription, GrantMessages), ReconnectPause and WorkSignal.
+ *   <li>Servers: OwnClient with LettuceOptions and ServerUris; a MasterLocator: StaticNodes, or Sentinels with SentinelNode and
+ *       SentinelView; UnresponsiveNodes.
+ *   <li>Formats: ClaimCodec, RedisKey, RedisKeys, Script, Inspection.
+ * </ul>
+ *
+ * <p>Callers' threads send, threads of Lettuce's write and complete, and the thread of the ConnectionManager connects. No
+ * thread holds a lock while it calls the core.
  */
 @NullMarked
 package io.github.distributedpermit.backend.redis;

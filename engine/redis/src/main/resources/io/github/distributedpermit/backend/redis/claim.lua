@@ -1,4 +1,5 @@
--- A member's claim: "of this key leave me `held` of what I have, I want `wanted` in all". Comes after serve.lua.
+-- The claim of a member: "leave me `held` of the permits I have; I want `wanted` in total". Follows serve.lua; the three files
+-- are the function claim_slow_path, which handles every claim.
 --
 -- ARGV: the member, the packed claim. Returns the packed view of the member's record.
 
@@ -13,7 +14,7 @@ if refused then
   return refused
 end
 local r = op.records[member]
-if op.line > 0 or op.lease <= now or op.tomb <= now or (r and r.expiry <= now) then
+if op.queued > 0 or op.lease <= now or op.tomb <= now or (r and r.expiry <= now) then
   prepare()
   expire()
   r = op.records[member]
@@ -24,7 +25,7 @@ if op.line > 0 or op.lease <= now or op.tomb <= now or (r and r.expiry <= now) t
 end
 
 if r and sequence <= r.sequence then
-  if op.line > 0 then
+  if op.queued > 0 then
     serve(member)
   end
   if op.written or next(op.changed) then
@@ -41,45 +42,45 @@ if newcomer then
   op.records[member] = r
 end
 op.lenient = r.permits > 0 or wanted == 0
-if op.stray then
-  call('DEL', LINE, LEASES, TOMBS)
+if op.orphaned then
+  call('DEL', QUEUE, LEASES, TOMBS)
 end
 
-local in_line = r.waiting
-local others = op.line - (in_line and 1 or 0)
+local was_queued = r.waiting
+local others = op.queued - (was_queued and 1 or 0)
 local base = math.min(r.permits, held, wanted)
 op.used = op.used - (r.permits - base)
 r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence = base, wanted, unit, base + unit, own, sequence
 r.version = tick()
 r.expiry = now + lease
 r.waiting = queue and wanted > base
-op.line = others + (r.waiting and 1 or 0)
+op.queued = others + (r.waiting and 1 or 0)
 op.changed[member] = r
 
 if others == 0 then
-  -- nobody to compare with: the line is written only if the member has to stay in it
-  if r.waiting and not misfit(r) and grow(r) and r.permits == wanted then
+  -- no other member waits: the queue is written only if this member has to wait
+  if r.waiting and not can_never_fit(r) and grow(r) and r.permits == wanted then
     r.waiting = false
-    op.line = 0
+    op.queued = 0
   end
   op.head = r.waiting and member
-  op.leaving = in_line and not r.waiting and member
+  op.leaving = was_queued and not r.waiting and member
 end
 if r.waiting then
-  put('ZADD', LINE, now - waited, member)
-  if others == 0 and not in_line then
-    op.unborn[1] = LINE
+  write('ZADD', QUEUE, now - waited, member)
+  if others == 0 and not was_queued then
+    op.to_expire[1] = QUEUE
   end
 end
 if others > 0 then
-  if in_line and not r.waiting then
-    call('ZREM', LINE, member)
+  if was_queued and not r.waiting then
+    call('ZREM', QUEUE, member)
     op.written = true
   end
   serve(member)
 end
-if not queue and wanted > base and op.line == 0 then
-  grow(r) -- who is not willing to wait takes only what the line leaves
+if not queue and wanted > base and op.queued == 0 then
+  grow(r) -- a try gets only permits that no queued member waits for
 end
 
 local set, field = LEASES, 'lease'
@@ -87,33 +88,33 @@ if r.permits == 0 and not r.waiting then
   set, field = TOMBS, 'tomb'
   r.expiry = now + tombstone
 end
-if r[field] == 0 or r[field] > r.expiry then -- a later time than the one there needs no write
-  put('ZADD', set, r.expiry, member)
+if r[field] == 0 or r[field] > r.expiry then -- the stored bound is still a lower bound
+  write('ZADD', set, r.expiry, member)
   if r[field] == 0 then
-    op.unborn[#op.unborn + 1] = set
+    op.to_expire[#op.to_expire + 1] = set
   end
   r[field] = r.expiry
   op[field] = math.min(op[field], r.expiry)
 end
 
--- The key lives as long as its records, and not much longer once nobody uses it. While somebody does, it is given time
--- for several renewals at once.
+-- The key expires after its records, and soon after them when it is not in use. While it is in use, its expiry covers several
+-- renewals, so that most renewals do not write it.
 local lasts = r.expiry - now
-if op.used == 0 and op.line == 0 then
+if op.used == 0 and op.queued == 0 then
   if r.expiry > op.life or op.life > r.expiry + lasts / 4 then
     op.life = r.expiry + lasts / 8
-    op.unborn = { STATE, LINE, LEASES, TOMBS }
+    op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
   end
 elseif r.expiry > op.life then
   op.life = r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000))
-  op.unborn = { STATE, LINE, LEASES, TOMBS }
+  op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
 end
 
--- Redis keeps a small hash as a list and reads through it. From some members on that costs more than a table does, and
--- a field too long for the list makes it one.
+-- Redis stores a small hash as a list, which it searches from the start. From 32 members on a hash table is faster; a field
+-- that is too long for the list makes Redis convert the hash.
 if newcomer and call('HLEN', STATE) == 32 then
   local long = string.rep('-', 65)
-  put('HSET', STATE, long, '')
+  write('HSET', STATE, long, '')
   call('HDEL', STATE, long)
 end
 

@@ -1,24 +1,26 @@
--- What all operations on a key share; put in front of each of them when it is loaded. Both together are one function.
+-- The state of a key, which all operations share: its names, its format and how it is read. The class Script puts this file
+-- in front of the file of each operation; both together are the body of one function.
 --
 -- KEYS: state, line, leases, tombs, override. All are in one hash slot.
---   state     hash: member -> record, '*' -> header; names that can't be a member's id are kept for other fields of the key
---   line      sorted set: members in line by the arrival of their oldest waiter
---   leases    sorted set: members by a lower bound of when their lease ends; the record has the exact time
---   tombs     likewise, members that have returned everything: their sequence is remembered for a while
---   override  the operator's limit; the only one that stays when nobody uses the key
+--   state     hash: member -> record, '*' -> header; names that can't be a member's id are reserved for later fields
+--   line      sorted set, the queue: waiting members by the arrival of their oldest waiter
+--   leases    sorted set: members by a lower bound of the end of their lease; the record has the exact time
+--   tombs     likewise: members that have returned everything, whose sequence is stored for a while (tombstones)
+--   override  the limit of an operator; the only one that stays when the key is not in use
 --
--- Times are microseconds of the server's clock. They, versions and sequences are doubles, exact to 2^53. What is written
--- stays below 64 bytes, so that a small hash keeps its compact form.
+-- Times are microseconds of the server's clock. Times, versions and sequences are doubles, exact up to 2^53. Every value is
+-- shorter than 64 bytes, so that Redis stores a small hash in its compact form.
 --
 -- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). A
--- record ends with the format of its last writer. Newer formats add bytes at the end of both. What this script does not know
--- there it keeps, and it never lowers the format or the minimum reader of a header.
+-- record ends with the format of its last writer. Newer formats add bytes at the end of both. This script keeps bytes that it
+-- does not know, and never lowers the format or the minimum reader of a header.
 --
--- A call makes every function and every variable that functions share anew, which costs more than most of them do. So
--- what they share is in one table, and what only some calls need is made by those (see serve.lua).
+-- Every execution creates all functions and all variables that functions share, which costs more than most of them do. So
+-- the shared variables are fields of one table, and functions that only some executions need are created by those (see
+-- prepare in serve.lua).
 
-local KEYS, ARGV, time, found = ... -- the last two, if the caller has asked for them already
-local STATE, LINE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local KEYS, ARGV, time, found = ... -- the last two, if the caller has read them already
+local STATE, QUEUE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MARK, FORMAT, MINIMUM_READER = 'DP', 1, 1
 local HEADER_PACKING, HEADER_LENGTH = '<c2BBI4I4i4dddd', 48
 local RECORD_PACKING, RECORD_LENGTH = '<I4I4I4I4I4dddddBB', 62
@@ -27,25 +29,26 @@ time = time or call('TIME')
 
 local op = {
   now = time[1] * 1000000 + time[2],
-  format = FORMAT, reader = MINIMUM_READER,       -- the key's header, as are:
-  used = 0, line = 0, override = -1, version = 0,
+  format = FORMAT, reader = MINIMUM_READER,       -- fields of the header, as are:
+  used = 0, queued = 0, override = -1, version = 0,
   lease = math.huge, tomb = math.huge,            -- lower bounds of the scores in `leases` and `tombs`
   life = 0,                                       -- when the key expires
-  tail = '',                                      -- what a newer format has added
-  records = {},                                   -- by member; false: known to have none
+  tail = '',                                      -- bytes that a newer format has added
+  records = {},                                   -- by member; false: it has none
   changed = {},                                   -- records to be written at the end
-  unborn = {},                                    -- sets this call has created: they have no expiry yet
-  head = false,                                   -- who heads the line, as far as anybody has looked
-  leaving = false,                                -- a member to take out of the line at the end
+  to_expire = {},                                 -- names whose expiry is set at the end
+  head = false,                                   -- the head of the queue, if it was determined
+  leaving = false,                                -- a member to remove from the queue at the end
   served = false,                                 -- members to be notified at the end, if there are any
   refused = false,                                -- an error to be returned after all is written
-  written = false,                                -- whether anything has been written yet
-  lenient = false,                                -- whether to go on when the server is out of memory
+  written = false,                                -- whether this execution has written anything
+  lenient = false,                                -- whether to write although the server is out of memory
   clustered = false,
   fresh = false,                                  -- the key has no state
-  stray = false,                                  -- it has none, but parts of a lost one
+  orphaned = false,                               -- it has no state, but sets of a state that was lost
 }
 
+-- Unpacks a record.
 local function decode(packed)
   local permits, wanted, unit, least, own, sequence, version, expiry, lease, tomb, waiting =
     struct.unpack(RECORD_PACKING, packed)
@@ -54,7 +57,8 @@ local function decode(packed)
     tail = #packed > RECORD_LENGTH and string.sub(packed, RECORD_LENGTH + 1) or '' }
 end
 
--- Reads the header and the record of one member, if a member is given. Returns an error, or nothing.
+-- Reads the header, and the record of one member if a member is given. Returns an error reply for a key of a newer format or
+-- of another application, or nothing.
 local function load(member)
   found = found or call('HMGET', STATE, '*', member or '*')
   local packed = found[1]
@@ -65,7 +69,7 @@ local function load(member)
   end
   if ours and #packed >= HEADER_LENGTH then
     local _
-    _, _, _, op.used, op.line, op.override, op.version, op.lease, op.tomb, op.life = struct.unpack(HEADER_PACKING, packed)
+    _, _, _, op.used, op.queued, op.override, op.version, op.lease, op.tomb, op.life = struct.unpack(HEADER_PACKING, packed)
     op.format = format > FORMAT and format or FORMAT
     op.reader = reader > MINIMUM_READER and reader or MINIMUM_READER
     op.tail = #packed > HEADER_LENGTH and string.sub(packed, HEADER_LENGTH + 1) or ''
@@ -75,21 +79,21 @@ local function load(member)
     return
   end
 
-  -- No state of ours. What is there instead must not be overwritten.
+  -- There is no state of this library. Values of another application must not be overwritten.
   local function foreign(key)
     return redis.error_reply('DPFOREIGN ' .. key .. ' holds something that is not ours')
   end
   if packed or call('EXISTS', STATE) == 1 then
     return foreign(STATE)
   end
-  if call('EXISTS', LINE, LEASES, TOMBS) > 0 then
+  if call('EXISTS', QUEUE, LEASES, TOMBS) > 0 then
     for i = 2, 4 do
       local kind = call('TYPE', KEYS[i]).ok
       if kind ~= 'zset' and kind ~= 'none' then
         return foreign(KEYS[i])
       end
     end
-    op.stray = true
+    op.orphaned = true
   end
   local override = call('GET', KEYS[5])
   if override and not tonumber(override) then

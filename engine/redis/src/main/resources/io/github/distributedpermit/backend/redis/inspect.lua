@@ -1,23 +1,23 @@
--- Who holds and who waits. Reads every record of the key, and writes nothing. Comes after common.lua.
+-- The members that hold or wait. Reads every record of the key, and writes nothing. Follows common.lua.
 --
--- Returns used, override or -1, then for each member: its id, permits, wanted, limit, 1 if in line. Those that hold and
--- do not wait come first, by id, then the line.
+-- Returns used, override or -1, then for each member: its id, permits, wanted, limit, 1 if it waits. Members that hold and do
+-- not wait are first, by id, then the queue in its order.
 
 local refused = load()
 if refused then
   return refused
 end
 
-local used, holding, inline = 0, {}, {}
+local used, holding, waiting = 0, {}, {}
 local all = call('HGETALL', STATE)
 for i = 1, #all, 2 do
   local member = all[i]
-  if not string.find(member, '[^%w_-]') then -- the others are fields of the key
+  if not string.find(member, '[^%w_-]') then -- the other names are fields of the key
     local r = decode(all[i + 1])
     if r.expiry > op.now then
       used = used + r.permits
       if r.waiting then
-        inline[member] = r
+        waiting[member] = r
       elseif r.permits > 0 then
         holding[#holding + 1] = member
         op.records[member] = r
@@ -36,10 +36,10 @@ end
 for _, member in ipairs(holding) do
   add(member, op.records[member])
 end
-if next(inline) then
-  for _, member in ipairs(call('ZRANGE', LINE, 0, -1)) do
-    if inline[member] then
-      add(member, inline[member])
+if next(waiting) then
+  for _, member in ipairs(call('ZRANGE', QUEUE, 0, -1)) do
+    if waiting[member] then
+      add(member, waiting[member])
     end
   end
 end

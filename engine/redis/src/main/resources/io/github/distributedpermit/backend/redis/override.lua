@@ -1,4 +1,4 @@
--- Sets or lifts the operator's limit of a key, which wins over every member's own. 0 is a pause. Comes after serve.lua.
+-- Sets or removes the limit of an operator, which applies instead of the limit of each member. 0 is a pause. Follows serve.lua.
 --
 -- ARGV: the limit, or -1 for none; 1 in a cluster, else 0.
 
@@ -13,7 +13,7 @@ if value < 0 then
   call('DEL', KEYS[5])
   op.written = true
 else
-  put('SET', KEYS[5], value)
+  write('SET', KEYS[5], value)
 end
 if not op.fresh then
   op.override = value

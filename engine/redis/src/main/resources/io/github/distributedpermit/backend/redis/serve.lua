@@ -1,8 +1,10 @@
--- What the operations that change a key share: writing, growing, expiring, serving. Comes after common.lua.
+-- The step of the protocol, as far as the operations that change a key share it: writing, growing, expiring, serving. Follows
+-- common.lua. The same step in Java is spi.step.KeyTable (docs/decisions/0013-three-forms-of-the-step.md).
 
--- A write that needs memory. The server asks for memory only before a call's first write, and never for a removal. If
--- this is the first and there is none, a return or a renewal goes on, and a new grant is refused with all as it was.
-local function put(...)
+-- Executes a command that needs memory. Redis refuses such a command, when it is out of memory, only as the first write of an
+-- execution, and never refuses a removal. So a return or a renewal removes nothing first and then writes, and a new grant
+-- fails with everything unchanged.
+local function write(...)
   if not op.written then
     local reply = redis.pcall(...)
     op.written = true
@@ -16,20 +18,24 @@ local function put(...)
   call(...)
 end
 
+-- The limit in effect for a member.
 local function limit(r)
   return op.override >= 0 and op.override or r.limit
 end
 
+-- The next version: never below the clock, so that it also grows after the key was lost.
 local function tick()
   op.version = math.max(op.version + 1, op.now)
   return op.version
 end
 
--- A unit above the limit can never fit and must not block the others. A limit of 0 is a pause, and all stay in line.
-local function misfit(r)
+-- Whether the unit of a member is above the limit. Such a member must not block the others. A limit of 0 is a pause: then all
+-- members stay in the queue.
+local function can_never_fit(r)
   return limit(r) > 0 and limit(r) < r.unit
 end
 
+-- Grants a member as much as fits, if that is at least its oldest waiter. Returns whether it granted anything.
 local function grow(r)
   local target = math.min(r.wanted, r.permits + limit(r) - op.used)
   if target <= r.permits or target < r.least then
@@ -41,9 +47,11 @@ local function grow(r)
   return true
 end
 
+-- Packs the record of a member as the member sees it. Only the head of the queue gets the time of the next re-check, so that
+-- not all waiting members claim again when a lease ends.
 local function view(member, r)
   local most = limit(r)
-  local others = op.line - (r.waiting and 1 or 0)
+  local others = op.queued - (r.waiting and 1 or 0)
   local flags = (others > 0 and 1 or 0) + (op.used > most and 2 or 0)
   local recheck = -1
   if r.waiting and member == op.head and op.lease < math.huge then
@@ -54,6 +62,7 @@ end
 
 local prefix, key
 
+-- The channel of a member; its prefix is that of the names of this key.
 local function channel(member)
   if not prefix then
     prefix, key = string.match(STATE, '^(.*):{(.*)}:state$')
@@ -61,8 +70,8 @@ local function channel(member)
   return prefix .. ':member:' .. member
 end
 
--- Notifies the served members. Comes after everything is written: an error here must not leave a notification of a grant
--- that is not recorded.
+-- Notifies the served members. Runs after everything is written, so that an error leaves no notification of a grant that is
+-- not stored.
 local function notify()
   for _, member in ipairs(op.served) do
     local packed, to = view(member, op.records[member]), channel(member)
@@ -70,9 +79,10 @@ local function notify()
   end
 end
 
--- Writes down what has changed, then notifies. A line may be served at once that is longer than the values a call can take.
+-- Writes what has changed, then notifies. Writes in parts, because a long queue may be served at once and a command takes a
+-- bounded number of values.
 local function flush()
-  local header = struct.pack(HEADER_PACKING, MARK, op.format, op.reader, op.used, op.line, op.override, op.version,
+  local header = struct.pack(HEADER_PACKING, MARK, op.format, op.reader, op.used, op.queued, op.override, op.version,
     op.lease, op.tomb, op.life)
   local fields = { '*', header .. op.tail }
   for member, r in pairs(op.changed) do
@@ -80,18 +90,18 @@ local function flush()
     fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
       r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0, FORMAT) .. r.tail
     if #fields > 1000 then
-      put('HSET', STATE, unpack(fields))
+      write('HSET', STATE, unpack(fields))
       fields = {}
     end
   end
   if #fields > 0 then
-    put('HSET', STATE, unpack(fields))
+    write('HSET', STATE, unpack(fields))
   end
   if op.leaving then
-    call('ZREM', LINE, op.leaving)
+    call('ZREM', QUEUE, op.leaving)
   end
-  for i = 1, #op.unborn do
-    call('PEXPIREAT', op.unborn[i], math.ceil(op.life / 1000) + 1)
+  for i = 1, #op.to_expire do
+    call('PEXPIREAT', op.to_expire[i], math.ceil(op.life / 1000) + 1)
   end
   if op.served then
     notify()
@@ -100,8 +110,9 @@ end
 
 local drop, expire, serve
 
--- Makes the functions that only calls need which meet a line or what has lapsed.
+-- Creates the functions for executions that find a queue or expired records; the others do not pay for them.
 local function prepare()
+  -- The record of a member, or false. Reads each record once.
   local function record(member)
     local r = op.records[member]
     if r == nil then
@@ -112,24 +123,25 @@ local function prepare()
     return r
   end
 
+  -- Removes a member from the state or from a set.
   local function remove(key, member)
     call(key == STATE and 'HDEL' or 'ZREM', key, member)
     op.written = true
   end
 
-  -- A removal of nothing: it opens the way for writes that need memory, see put().
-  local function unlock()
+  -- Removes nothing: after it, Redis refuses no write for lack of memory, see write().
+  local function allow_writes()
     if not op.written then
       remove(STATE, '')
     end
   end
 
-  -- Removes a record and every trace of it.
+  -- Removes a record and its entries in all sets.
   drop = function(member, r)
     op.used = op.used - r.permits
     if r.waiting then
-      remove(LINE, member)
-      op.line = op.line - 1
+      remove(QUEUE, member)
+      op.queued = op.queued - 1
     end
     if r.lease > 0 then
       remove(LEASES, member)
@@ -142,16 +154,18 @@ local function prepare()
     op.changed[member] = nil
   end
 
-  -- Every record is in `leases` or in `tombs`, or it would never lapse.
+  -- Whether a record belongs into `leases`. Each record is in `leases` or in `tombs`, otherwise it would never expire.
   local function leased(r)
     return r.permits > 0 or r.waiting or r.tomb == 0
   end
 
+  -- Whether a record belongs into `tombs`.
   local function remembered(r)
     return r.lease == 0 or not leased(r)
   end
 
-  -- A due member of `leases` or `tombs` has either lapsed, or was seen again since and is put where it belongs now.
+  -- Examines a member whose bound in `leases` or `tombs` has passed: its record has expired, or gets a new bound, or belongs
+  -- into the other set.
   local function review(set, field, belongs, member)
     local r = record(member)
     if not r then
@@ -159,7 +173,7 @@ local function prepare()
     elseif r.expiry <= op.now then
       drop(member, r)
     else
-      unlock()
+      allow_writes()
       if belongs(r) then
         call('ZADD', set, r.expiry, member)
         r[field] = r.expiry
@@ -171,7 +185,7 @@ local function prepare()
     end
   end
 
-  -- Reviews so many due members at most. Returns how many.
+  -- Reviews the members of a set whose bound has passed, at most so many. Returns how many.
   local function collect(set, field, belongs, most)
     local due = call('ZRANGEBYSCORE', set, '-inf', op.now, 'LIMIT', 0, most)
     for i = 1, #due do
@@ -181,7 +195,8 @@ local function prepare()
     return #due
   end
 
-  -- Removes what has lapsed, a bounded number at a time: what is left over only keeps permits back a little longer.
+  -- Removes expired records. Their number is bounded for each execution: a later execution removes the others, whose permits
+  -- are free a little later.
   expire = function()
     local left = 1000
     while op.lease <= op.now and left > 0 do
@@ -192,64 +207,64 @@ local function prepare()
     end
   end
 
-  -- Whether the member is subscribed on this server. Asked before it gets anything: a notification can't be taken back,
-  -- because PUBLISH is replicated and a subscriber of a replica receives it whatever this server counts. The subscribers of
-  -- a cluster can't be counted here; there each grant stands.
+  -- Whether the member is subscribed on this server. Checked before a grant, because a notification can't be withdrawn:
+  -- PUBLISH is replicated, and a subscriber of a replica receives it. In a cluster the subscribers of other nodes can't be
+  -- counted; there each grant stands.
   local function subscribed(member)
     if op.clustered then
       return true
     end
     local count = redis.pcall('PUBSUB', 'NUMSUB', channel(member))
     if count.err then
-      op.refused = count -- reported when all is written: to fail here would leave half of it
+      op.refused = count -- returned after everything is written: an error here would leave half of it unwritten
       return false
     end
     return count[2] > 0
   end
 
-  -- Grants to the line from its head, in memory. Returns the members that got something. A member other than the claimer
-  -- that can't be notified gets nothing and leaves the line; its next claim brings it back.
-  local function offer(claimer)
-    local served, position, size = {}, 0, op.line
+  -- Grants to the members of the queue, from its head, in memory. Returns the members that were granted something. A member
+  -- other than the claimer that can't be notified is removed from the queue without a grant; its next claim adds it again.
+  local function grant_in_order(claimer)
+    local served, position, size = {}, 0, op.queued
     op.head = false
     while position < size do
-      local member = call('ZRANGE', LINE, position, position)[1]
+      local member = call('ZRANGE', QUEUE, position, position)[1]
       local r = member and record(member)
       if not member then
-        op.line = op.line - (size - position)
+        op.queued = op.queued - (size - position)
         size = position
       elseif not r then
-        remove(LINE, member)
-        op.line = op.line - 1
+        remove(QUEUE, member)
+        op.queued = op.queued - 1
         size = size - 1
       elseif r.expiry <= op.now then
         drop(member, r)
         size = size - 1
-      elseif misfit(r) then
+      elseif can_never_fit(r) then
         op.head = op.head or member
         position = position + 1
       else
         local before = r.permits
         if not grow(r) then
           op.head = op.head or member
-          break -- strict: nobody passes a head that merely does not fit yet
+          break -- strict order: no member passes a head that will fit later
         end
         op.changed[member] = r
         if member ~= claimer and not subscribed(member) then
           op.used = op.used - (r.permits - before)
           r.permits = before
           r.waiting = false
-          remove(LINE, member)
-          op.line = op.line - 1
+          remove(QUEUE, member)
+          op.queued = op.queued - 1
           size = size - 1
         else
           served[#served + 1] = member
           if r.permits < r.wanted then
             op.head = op.head or member
-            break -- it keeps its place
+            break -- a partly served member keeps its position
           end
           r.waiting = false
-          op.line = op.line - 1
+          op.queued = op.queued - 1
           position = position + 1
         end
       end
@@ -257,14 +272,14 @@ local function prepare()
     return served
   end
 
-  -- Serves the line. The served members are notified at the end, except the claimer, which gets an answer.
+  -- Serves the queue. The served members are notified at the end, except the claimer, which gets an answer.
   serve = function(claimer)
-    for _, member in ipairs(offer(claimer)) do
+    for _, member in ipairs(grant_in_order(claimer)) do
       if not op.records[member].waiting then
-        remove(LINE, member)
+        remove(QUEUE, member)
       end
       if member ~= claimer then
-        unlock() -- a grant that has been decided is recorded also when the server is out of memory
+        allow_writes() -- a grant is stored although the server is out of memory
         op.served = op.served or {}
         op.served[#op.served + 1] = member
       end

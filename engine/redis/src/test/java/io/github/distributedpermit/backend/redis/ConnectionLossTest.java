@@ -3,21 +3,27 @@ package io.github.distributedpermit.backend.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.certificates.TestAuthority;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Connections that die without a word, and servers that come back. */
+/** Connections that are lost or silent, servers that come back, and nodes that do not answer. */
 class ConnectionLossTest extends RedisTest {
 
-    /** A claim on a dead connection took half a minute. */
+    /** Without an examination of silent connections a claim takes half a minute. */
     private static final Duration SOON = Duration.ofSeconds(10);
 
     private final RedisServer server = open(RedisServer.started());
@@ -70,19 +76,19 @@ class ConnectionLossTest extends RedisTest {
     void busyServerKeepsItsConnection() {
         TestMember a = member(factory(server));
         a.queue(key(), 1, 1);
-        Attachment before = a.attachment();
         RedisEye eye = eye(server);
+        RedisFaultTest.awaitSubscribed(eye, a);
+        Set<String> before = RedisFaultTest.clients(eye);
 
         for (int i = 0; i < 2; i++) {
             eye.commands().clientPause(1_500);
             assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
         }
 
-        assertThat(a.attachment()).isSameAs(before);
-        assertThat(before.isRetired()).isFalse();
+        assertThat(RedisFaultTest.clients(eye)).isEqualTo(before);
     }
 
-    /** Lettuce's own pause doubles up to half a minute: after an outage of 11 s its next attempt comes 6 s later. */
+    /** The pause of Lettuce doubles up to half a minute: after an outage of 11 s its next attempt follows 6 s later. */
     @Test
     void serverIsUsedSoonAfterItsReturn() {
         TestMember a = member(to(server.port()));
@@ -120,7 +126,39 @@ class ConnectionLossTest extends RedisTest {
         replica.ask(commands -> commands.replicaofNoOne());
         server.ask(commands -> commands.replicaof("127.0.0.1", replica.port()));
         awaitAnswer(a);
-        assertThat(a.attachment().server()).extracting(uri -> uri.getPort()).isEqualTo(replica.port());
+        RedisFaultTest.awaitSubscribed(eye(replica), a);
+    }
+
+    /** The node accepts connections, which its kernel does, and never answers the TLS handshake. */
+    @Test
+    void staticNodeThatHangsInTheTlsHandshakeKeepsNoOtherFromBeingTheMaster(@TempDir Path directory) throws Exception {
+        ServerSocket hanging = open(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+        TestAuthority authority = TestAuthority.in(directory);
+        RedisServer master = open(RedisServer.startedWithTls(authority.issue("localhost")));
+        RedisStaticMasterReplicaConfiguration nodes =
+                new RedisStaticMasterReplicaConfiguration("127.0.0.1", hanging.getLocalPort());
+        nodes.addNode("127.0.0.1", master.tlsPort());
+        TestMember a = member(opened(RedisServer.running(new LettuceConnectionFactory(
+                nodes,
+                LettuceClientConfiguration.builder()
+                        .useSsl()
+                        .disablePeerVerification()
+                        .build()))));
+
+        assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
+    }
+
+    /** It works until the last step of connecting; then it is lost. Without pauses this takes a tenth of the time. */
+    @Test
+    void serverThatClosesConnectionsSoonIsConnectedToWithGrowingPauses() {
+        SilentProxy proxy = open(new SilentProxy(server.port()));
+        proxy.closeConnectionsAfter("maxmemory_policy");
+        long start = System.nanoTime();
+
+        member(to(proxy.port()));
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> proxy.accepted() >= 16);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(700));
     }
 
     private LettuceConnectionFactory to(int port) {

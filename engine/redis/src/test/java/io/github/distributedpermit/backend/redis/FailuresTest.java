@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What servers of versions say that the build does not start; {@link RedisRightsTest} meets the one that it does. */
+/** Errors of server versions that the build does not start; {@link RedisRightsTest} runs with the version that it starts. */
 class FailuresTest {
 
     @ParameterizedTest
@@ -35,7 +35,7 @@ class FailuresTest {
                 .hasMessageNotContaining("canary");
     }
 
-    /** Lettuce reports this instead of what the server answered, once in about thirty attempts. */
+    /** In about one of thirty attempts Lettuce reports this instead of the answer of the server. */
     @Test
     void wrongPasswordStaysTheReasonIfTheNextAttemptFailsWithoutOne() {
         Throwable lost = new RedisConnectionException(

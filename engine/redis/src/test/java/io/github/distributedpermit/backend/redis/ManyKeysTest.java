@@ -8,10 +8,9 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.CoreSettings;
-import io.github.distributedpermit.core.PermitEngine;
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -27,24 +26,21 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A hundred thousand keys, each used once by the real core on a real server, leave nothing on either side. */
+/**
+ * Many keys, each used once by the real core on a real server, leave nothing on either side: 20,000, and 100,000 with
+ * {@code -Plong}.
+ */
 class ManyKeysTest {
 
-    private static final int KEYS = 100_000;
+    private static final int KEYS = Boolean.getBoolean("tests.long") ? 100_000 : 20_000;
     private static final int AT_ONCE = 512;
     private static final long SLACK = 24L << 20;
 
-    private static final CoreSettings SETTINGS = new CoreSettings(
-            Duration.ofSeconds(6),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(10),
-            Duration.ofMillis(500),
-            4,
-            null,
-            Duration.ZERO,
-            Release.ASYNC,
-            10_000,
-            KEYS);
+    private static final CoreSettings SETTINGS = CoreSettings.DEFAULTS.toBuilder()
+            .lease(Duration.ofSeconds(6))
+            .commandTimeout(Duration.ofSeconds(1))
+            .maxKeys(KEYS)
+            .build();
 
     private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1);
     private final Scheduler scheduler = (task, delay) -> {
@@ -75,7 +71,7 @@ class ManyKeysTest {
                 new RedisPermitBackend(factory, settings, System::nanoTime),
                 new Member("many", "many"),
                 SETTINGS,
-                Map.of("once", new PermitSettings(3, null, null, null, null, null, null, null)),
+                Map.of("once", PermitSettings.ofLimit(3)),
                 PermitObserver.NONE,
                 System::nanoTime,
                 scheduler,
@@ -101,7 +97,7 @@ class ManyKeysTest {
                 assertThat(failed.get()).as("calls that met no server").isPositive();
                 server.start();
             } else {
-                // where the machine stands still for longer than the command time-out, some calls fail
+                // if the machine stops for longer than the command time-out, some calls fail
                 assertThat(failed.get()).as("calls without an answer").isLessThan(KEYS / 10);
             }
             assertThat(rejected.get())

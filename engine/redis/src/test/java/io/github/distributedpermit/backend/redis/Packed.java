@@ -1,22 +1,30 @@
 package io.github.distributedpermit.backend.redis;
 
+import io.github.distributedpermit.spi.Claim;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
-/** Reads what the scripts keep, past the scripts. */
+/** The packed form of claims and of stored records, read without the scripts. */
 final class Packed {
 
     static final String HEADER = "*";
 
-    /** Behind the mark, the format and the minimum reader. */
+    /** The mark, the format and the minimum reader precede it. */
     private static final int HEADER_START = 4;
 
     private static final int RECORD_WAITING = 60;
 
     private Packed() {}
 
-    record Header(int used, int line, int override, long version) {
+    static byte[] claim(Claim claim) {
+        ClaimCall call = new ClaimCall(claim, RedisKey.of("any", claim.key()));
+        return ClaimCodec.packClaims(List.of(call), Duration.ofSeconds(30), false);
+    }
+
+    record Header(int used, int queued, int override, long version) {
 
         static Header of(byte[] packed) {
             ByteBuffer in = buffer(packed).position(HEADER_START);

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Keeps the last grant of each key. */
+/** A listener that keeps the last grant of each key. Thread-safe. */
 final class Recorder implements HoldingListener {
 
     private final Task whenReachable;
@@ -50,7 +50,7 @@ final class Recorder implements HoldingListener {
         return reached.get();
     }
 
-    /** What may block. */
+    /** A task that may block. */
     interface Task {
 
         void run() throws InterruptedException;

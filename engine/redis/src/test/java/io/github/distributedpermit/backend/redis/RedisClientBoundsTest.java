@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Nothing piles up in the client. */
+/** The number of commands that wait in the client is bounded. */
 class RedisClientBoundsTest extends RedisTest {
 
     @Test
@@ -34,7 +34,7 @@ class RedisClientBoundsTest extends RedisTest {
         a.queue(key(), 1, 1);
         eye(server).commands().clientPause(3_000);
 
-        for (int i = 0; i < Silence.MAX_UNANSWERED; i++) {
+        for (int i = 0; i < UnresponsiveNodes.MAX_UNANSWERED; i++) {
             a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture().cancel(false);
         }
 
@@ -44,19 +44,19 @@ class RedisClientBoundsTest extends RedisTest {
     }
 
     @Test
-    void silentNodeIsAskedOnceInASecond() {
+    void unresponsiveNodeGetsOneCommandInASecond() {
         AtomicLong nanos = new AtomicLong();
-        Silence silence = new Silence(nanos::get);
-        for (int i = 0; i < Silence.MAX_UNANSWERED; i++) {
-            assertThat(silence.admits("a")).isTrue();
-            silence.unanswered("a");
+        UnresponsiveNodes nodes = new UnresponsiveNodes(nanos::get);
+        for (int i = 0; i < UnresponsiveNodes.MAX_UNANSWERED; i++) {
+            assertThat(nodes.admits("a")).isTrue();
+            nodes.unanswered("a");
         }
-        assertThat(silence.admits("a")).isFalse();
-        assertThat(silence.admits("b")).isTrue();
+        assertThat(nodes.admits("a")).isFalse();
+        assertThat(nodes.admits("b")).isTrue();
         nanos.addAndGet(1_000_000_000);
-        assertThat(silence.admits("a")).isTrue();
-        assertThat(silence.admits("a")).isFalse();
-        silence.answered("a");
-        assertThat(silence.admits("a")).isTrue();
+        assertThat(nodes.admits("a")).isTrue();
+        assertThat(nodes.admits("a")).isFalse();
+        nodes.answered("a");
+        assertThat(nodes.admits("a")).isTrue();
     }
 }

@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
-/** A connection of its own to look into the server and to do to it what operators do. */
+/** A connection on which a test reads the state of the server and acts as its operator. Not thread-safe. */
 final class RedisEye implements AutoCloseable {
 
     private static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.UTF8, ByteArrayCodec.INSTANCE);
@@ -47,28 +47,28 @@ final class RedisEye implements AutoCloseable {
         return commands().hgetall(RedisKey.of(prefix, key).toString());
     }
 
-    /** Lets so many members without a process take one permit each of so many. */
+    /** Claims one permit each for members that have no process. */
     void crowd(String prefix, String key, int members, Duration lease) {
         String[] names = Arrays.stream(RedisKey.of(prefix, key).names())
                 .map(name -> new String(name, StandardCharsets.UTF_8))
                 .toArray(String[]::new);
         Claim claim = new Claim(key, members, 1, 1, 1, 1, Duration.ZERO, lease, true);
-        byte[] packed = Wire.claim(claim, Duration.ofSeconds(30), false);
+        byte[] packed = Packed.claim(claim);
         for (int i = 0; i < members; i++) {
             byte[] id = ("member-" + i).getBytes(StandardCharsets.UTF_8);
             commands().<byte[]>eval(Script.CLAIMS.source(), ScriptOutputType.VALUE, names, id, packed);
         }
     }
 
-    /** From now on there is a subscriber for each member of a {@linkplain #crowd crowd}. */
-    void subscribesForCrowd(String prefix, int members) {
+    /** Subscribes to the channels of the members of a {@linkplain #crowd crowd}. */
+    void subscribeForCrowd(String prefix, int members) {
         String[] channels = IntStream.range(0, members)
                 .mapToObj(i -> prefix + ":member:member-" + i)
                 .toArray(String[]::new);
         client.connectPubSub().sync().subscribe(channels);
     }
 
-    /** What is received on a channel from now on; a character for each byte. */
+    /** The messages on a channel from now on; a character for each byte. */
     List<String> messages(String channel) {
         List<String> received = new CopyOnWriteArrayList<>();
         StatefulRedisPubSubConnection<String, byte[]> subscribed = client.connectPubSub(CODEC);
@@ -90,7 +90,7 @@ final class RedisEye implements AutoCloseable {
         commands().dispatch(CommandType.ACL, new StatusOutput<>(CODEC), arguments);
     }
 
-    /** A number that {@code INFO} tells, such as {@code total_commands_processed}. */
+    /** A number in the answer of {@code INFO}, such as {@code total_commands_processed}. */
     long info(String section, String name) {
         return commands()
                 .info(section)

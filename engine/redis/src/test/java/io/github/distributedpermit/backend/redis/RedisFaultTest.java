@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** What happens to the server, or between it and us. Each test has a server of its own. */
+/** Faults of the server and of connections. Each test starts its own server. */
 class RedisFaultTest extends RedisTest {
 
     @Test
@@ -47,7 +47,7 @@ class RedisFaultTest extends RedisTest {
     }
 
     @Test
-    void memberHearsItsGrantsAfterTheServerWasRestarted() {
+    void memberReceivesItsGrantsAfterTheServerWasRestarted() {
         RedisServer server = open(RedisServer.started());
         TestMember a = member(factory(server));
         TestMember b = member(factory(server));
@@ -87,7 +87,7 @@ class RedisFaultTest extends RedisTest {
         b.awaitGrant(key(), 1);
     }
 
-    /** A fail-over may leave a connection with what was the master; it would stay there for ever. */
+    /** After a fail-over a connection may lead to the former master, which keeps it open. */
     @Test
     void connectionToAReplicaIsLeftSoThatTheMasterCanBeFound() {
         RedisServer server = open(RedisServer.started());
@@ -110,7 +110,7 @@ class RedisFaultTest extends RedisTest {
         return ids(eye, " cmd=eval");
     }
 
-    private static Set<String> clients(RedisEye eye) {
+    static Set<String> clients(RedisEye eye) {
         return ids(eye, " ");
     }
 
@@ -124,7 +124,7 @@ class RedisFaultTest extends RedisTest {
     }
 
     @Test
-    void deafSubscriptionIsMadeAnew() {
+    void subscriptionThatReceivesNothingIsReplaced() {
         RedisServer server = open(RedisServer.started());
         TestMember a = member(factory(server));
         TestMember b = member(factory(server));
@@ -152,7 +152,7 @@ class RedisFaultTest extends RedisTest {
         }
         RedisEye eye = eye(server);
         assertThat(eye.commands().pubsubChannels()).containsExactly("permits:member:" + a.id());
-        assertThat(eye.info("clients", "connected_clients")).isEqualTo(3); // shared, subscription, this
+        assertThat(eye.info("clients", "connected_clients")).isEqualTo(3); // claims, subscription, this one
 
         long start = System.nanoTime();
         a.close();
@@ -178,7 +178,7 @@ class RedisFaultTest extends RedisTest {
     }
 
     @Test
-    void wrongPasswordIsPermanentAndNotTold() {
+    void wrongPasswordIsPermanentAndNotInTheMessage() {
         RedisServer server = open(RedisServer.startedWithPassword("correct-canary"));
         TestMember a = member(opened(server.connectionFactory("wrong-canary")));
 
@@ -196,8 +196,10 @@ class RedisFaultTest extends RedisTest {
         RedisServer server = open(RedisServer.startedWithPassword("canary"));
         TestMember a = member(opened(server.connectionFactory(null)));
 
-        // a connection that ends while Lettuce sets it up fails with less of a reason, once in a while
-        await().until(() -> a.failure(a.next(key(), 1, 1, 1, true)).isPermanent());
+        PermitStoreException refused = a.failure(a.next(key(), 1, 1, 1, true));
+
+        assertThat(refused.isPermanent()).isTrue();
+        assertThat(refused).hasMessageContaining("password").hasMessageNotContaining("canary");
     }
 
     @Test
@@ -254,7 +256,7 @@ class RedisFaultTest extends RedisTest {
         assertThat(refused.isPermanent()).isFalse();
         assertThat(refused).hasMessageContaining("READONLY");
         eye.commands().configSet("replica-serve-stale-data", "no");
-        // a connection to a replica is left, so that for a moment there is none
+        // the connection to a replica is closed, so for a moment there is none
         await().atMost(PATIENCE)
                 .untilAsserted(() ->
                         assertThat(a.failure(a.next(key(), 2, 1, 1, true))).hasMessageContaining("MASTERDOWN"));

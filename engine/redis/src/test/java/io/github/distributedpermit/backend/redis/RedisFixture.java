@@ -16,7 +16,7 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A prefix of its own on a real server, whose clock nobody can drive. */
+/** A prefix on a real server for each contract test. The clock is that of the server, so tests wait for it. */
 final class RedisFixture implements StoreFixture {
 
     private static final RedisSettings DEFAULTS = RedisSettings.ofPrefix("any");
@@ -87,7 +87,7 @@ final class RedisFixture implements StoreFixture {
         return eye.keys(prefix);
     }
 
-    /** All that is idle must be about to vanish; then it does so at once, for nobody waits half a minute. */
+    /** Checks that each idle key is about to expire, and then lets it expire at once instead of waiting half a minute. */
     @Override
     public void passIdleTime() {
         for (String key : residue()) {

@@ -163,7 +163,7 @@ class RedisFormatTest extends RedisTest {
         String channel = "permits:member:" + b.id();
         String view = "01000000" + "01000000" + "0000000000000040" + "00c0d0d335a55a43" + "000000000000f0bf" + "00";
         String name = HEX.formatHex(key().getBytes(StandardCharsets.US_ASCII));
-        try (Logged logged = new Logged(Notices.class)) {
+        try (Logged logged = new Logged(GrantMessages.class)) {
             RedisFaultTest.awaitSubscribed(eye, b);
             for (String unknown :
                     List.of("47020221" + view + name, "58" + view + name, "47", "4701012100", "470101ff")) {
@@ -183,7 +183,7 @@ class RedisFormatTest extends RedisTest {
     void claimsOfAnotherVersionOfTheScriptAreRefused() {
         RedisEye eye = eye(server);
         Claim claim = new Claim(key(), 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true);
-        byte[] longer = Arrays.copyOf(Wire.claim(claim, Duration.ofSeconds(30), false), 57);
+        byte[] longer = Arrays.copyOf(Packed.claim(claim), 57);
         String[] names = {name(0), name(1), name(2), name(3), name(4)};
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)

@@ -71,7 +71,7 @@ class RedisKeyLayoutTest extends RedisTest {
     }
 
     @Test
-    void crowdedKeyIsATableThatNeedNotBeReadThrough() {
+    void keyWithManyMembersIsStoredAsAHashTable() {
         RedisEye eye = eye(server);
         eye.crowd("permits", key(), 30, Duration.ofMinutes(5));
         assertThat(encoding(eye)).isIn("ziplist", "listpack");
@@ -129,14 +129,14 @@ class RedisKeyLayoutTest extends RedisTest {
     }
 
     @Test
-    void claimAfterEverythingWasDeletedIsSound() {
+    void claimAfterADeletionIsGrantedCorrectly() {
         TestMember a = member(factory(server));
         TestMember b = member(factory(server));
         a.queue(key(), 1, 1);
         b.queue(key(), 1, 1);
         long before = a.keep(key(), 1).version();
         RedisEye eye = eye(server);
-        eye.commands().del(RedisKey.of("permits", key()).toString()); // line, leases and tombs are left over
+        eye.commands().del(RedisKey.of("permits", key()).toString()); // the sets line, leases and tombs remain
 
         assertThat(b.queue(key(), 1, 1).permits()).isEqualTo(1);
         assertThat(a.keep(key(), 1).permits()).isZero();
@@ -146,28 +146,29 @@ class RedisKeyLayoutTest extends RedisTest {
     }
 
     @Test
-    void keyIsRememberedThoughAnOlderClaimThatWantsNothingComesLater() {
+    void keyStaysKnownIfAnOlderClaimThatWantsNothingArrivesLater() {
         RedisKeys keys = new RedisKeys("permits");
         TestMember a = member(factory(server));
-        keys.of(a.next("key", 1, 1, 1, true));
+        keys.keyOf(a.next("key", 1, 1, 1, true));
         Claim nothing = a.next("key", 1, 0, 0, false);
-        keys.of(a.next("key", 1, 1, 1, true));
-        keys.of(nothing);
+        keys.keyOf(a.next("key", 1, 1, 1, true));
+        keys.keyOf(nothing);
         assertThat(keys.userKey("key")).contains("key");
-        keys.of(a.next("key", 1, 0, 0, false));
-        assertThat(keys.size()).isZero();
+        keys.keyOf(a.next("key", 1, 0, 0, false));
+        assertThat(keys.userKey("key")).isEmpty();
     }
 
     @Test
-    void onlyKeysInUseAreRemembered() {
+    void onlyKeysInUseAreKnown() {
         RedisKeys keys = new RedisKeys("permits");
         TestMember a = member(factory(server));
         for (int i = 0; i < 1000; i++) {
-            keys.of(a.next("k" + i, 1, 1, 1, true));
-            keys.of(a.next("try" + i, 1, 1, 1, false));
+            keys.keyOf(a.next("k" + i, 1, 1, 1, true));
+            keys.keyOf(a.next("try" + i, 1, 1, 1, false));
             assertThat(keys.userKey("k" + i)).contains("k" + i);
-            keys.of(a.next("k" + i, 1, 0, 0, false));
+            assertThat(keys.userKey("try" + i)).isEmpty();
+            keys.keyOf(a.next("k" + i, 1, 0, 0, false));
+            assertThat(keys.userKey("k" + i)).isEmpty();
         }
-        assertThat(keys.size()).isZero();
     }
 }

@@ -16,7 +16,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Tuple.Tuple2;
 
-/** The names of any key in Redis. */
+/** Properties of the names that any key has in Redis. */
 class RedisKeyPropertyTest implements OddKeys {
 
     private static final String PREFIX = "some:prefix";
@@ -38,7 +38,7 @@ class RedisKeyPropertyTest implements OddKeys {
         assertThat(both).hasSize(2 * names(pair.get1()).size());
     }
 
-    /** As the script does, which publishes to a channel made of the first and sends the second. */
+    /** The script derives the channel from the prefix, and sends the key. */
     @Property(tries = 3_000)
     void prefixAndKeyCanBeReadFromAName(@ForAll("keys") String key) {
         var parts = Pattern.compile("^(.*):\\{(.*)}:state$").matcher(names(key).get(0));

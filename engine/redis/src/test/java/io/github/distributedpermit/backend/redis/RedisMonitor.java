@@ -16,13 +16,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Hears by {@code MONITOR} what anybody asks of a server, and what scripts call inside of it. */
+/** Records by {@code MONITOR} the commands of all clients of a server, and those of its scripts. Thread-safe. */
 final class RedisMonitor implements AutoCloseable {
 
     private static final Pattern LINE =
             Pattern.compile("^\\+[0-9.]+ \\[\\d+ (\\S+)] \"([^\"]+)\"(?: \"([^\"]*)\")?.*", Pattern.DOTALL);
 
-    /** Has subcommands, each of which is a right. */
+    /** A command with subcommands, each of which is a right. */
     private static final String CONTAINER = "pubsub";
 
     private final Socket socket;
@@ -66,7 +66,7 @@ final class RedisMonitor implements AutoCloseable {
         return calls;
     }
 
-    /** The commands that came in, or those that scripts called. */
+    /** The commands of clients, or those of scripts. */
     Set<String> commands(boolean inScript) {
         return calls.stream()
                 .filter(call -> call.inScript() == inScript)
@@ -88,7 +88,7 @@ final class RedisMonitor implements AutoCloseable {
      *
      * @param inScript whether a script called it
      * @param command in lower case
-     * @param nanos when it was heard
+     * @param nanos when it was received
      */
     record Call(boolean inScript, String command, long nanos) {}
 }

@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A member whose subscription is on another server than its claims: a replica, or what was the master before. */
+/** A member whose subscription is on another server than its claims: a replica, or the former master. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisOtherServerTest extends RedisTest {
 
-    /** The check every few seconds finds everything in the end: here it never comes. */
+    /** The regular check would also repair the subscription, so in these tests it is not due. */
     private static final RedisSettings UNWATCHED =
             new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofHours(1));
 
@@ -141,7 +141,7 @@ class RedisOtherServerTest extends RedisTest {
         b.awaitGrant(key(), 1);
     }
 
-    /** It may leave again at once. */
+    /** The member may close it again at once. */
     private static void awaitSubscribing(RedisMonitor monitor) {
         await().atMost(PATIENCE).until(() -> monitor.commands(false).contains("subscribe"));
     }

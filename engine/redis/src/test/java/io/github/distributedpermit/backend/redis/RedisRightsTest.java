@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The user that docs/security.md gives to permits: as much as they use, and no more. */
+/** The rights that docs/security.md gives to the user of permits: those they use, and no others. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisRightsTest extends RedisTest {
 
@@ -39,13 +39,13 @@ class RedisRightsTest extends RedisTest {
     private static final String USER = "permits";
     private static final String PASSWORD = "PASSWORD";
 
-    /** Lettuce greets, for which nobody needs a right, and names itself, which it lives without. */
+    /** Commands of Lettuce: {@code HELLO} needs no right, and {@code CLIENT} may fail. */
     private static final Set<String> CLIENTS_OWN = Set.of("hello", "client");
 
-    /** Nobody is refused anything for lack of it. */
+    /** The command without which only a warning is missing. */
     private static final String FOR_A_WARNING = "info";
 
-    /** In capitals between quotes in the scripts, and no commands. */
+    /** Words in capitals between quotes in the scripts that are no commands. */
     private static final Set<String> NO_COMMANDS = Set.of("OOM", "LIMIT", "WITHSCORES");
 
     private final RedisServer server = RedisServer.create();
@@ -67,7 +67,7 @@ class RedisRightsTest extends RedisTest {
 
     @Test
     void documentedRightsAreThoseThatTheWholeLifeOfAMemberUses() throws IOException {
-        leaveStray();
+        leaveOrphan();
         try (RedisMonitor monitor = new RedisMonitor(server)) {
             live(factory(server), monitor);
 
@@ -81,7 +81,7 @@ class RedisRightsTest extends RedisTest {
 
     @Test
     void userOfExactlyTheseRightsLivesAWholeLife() throws IOException {
-        leaveStray();
+        leaveOrphan();
         permit(rule());
         try (RedisMonitor monitor = new RedisMonitor(server)) {
             assertThatCode(() -> live(asUser(), monitor)).doesNotThrowAnyException();
@@ -90,15 +90,15 @@ class RedisRightsTest extends RedisTest {
     }
 
     @Test
-    void everyCommandThatIsMissingIsToldAsAMissingRight() throws Exception {
+    void everyMissingCommandIsReportedAsAMissingRight() throws Exception {
         for (String command : granted()) {
             empty();
-            leaveStray();
+            leaveOrphan();
             permit(Arrays.stream(rule().split(" "))
                     .filter(word -> !word.equals("+" + command))
                     .collect(Collectors.joining(" ")));
             try (RedisMonitor monitor = new RedisMonitor(server);
-                    Logged logged = new Logged(Link.class)) {
+                    Logged logged = new Logged(ConnectionManager.class)) {
                 switch (command) {
                     case FOR_A_WARNING ->
                         assertThatCode(() -> live(asUser(), monitor))
@@ -112,7 +112,7 @@ class RedisRightsTest extends RedisTest {
                         b.queue(key(), 1, 1);
                         a.keep(key(), 0);
                         assertThat(b.queue(key(), 1, 1).permits())
-                                .as("the re-check finds what no notice told")
+                                .as("the re-check finds the permit without a notification")
                                 .isEqualTo(1);
                     }
                     default ->
@@ -138,9 +138,9 @@ class RedisRightsTest extends RedisTest {
     }
 
     @Test
-    void missingChannelIsWarnedAboutAndAskedForWithGrowingPauses() throws IOException {
+    void missingChannelIsLoggedAndRetriedWithGrowingPauses() throws IOException {
         permit(rule().replaceAll("&\\S+", "&other:*"));
-        try (Logged logged = new Logged(Link.class)) {
+        try (Logged logged = new Logged(ConnectionManager.class)) {
             TestMember a = memberOf(PREFIX);
             logged.awaitText("lacks a command, key or channel");
             a.queue(key(), 1, 1);
@@ -149,12 +149,12 @@ class RedisRightsTest extends RedisTest {
             b.queue(key(), 1, 1);
             assertThat(a.keep(key(), 0).permits()).isZero();
             assertThat(b.queue(key(), 1, 1).permits())
-                    .as("the re-check finds what no notification could say")
+                    .as("the re-check finds the permit without a notification")
                     .isEqualTo(1);
             assertThat(a.keep("other", 0).permits()).isZero();
             b.close();
 
-            // what is refused is not in MONITOR, but in the log of what was refused
+            // MONITOR does not show refused commands; the log of ACL does
             long start = System.nanoTime();
             long before = refusals();
             await().atMost(PATIENCE).until(() -> refusals() >= before + 3);
@@ -163,7 +163,7 @@ class RedisRightsTest extends RedisTest {
         }
     }
 
-    /** All that a member ever asks a server for. */
+    /** Everything that a member does with a server. */
     private void live(LettuceConnectionFactory factory, RedisMonitor monitor) {
         RedisSettings settings = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
         TestMember a = open(new TestMember(factory, settings));
@@ -171,8 +171,8 @@ class RedisRightsTest extends RedisTest {
         TestMember mortal = open(new TestMember(factory, settings)).lease(Duration.ofMillis(50));
         String key = key();
         TestMember.answer(a.store().inspect(key));
-        a.queue("stray", 1, 1);
-        a.keep("stray", 0);
+        a.queue("orphan", 1, 1);
+        a.keep("orphan", 0);
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
         a.keep(key, 0);
@@ -195,13 +195,13 @@ class RedisRightsTest extends RedisTest {
         List.of(a, b, mortal).forEach(TestMember::close);
     }
 
-    /** Parts of a lost key, which a claim clears away. */
-    private void leaveStray() {
-        String line = new String(RedisKey.of(PREFIX, "stray").names()[1], StandardCharsets.UTF_8);
-        server.ask(commands -> commands.zadd(line, 1, "somebody"));
+    /** Leaves a part of a lost key, which a claim removes. */
+    private void leaveOrphan() {
+        String queue = new String(RedisKey.of(PREFIX, "orphan").names()[1], StandardCharsets.UTF_8);
+        server.ask(commands -> commands.zadd(queue, 1, "member"));
     }
 
-    /** A second source: what the scripts can call at all. */
+    /** The commands in the source of the scripts. */
     private static Set<String> calledByScripts() {
         String all = Stream.of(Script.CLAIMS, Script.OVERRIDE, Script.INSPECT)
                 .map(script -> new String(script.source(), StandardCharsets.UTF_8).replaceAll("(?m)--.*$", ""))
@@ -226,7 +226,7 @@ class RedisRightsTest extends RedisTest {
                         commands.stream().map(each -> "+" + each).collect(Collectors.joining(" ")));
     }
 
-    /** As documented, in one line. */
+    /** The documented rule, without line breaks. */
     private static String rule() throws IOException {
         Matcher rule = Pattern.compile("ACL SETUSER (?:[^\n]+\n +)*[^\n]+").matcher(Files.readString(DOCUMENT));
         assertThat(rule.find()).as("a rule in " + DOCUMENT).isTrue();

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+/** The effect and the cost of the scripts, on a real server. */
 @ExtendWith(RedisExtension.class)
 class RedisScriptTest extends RedisTest {
 
@@ -30,7 +31,7 @@ class RedisScriptTest extends RedisTest {
     }
 
     @Test
-    void nobodyNoticesThatScriptsAreFlushed() {
+    void flushedScriptsAreLoadedAgain() {
         TestMember a = member(factory(server));
         RedisEye eye = eye(server);
         for (int i = 0; i < 3; i++) {
@@ -90,7 +91,7 @@ class RedisScriptTest extends RedisTest {
             pair(a);
         }
         assertThat(eye.calls("evalsha") - before).isEqualTo(200);
-        // TIME, HMGET and HSET in each; the rest is amortised, or comes from the watch and from this test
+        // TIME, HMGET and HSET in each; the others are amortised, or are from the watch and from this test
         assertThat((eye.calls("") - allBefore) / 200.0).isBetween(4.0, 4.6);
     }
 
@@ -122,16 +123,16 @@ class RedisScriptTest extends RedisTest {
     }
 
     @Test
-    void deadHeadOfTheLineIsSkipped() {
+    void crashedHeadOfTheQueueIsSkipped() {
         TestMember a = member(factory(server));
-        TestMember dead = member(factory(server));
+        TestMember crashed = member(factory(server));
         TestMember c = member(factory(server));
         a.queue(key(), 1, 1);
-        dead.queue(key(), 1, 1);
+        crashed.queue(key(), 1, 1);
         c.queue(key(), 1, 1);
-        dead.close();
-        byte[] deaf = RedisKeys.channel("permits", dead.id());
-        String channel = new String(deaf, StandardCharsets.UTF_8);
+        crashed.close();
+        byte[] bytes = RedisKeys.channel("permits", crashed.id());
+        String channel = new String(bytes, StandardCharsets.UTF_8);
         RedisEye eye = eye(server);
         await().atMost(PATIENCE)
                 .until(() -> eye.commands().pubsubNumsub(channel).containsValue(0L));
@@ -145,7 +146,7 @@ class RedisScriptTest extends RedisTest {
     }
 
     @Test
-    void pushTellsWhatTheRecordSays() {
+    void notificationHasTheValuesOfTheRecord() {
         TestMember a = member(factory(server));
         TestMember b = member(factory(server));
         TestMember c = member(factory(server));
@@ -171,7 +172,7 @@ class RedisScriptTest extends RedisTest {
     }
 
     @Test
-    void manyLapsedMembersAreCollected() {
+    void manyExpiredMembersAreRemoved() {
         RedisEye eye = eye(server);
         int members = 2_500;
         eye.crowd("permits", key(), members, Duration.ofMillis(200));
@@ -183,19 +184,19 @@ class RedisScriptTest extends RedisTest {
     }
 
     @Test
-    void lineIsServedAtOnceHoweverLong() {
+    void longQueueIsServedAtOnce() {
         RedisEye eye = eye(server);
         int members = 5_000;
         TestMember a = member(factory(server));
         TestMember.answer(a.store().override(key(), OptionalInt.of(0)));
         eye.crowd("permits", key(), members, Duration.ofMinutes(5));
-        assertThat(Packed.Header.of(header(eye)).line()).isEqualTo(members);
+        assertThat(Packed.Header.of(header(eye)).queued()).isEqualTo(members);
 
-        eye.subscribesForCrowd("permits", members);
+        eye.subscribeForCrowd("permits", members);
         TestMember.answer(a.store().override(key(), OptionalInt.empty()));
 
         assertThat(Packed.Header.of(header(eye)).used()).isEqualTo(members);
-        assertThat(Packed.Header.of(header(eye)).line()).isZero();
+        assertThat(Packed.Header.of(header(eye)).queued()).isZero();
         assertThat(a.attempt(key(), members, 1).permits()).isZero();
     }
 

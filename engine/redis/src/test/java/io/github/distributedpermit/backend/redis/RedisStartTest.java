@@ -1,28 +1,15 @@
 package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
+/** The check of the eviction policy when a member connects. */
 class RedisStartTest extends RedisTest {
-
-    @Test
-    void jedisIsRefusedWithTheRemedy() {
-        JedisConnectionFactory jedis = new JedisConnectionFactory(new RedisStandaloneConfiguration());
-
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> RedisPermitBackend.of(jedis, TestMember.SETTINGS, System::nanoTime))
-                .withMessageContaining("Lettuce")
-                .withMessageContaining("spring.data.redis.client-type=lettuce")
-                .withMessageContaining("JedisConnectionFactory");
-    }
 
     @ParameterizedTest
     @ValueSource(strings = {"volatile-lru", "allkeys-lfu"})

@@ -7,13 +7,13 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** What tests of one server share: whatever they open is closed after each of them. */
+/** The base of tests with a server: everything that a test opens is closed after it. */
 abstract class RedisTest {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final String key = "key-" + UUID.randomUUID();
 
-    /** A key no other test has. */
+    /** A key that no other test uses. */
     String key() {
         return key;
     }

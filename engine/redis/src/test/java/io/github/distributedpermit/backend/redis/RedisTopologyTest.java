@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+/** Members on a cluster and on servers that Sentinels watch. */
 class RedisTopologyTest extends RedisTest {
 
     @Test
@@ -36,6 +37,23 @@ class RedisTopologyTest extends RedisTest {
         }
         TestMember.answer(b.store().override(keys.get(0), OptionalInt.of(0)));
         assertThat(b.keep(keys.get(0), 0).limit()).isZero();
+    }
+
+    @Test
+    void memberOfAClusterThatLeavesEndsNoThreadsOfTheApplication() {
+        RedisCluster cluster = open(RedisCluster.start());
+        LettuceConnectionFactory factory = opened(cluster.connectionFactory());
+        TestMember a = member(factory);
+        a.queue(key(), 1, 1);
+
+        a.close();
+
+        assertThat(factory.getRequiredNativeClient()
+                        .getResources()
+                        .eventExecutorGroup()
+                        .isShuttingDown())
+                .isFalse();
+        assertThat(member(factory).attempt(key() + "-other", 1, 1).permits()).isEqualTo(1);
     }
 
     private static int node(String key) {

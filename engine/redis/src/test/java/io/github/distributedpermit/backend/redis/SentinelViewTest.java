@@ -7,6 +7,7 @@ import io.github.distributedpermit.backend.redis.SentinelView.Master;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
+/** Which master several Sentinels name. */
 class SentinelViewTest {
 
     private static final Master OLD = new Master("10.0.0.1", 6379);

@@ -7,10 +7,12 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
-/** A way to a server on which present connections can fall silent while new ones work. */
+/** A proxy whose present connections can stop to carry data while new ones work, or that closes its connections. */
 final class SilentProxy implements AutoCloseable {
 
     private static final int UNLIMITED = Integer.MAX_VALUE;
@@ -18,6 +20,7 @@ final class SilentProxy implements AutoCloseable {
     private final List<Connection> connections = new CopyOnWriteArrayList<>();
     private final ServerSocket listener;
     private final int target;
+    private volatile @Nullable String closesAfter;
 
     SilentProxy(int target) {
         this.target = target;
@@ -31,6 +34,16 @@ final class SilentProxy implements AutoCloseable {
 
     int port() {
         return listener.getLocalPort();
+    }
+
+    /** From now on all connections are closed whenever an answer contains this text. */
+    void closeConnectionsAfter(String text) {
+        closesAfter = text;
+    }
+
+    /** How many connections were made so far. */
+    int accepted() {
+        return connections.size();
     }
 
     /** Present connections stay open and carry nothing more. */
@@ -54,6 +67,13 @@ final class SilentProxy implements AutoCloseable {
         }
     }
 
+    private void closeAfter(byte[] answer, int length) {
+        String text = closesAfter;
+        if (text != null && new String(answer, 0, length, StandardCharsets.ISO_8859_1).contains(text)) {
+            connections.forEach(Connection::close);
+        }
+    }
+
     private static void start(Runnable task) {
         Thread thread = new Thread(task, "silent-proxy");
         thread.setDaemon(true);
@@ -64,7 +84,7 @@ final class SilentProxy implements AutoCloseable {
         try {
             closeable.close();
         } catch (IOException e) {
-            // it is of no use either way
+            // it is not used any more
         }
     }
 
@@ -74,7 +94,7 @@ final class SilentProxy implements AutoCloseable {
         connections.forEach(Connection::close);
     }
 
-    private static final class Connection {
+    private final class Connection {
 
         private final Socket client;
         private final Socket server;
@@ -101,9 +121,12 @@ final class SilentProxy implements AutoCloseable {
                     }
                     out.write(buffer, 0, passing);
                     out.flush();
+                    if (answers) {
+                        closeAfter(buffer, n);
+                    }
                 }
             } catch (IOException e) {
-                // one side has gone; so does the other
+                // one side has closed the connection; the other is closed as well
             }
             close();
         }

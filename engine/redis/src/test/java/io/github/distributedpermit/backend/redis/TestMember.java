@@ -9,14 +9,13 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** A member that a test moves by hand. */
+/** A member whose claims a test makes one by one. Not thread-safe. */
 final class TestMember implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -48,11 +47,6 @@ final class TestMember implements AutoCloseable {
 
     PermitStore store() {
         return store;
-    }
-
-    /** The connection its claims use now. */
-    Attachment attachment() {
-        return Objects.requireNonNull(((RedisPermitStore) store).attachment(), "connection");
     }
 
     TestMember lease(Duration length) {
@@ -90,7 +84,7 @@ final class TestMember implements AutoCloseable {
         }
     }
 
-    /** Waits until a push has told that the member holds so many. */
+    /** Waits until the member was notified that it holds so many. */
     void awaitGrant(String key, int permits) {
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(recorder.grants().get(key))

@@ -50,7 +50,7 @@ final class LocalFixture implements StoreFixture {
 
     @Override
     public KeySnapshot look(String key) {
-        KeyTable table = backend.keys().table(key);
+        KeyTable table = backend.keys.tables.get(key);
         return table == null ? KeySnapshot.NONE : snapshot(table);
     }
 
@@ -65,7 +65,7 @@ final class LocalFixture implements StoreFixture {
 
     @Override
     public Collection<String> residue() {
-        return Set.copyOf(backend.keys().keys());
+        return Set.copyOf(backend.keys.keys());
     }
 
     @Override
@@ -74,7 +74,7 @@ final class LocalFixture implements StoreFixture {
         for (int turn = 0; turn < 2; turn++) {
             pass(Duration.ofSeconds(31));
             for (int i = 0; i < 100; i++) {
-                backend.keys().sweep();
+                backend.keys.sweep();
             }
         }
     }

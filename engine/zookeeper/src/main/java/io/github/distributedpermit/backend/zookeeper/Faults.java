@@ -11,7 +11,7 @@ import org.apache.zookeeper.KeeperException.Code;
 /** What the codes of the ensemble mean to a claim. */
 final class Faults {
 
-    /** Somebody else was quicker, or a node of the transaction is gone: read again. */
+    /** Another member was faster, or a node of the transaction is gone: read again. */
     private static final Set<Code> CONFLICTS = EnumSet.of(Code.BADVERSION, Code.NONODE, Code.NODEEXISTS, Code.NOTEMPTY);
 
     /** Only people can mend these. */
@@ -49,7 +49,8 @@ final class Faults {
         }
         if (cause instanceof KeeperException e && PERMANENT.contains(e.code())) {
             return PermitStoreException.permanent(
-                    "ZooKeeper refuses a claim of '%s' for good: %s".formatted(KeyEncoding.encode(key), e.getMessage()),
+                    "ZooKeeper refuses a claim of '%s' permanently: %s"
+                            .formatted(KeyEncoding.encode(key), e.getMessage()),
                     e);
         }
         return PermitStoreException.passing(

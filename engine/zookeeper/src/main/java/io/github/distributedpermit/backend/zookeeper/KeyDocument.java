@@ -1,6 +1,5 @@
 package io.github.distributedpermit.backend.zookeeper;
 
-import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -26,7 +25,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
 
     static final KeyDocument EMPTY = new KeyDocument(0, OptionalInt.empty(), List.of(), NewerParts.NONE);
 
-    /** What a server takes at most in one message, unless it is told otherwise, is a little more. */
+    /** What a server takes at most in one message, unless it is configured otherwise, is a little more. */
     static final int MAX_BYTES = 1_000_000;
 
     private static final String NAME = "distributed-permit";
@@ -35,19 +34,6 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
     private static final int HEADER_FIELDS = 3;
     private static final int KEY_FIELDS = 2;
     private static final int RECORD_FIELDS = 9;
-
-    /** @param before the document that is to be replaced: what this version does not know stays */
-    static KeyDocument of(KeyTable table, KeyDocument before) {
-        return new KeyDocument(table.version(), table.override(), table.records(), before.newer);
-    }
-
-    KeyTable table() {
-        return KeyTable.ofSessions(records, override, ticks);
-    }
-
-    boolean mentions(String member) {
-        return record(member).isPresent();
-    }
 
     /** What is recorded for a member. */
     Optional<PermitRecord> record(String member) {

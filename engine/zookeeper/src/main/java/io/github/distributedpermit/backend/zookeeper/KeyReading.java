@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 /** The three answers of which a snapshot consists, in the order they arrive. Confined to the thread of the handle. */
 final class KeyReading {
 
-    private final CompletableFuture<Snapshot> result = new CompletableFuture<>();
+    private final CompletableFuture<NodeSnapshot> result = new CompletableFuture<>();
     private final String path;
-    private @Nullable Snapshot document;
+    private @Nullable NodeSnapshot document;
 
     KeyReading(String path) {
         this.path = path;
     }
 
-    CompletableFuture<Snapshot> result() {
+    CompletableFuture<NodeSnapshot> result() {
         return result;
     }
 
@@ -28,11 +28,11 @@ final class KeyReading {
 
     void document(int rc, byte @Nullable [] data, Stat stat) {
         if (rc == Code.NONODE.intValue()) {
-            document = Snapshot.NOTHING;
+            document = NodeSnapshot.NOTHING;
         } else if (check(rc)) {
             try {
                 KeyDocument parsed = KeyDocument.decode(data == null ? new byte[0] : data);
-                document = new Snapshot(parsed, stat.getVersion(), stat.getCzxid(), List.of());
+                document = new NodeSnapshot(parsed, stat.getVersion(), stat.getCzxid(), List.of());
             } catch (NewerFormatException e) {
                 result.completeExceptionally(e.at(path));
             } catch (IllegalArgumentException e) {
@@ -42,12 +42,13 @@ final class KeyReading {
     }
 
     void children(int rc, List<String> names) {
-        Snapshot read = document;
+        NodeSnapshot read = document;
         if (rc == Code.NONODE.intValue()) {
-            result.complete(Snapshot.NOTHING);
+            result.complete(NodeSnapshot.NOTHING);
         } else if (check(rc) && read != null) {
             // made between the two answers: as good as not there, the transaction will tell
-            result.complete(read.exists() ? new Snapshot(read.document(), read.version(), read.born(), names) : read);
+            result.complete(
+                    read.exists() ? new NodeSnapshot(read.document(), read.nodeVersion(), read.born(), names) : read);
         }
     }
 

@@ -51,7 +51,7 @@ final class MemberSession implements ConnectionStateListener {
     private long epoch;
     private boolean ready;
     private CompletableFuture<Link> whenReady = new CompletableFuture<>();
-    private Contacts contacts;
+    private LeaderContact contacts;
     private long granted;
     private long aliveUntil;
 
@@ -66,7 +66,7 @@ final class MemberSession implements ConnectionStateListener {
         this.nodes = nodes;
         this.length = length.toNanos();
         this.granted = this.length;
-        this.contacts = new Contacts(this.length);
+        this.contacts = new LeaderContact(this.length);
         this.events = events;
         this.scheduler = scheduler;
         this.ticker = ticker;
@@ -175,7 +175,7 @@ final class MemberSession implements ConnectionStateListener {
                         TimeUnit.NANOSECONDS.toMillis(length));
             }
             granted = Math.min(negotiated, length);
-            contacts = new Contacts(granted);
+            contacts = new LeaderContact(granted);
         }
         return new Link(current, epoch);
     }
@@ -211,7 +211,7 @@ final class MemberSession implements ConnectionStateListener {
             }
             epoch++;
             handle = null;
-            contacts = new Contacts(granted);
+            contacts = new LeaderContact(granted);
             if (!ready) {
                 return;
             }
@@ -230,7 +230,10 @@ final class MemberSession implements ConnectionStateListener {
             try {
                 task.run();
             } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.WARNING, "Keeping the session has failed once", e);
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "The check of the ZooKeeper session failed and will be repeated",
+                        e);
             }
         };
     }

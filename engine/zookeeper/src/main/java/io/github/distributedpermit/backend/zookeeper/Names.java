@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.spi.KeyEncoding;
+import java.security.SecureRandom;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,8 @@ final class Names {
     private static final String MEMBER = "m-";
     private static final String OVERRIDE = "override-";
 
+    private static final SecureRandom RANDOM = new SecureRandom();
+
     private Names() {}
 
     static String keyPath(String root, String key) {
@@ -26,8 +29,8 @@ final class Names {
         return MEMBER + member + "-" + Long.toHexString(count);
     }
 
-    static String override(long random) {
-        return OVERRIDE + Long.toHexString(random);
+    static String newOverride() {
+        return OVERRIDE + Long.toHexString(RANDOM.nextLong());
     }
 
     /** The newest node of each member. */

@@ -10,7 +10,7 @@ import java.util.Map;
  * @param format of the newest version that has written the document
  * @param minimumReader the lowest format that an instance has to know to use the document
  * @param header behind the known fields of the first line, with the space in front; empty if there is nothing
- * @param key the same of the line of the key
+ * @param key the same of the row of the key
  * @param members the same of the lines of members, by id
  * @param entries whole lines
  */

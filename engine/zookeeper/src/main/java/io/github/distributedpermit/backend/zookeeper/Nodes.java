@@ -41,7 +41,7 @@ final class Nodes {
     }
 
     /** What the leader knows: a server that lags behind catches up before it reads. */
-    CompletableFuture<Snapshot> read(ZooKeeper zk, String path) {
+    CompletableFuture<NodeSnapshot> read(ZooKeeper zk, String path) {
         KeyReading reading = new KeyReading(path);
         zk.sync(path, (rc, p, c) -> reading.synced(rc), null);
         zk.getData(path, false, (rc, p, c, data, stat) -> reading.document(rc, data, stat), null);
@@ -51,7 +51,7 @@ final class Nodes {
 
     /**
      * Fails if the node above all keys is another identity's. Any may connect, and a key that is not there is answered to
-     * all alike, but under that node nobody else can use one.
+     * all alike, but under that node no other identity can use one.
      */
     CompletableFuture<Void> checkRoot(ZooKeeper zk) {
         CompletableFuture<Void> result = new CompletableFuture<>();
@@ -99,7 +99,7 @@ final class Nodes {
         return results.get(results.size() - 1) instanceof SetDataResult written ? written.getStat() : new Stat();
     }
 
-    /** Also a node that is yet to be made. Fails if nobody has confirmed it: then the client does not restore it either. */
+    /** Also a node that is yet to be made. Fails if no server has confirmed it: then the client does not restore it either. */
     CompletableFuture<Void> watch(ZooKeeper zk, String path, Watcher watcher) {
         CompletableFuture<Void> result = new CompletableFuture<>();
         zk.addWatch(

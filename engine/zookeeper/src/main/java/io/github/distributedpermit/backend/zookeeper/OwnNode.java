@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.spi.Holding;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.WatchedEvent;
@@ -13,7 +14,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class OwnNode implements Watcher {
 
-    private final KeyChannel channel;
+    /** What happens to the node. Called without locks. */
+    interface Events {
+
+        /** Another member has served this one. */
+        void served(Holding notice);
+
+        /** The node was deleted by hand: to all others the member is dead, and has nothing. */
+        void evicted();
+    }
+
+    private final Events events;
     private final String path;
     private final MemberContext member;
 
@@ -24,13 +35,13 @@ final class OwnNode implements Watcher {
 
     private boolean leaving;
     /** Nodes of a session that was given up and may yet have survived: they do not end with it. */
-    private final Remains remains;
+    private final OrphanedNodes orphaned;
 
-    OwnNode(KeyChannel channel, String path, MemberContext member) {
-        this.channel = channel;
+    OwnNode(String path, MemberContext member, Events events) {
+        this.events = events;
         this.path = path;
         this.member = member;
-        this.remains = new Remains(member.nodes(), this);
+        this.orphaned = new OrphanedNodes(member.nodes(), this);
     }
 
     /** {@code null} if the member has not joined the key in this session. */
@@ -55,7 +66,7 @@ final class OwnNode implements Watcher {
             next = member.nextNode();
             tried = next;
         }
-        remains.belongTo(zk);
+        orphaned.belongTo(zk);
         watch(zk);
         return next;
     }
@@ -91,22 +102,17 @@ final class OwnNode implements Watcher {
         }
     }
 
-    /**
-     * The session was given up. No claim that is sent from now on rests on the node.
-     *
-     * @return whether there may be one
-     */
-    synchronized boolean giveUp() {
+    /** The session was given up. No claim that is sent from now on rests on the node. */
+    synchronized void giveUp() {
         String node = tried;
         if (node != null) {
-            remains.add(path(node));
+            orphaned.add(path(node));
         }
         forget();
-        return node != null;
     }
 
-    Remains remains() {
-        return remains;
+    OrphanedNodes orphaned() {
+        return orphaned;
     }
 
     /** It is gone. */
@@ -125,7 +131,7 @@ final class OwnNode implements Watcher {
 
     /** The paths of all nodes to delete, which may not exist. */
     synchronized List<String> leaveForGood() {
-        List<String> all = new ArrayList<>(remains.all());
+        List<String> all = new ArrayList<>(orphaned.all());
         String current = leave();
         if (current != null) {
             all.add(current);
@@ -174,7 +180,7 @@ final class OwnNode implements Watcher {
         }
         member.nodes().data(zk, path(known)).whenComplete((data, failure) -> {
             if (failure == null) {
-                GrantNote.decode(data).ifPresent(channel::served);
+                GrantNote.decode(data).ifPresent(events::served);
             } else if (Faults.isMissing(failure) && isOwn(path(known))) {
                 deleted();
             }
@@ -183,7 +189,7 @@ final class OwnNode implements Watcher {
 
     private void deleted() {
         forget();
-        channel.evicted();
+        events.evicted();
     }
 
     private String path(String node) {

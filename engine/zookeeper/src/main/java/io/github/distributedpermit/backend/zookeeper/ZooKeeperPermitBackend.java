@@ -4,6 +4,10 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SnapshotPermitStore;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.LongSupplier;
 import org.apache.curator.framework.CuratorFramework;
 
@@ -53,6 +57,24 @@ public final class ZooKeeperPermitBackend implements PermitBackend {
 
     @Override
     public PermitStore join(Member member, HoldingListener listener) {
-        return new ZooKeeperPermitStore(client, settings, member, listener, ticker);
+        ScheduledExecutorService scheduler = scheduler(member);
+        return new SnapshotPermitStore<>(
+                new ZooKeeperSnapshotStore(client, settings, member, scheduler, ticker),
+                member,
+                listener,
+                ticker,
+                scheduler,
+                settings.idle());
+    }
+
+    private static ScheduledExecutorService scheduler(Member member) {
+        ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "distributed-permit-zookeeper-" + member.id());
+            thread.setDaemon(true);
+            return thread;
+        });
+        scheduler.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        scheduler.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        return scheduler;
     }
 }

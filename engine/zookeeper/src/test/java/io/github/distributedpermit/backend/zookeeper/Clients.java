@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
@@ -42,12 +43,13 @@ final class Clients implements PermitBackend, AutoCloseable {
     }
 
     /** So that a test which counts or hurries does not meet a client that is still connecting. */
-    private static void awaitSession(PermitStore store) {
+    static void awaitSession(PermitStore store) {
         Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
-                .until(() -> ((ZooKeeperPermitStore) store).isReady());
+                .ignoreExceptions()
+                .until(() -> store.inspect("ready").toCompletableFuture().get(5, TimeUnit.SECONDS) != null);
     }
 
     static CuratorFramework connect(String connectString, Duration session, boolean readOnly) {

@@ -62,7 +62,7 @@ class FormatTest {
 
     @BeforeEach
     void awaitSession() {
-        await().atMost(Duration.ofSeconds(30)).until(() -> ((ZooKeeperPermitStore) store).isReady());
+        Clients.awaitSession(store);
     }
 
     @AfterEach

@@ -105,7 +105,7 @@ class GivenUpTest {
         }
     }
 
-    /** Nobody knows whether the node was made. */
+    /** It is unknown whether the node was made. */
     @Test
     void nodeOfAnUnansweredClaimGoes() {
         wire.loseAnswers();

@@ -90,7 +90,7 @@ class LocksTest {
         CompletableFuture<Permit> waiting = lock(1).acquireAsync(PermitRequest.of(LOCK));
         awaitInLine(1);
 
-        // a refused try leaves no trace in the line, and never passes those who wait
+        // a refused try leaves no trace in the queue, and never passes those who wait
         assertThat(lock(2).tryAcquire(LOCK)).isEmpty();
         assertThat(observer.memberNodes(LOCK)).hasSize(2);
         mine.release();

@@ -8,7 +8,10 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.PlannedCommit;
+import io.github.distributedpermit.spi.snapshot.StoreSession;
 import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Step;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -89,7 +92,7 @@ class MistakesTest {
         PermitStore joined = new ZooKeeperPermitBackend(
                         client.curator(), new ZooKeeperSettings(ROOT, SESSION, TestProcess.IDLE))
                 .join(new Member(UUID.randomUUID().toString(), "test"), new SilentListener());
-        await().atMost(Duration.ofSeconds(30)).until(() -> ((ZooKeeperPermitStore) joined).isReady());
+        Clients.awaitSession(joined);
         return joined;
     }
 
@@ -137,29 +140,31 @@ class MistakesTest {
             ZooKeeper zk = observer.zk();
             zk.create(root, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             for (List<String> children : List.of(List.of("m-other-1"), List.<String>of())) {
-                Snapshot old = document(nodes, path, children);
+                NodeSnapshot old = document(nodes, path, children);
                 await().atMost(Duration.ofSeconds(20)).until(() -> vanished(path, children));
-                Snapshot anew = document(nodes, path, List.of("m-them-1"));
-                assertThat(anew.version()).isEqualTo(old.version());
+                NodeSnapshot anew = document(nodes, path, List.of("m-them-1"));
+                assertThat(anew.nodeVersion()).isEqualTo(old.nodeVersion());
 
                 Claim claim = new Claim("anew", 1, 1, 1, 1, 0, Duration.ZERO, SESSION, false);
                 KeyTable table = old.table();
-                Draft draft = Draft.of(old, table, table.claim("me", claim, 0, 0));
+                Step step = table.claim("me", claim, old.version(), 0);
+                PlannedCommit<NodeSnapshot> planned = new PlannedCommit<>(
+                        "anew", new StoreSession("me", 1), old, table, step, false, Optional.of(claim), true);
                 CompletableFuture<Stat> commit =
-                        nodes.commit(zk, draft.operations(nodes, path, null, "m-me-1", () -> 1));
+                        nodes.commit(zk, new NodeTransaction(planned, nodes, path).operations(null, "m-me-1"));
 
                 assertThat(commit)
                         .failsWithin(Duration.ofSeconds(20))
                         .withThrowableThat()
                         .matches(e -> e.getCause() != null && Faults.isConflict(e.getCause()));
-                assertThat(nodes.read(zk, path).join().isOf(anew)).isTrue();
+                assertThat(nodes.read(zk, path).join()).isEqualTo(anew);
                 vanished(path, List.of("m-them-1"));
             }
         }
     }
 
     /** Made with one write after its birth, as a claim does. */
-    private Snapshot document(Nodes nodes, String path, List<String> children) throws Exception {
+    private NodeSnapshot document(Nodes nodes, String path, List<String> children) throws Exception {
         ZooKeeper zk = observer.zk();
         zk.create(path, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         zk.setData(path, KeyDocument.EMPTY.encode(), 0);
@@ -189,7 +194,7 @@ class MistakesTest {
         second.release();
     }
 
-    /** The classic recipe woke every waiter. Here nobody watches anything but the own node. */
+    /** The classic recipe woke every waiter. Here each member watches its own node only. */
     @Test
     void nobodyIsWokenButByTheOwnNode() throws Exception {
         Permit permit = process().permits("herd", 1).acquire("herd");

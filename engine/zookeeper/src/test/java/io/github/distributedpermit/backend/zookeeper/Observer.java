@@ -70,7 +70,7 @@ final class Observer implements AutoCloseable {
     }
 
     /**
-     * Sees whatever has been answered to anybody. A {@code sync} is not enough: at the leader it waits for nothing, and a
+     * Sees whatever has been answered to any member. A {@code sync} is not enough: at the leader it waits for nothing, and a
      * follower may have answered a write which the leader is only about to apply. A write that changes nothing comes after it.
      */
     private void catchUp() throws KeeperException, InterruptedException {
@@ -81,7 +81,7 @@ final class Observer implements AutoCloseable {
         return new Row(r.member(), r.permits(), r.wanted(), r.limit(), r.inLine());
     }
 
-    /** How many members are in line. */
+    /** How many members are waiting. */
     long waiting(String key) {
         return look(key).rows().stream().filter(Row::inLine).count();
     }

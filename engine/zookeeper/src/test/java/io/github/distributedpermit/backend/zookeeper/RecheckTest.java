@@ -135,7 +135,7 @@ class RecheckTest {
                     }
                 });
         stores.add(store);
-        await().atMost(Duration.ofSeconds(30)).until(() -> ((ZooKeeperPermitStore) store).isReady());
+        Clients.awaitSession(store);
         return store;
     }
 
@@ -213,19 +213,26 @@ class RecheckTest {
             claim(store, 1, 1);
             claim(store, 2, 1);
             wire.loseAnswers();
-            CompletableFuture<Holding> lost = sent(store, 3, 1);
+            CompletableFuture<Holding> lost = second(store, 3);
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> observer.look(KEY).used() == 2);
             wire.cut();
             assertThat(lost).failsWithin(Duration.ofSeconds(20));
-            wire.mend();
-            await().atMost(Duration.ofSeconds(20)).until(() -> ((ZooKeeperPermitStore) store).isReady());
             int writes = frail.writes();
+            wire.mend();
 
             await().atMost(Duration.ofSeconds(20))
                     .ignoreExceptions()
-                    .until(() -> claim(store, 4, 1).permits() == 1);
+                    .until(() -> second(store, 4).join().permits() == 2);
 
             assertThat(frail.writes()).isGreaterThan(writes);
             store.close();
         }
+    }
+
+    /** Claims a second permit. */
+    private static CompletableFuture<Holding> second(PermitStore by, long sequence) {
+        Claim claim = new Claim(KEY, 2, sequence, 2, 2, 1, WAITED, SESSION, true);
+        return by.claim(claim).toCompletableFuture().orTimeout(20, TimeUnit.SECONDS);
     }
 }

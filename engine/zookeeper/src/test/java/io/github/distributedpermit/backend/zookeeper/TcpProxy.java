@@ -17,7 +17,7 @@ final class TcpProxy implements AutoCloseable {
         OPEN,
         /** What the server says is lost. */
         DEAF,
-        /** Nothing passes, and nobody is told. */
+        /** Nothing passes, and neither side is notified. */
         SILENT,
         REFUSING
     }

@@ -4,9 +4,8 @@ import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
-import io.github.distributedpermit.core.PermitEngine;
-import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
@@ -55,18 +54,10 @@ final class TestProcess implements AutoCloseable {
     }
 
     private static CoreSettings settings(Duration recheck) {
-        CoreSettings usual = CoreSettings.DEFAULTS;
-        return new CoreSettings(
-                usual.lease(),
-                Duration.ofSeconds(1),
-                usual.storeTimeout(),
-                recheck,
-                usual.window(),
-                usual.handOverSlice(),
-                Duration.ZERO,
-                Release.ASYNC,
-                usual.maxWaiters(),
-                usual.maxKeys());
+        return CoreSettings.DEFAULTS.toBuilder()
+                .commandTimeout(Duration.ofSeconds(1))
+                .recheck(recheck)
+                .build();
     }
 
     /** To say that a try succeeded, and keep nothing. */
@@ -77,7 +68,8 @@ final class TestProcess implements AutoCloseable {
 
     /** Waiting calls have no time-out. */
     NamedPermits permits(String name, int limit) {
-        engine.define(new PermitDefinition(name, name, limit, 1, true, null, "test"));
+        engine.define(
+                PermitDefinition.named(name, "test").key(name).limit(limit).build());
         return engine.named(name);
     }
 
@@ -89,7 +81,7 @@ final class TestProcess implements AutoCloseable {
         return engine;
     }
 
-    /** Ends the session at the server, behind the client's back: somebody who knows its password closes it. */
+    /** Ends the session at the server, behind the client's back: a client that knows its password closes it. */
     void killSession(String connectString) {
         try {
             ZooKeeper own = client.getZookeeperClient().getZooKeeper();
@@ -101,7 +93,7 @@ final class TestProcess implements AutoCloseable {
                     own.getSessionId(),
                     own.getSessionPasswd());
             if (!connected.await(30, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("Nobody can take over the session");
+                throw new IllegalStateException("No client can take over the session");
             }
             same.close();
         } catch (Exception e) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What is done to a member's node is told by its watch, also if the connection broke when the member first came to the
+ * What is done to a member's node is reported by its watch, also if the connection broke when the member first came to the
  * key. There is no core here, and so no re-check that would find out in its place.
  */
 class WatchTest {

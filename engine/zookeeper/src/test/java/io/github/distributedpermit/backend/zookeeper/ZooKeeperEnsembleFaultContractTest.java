@@ -6,7 +6,10 @@ import java.io.IOException;
 import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
+/** The contract with faults on three servers. One server runs it in every build ({@link ZooKeeperFaultContractTest}). */
+@Tag("slow")
 class ZooKeeperEnsembleFaultContractTest extends PermitBackendFaultContract {
 
     private static TestingCluster ensemble;

@@ -83,7 +83,7 @@ final class ZooKeeperFixture implements StoreFixture {
                 .until(() -> observer.tree().stream().noneMatch(path -> path.contains("/m-")));
     }
 
-    /** Its end closes the session, as the server does when it has not heard of a process for long enough. */
+    /** Its end closes the session, as the server does when it has received nothing of a process for long enough. */
     @Override
     public void die(PermitStore store) {
         clients.of(store).close();

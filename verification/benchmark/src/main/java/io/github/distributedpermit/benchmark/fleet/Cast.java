@@ -66,10 +66,10 @@ public final class Cast {
     /** This project on Consul, layout slots. */
     public static final String CONSUL = "ours, Consul slots";
 
-    /** Slots as anybody would write them. */
+    /** The simplest implementation with slots. */
     public static final String CONSUL_SLOTS = "naive slots";
 
-    /** The {@code .lock} document as anybody would write it. */
+    /** The simplest implementation with the {@code .lock} document. */
     public static final String CONSUL_LOCK = "naive .lock";
 
     /** One write. */

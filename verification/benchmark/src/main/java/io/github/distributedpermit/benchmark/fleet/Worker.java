@@ -48,7 +48,7 @@ public final class Worker implements AutoCloseable {
         commands.flush();
     }
 
-    /** Waits until it has done what it was told. */
+    /** Waits until it has finished its last command. */
     public void done() throws IOException {
         String answer = answers.readLine();
         if (!"ok".equals(answer)) {

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One process of a fleet: does what it is told on standard input, one tab-separated command a line, and answers each
+ * One process of a fleet: reads commands from standard input, tab-separated and one to a line, and answers each
  * with one line. Ends when its input ends, so none outlives the run.
  */
 public final class WorkerMain {

@@ -56,7 +56,7 @@ public final class Board {
         }
     }
 
-    /** Forgets everything. Only while nobody is inside and no process runs a slice. */
+    /** Resets everything. Call it only while no thread is inside and no process runs a slice. */
     public void clear() {
         LONG.setVolatile(buffer, VIOLATIONS, 0L);
         for (int key = 0; key < keys; key++) {

@@ -1,6 +1,6 @@
 package io.github.distributedpermit.benchmark.load;
 
-/** Somebody who limits calls: this project, a peer, or a floor that limits nothing. Thread-safe. */
+/** A limiter to measure: this project, a peer, or a floor that limits nothing. Thread-safe. */
 public interface Contender extends AutoCloseable {
 
     /** The semaphore of a key. */

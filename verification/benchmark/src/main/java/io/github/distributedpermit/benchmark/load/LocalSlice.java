@@ -18,7 +18,7 @@ public final class LocalSlice implements Slice {
     /**
      * Runs the contender.
      *
-     * @param freshKeys whether each slice begins with keys that nobody has used; otherwise all slices share them
+     * @param freshKeys whether each slice begins with unused keys; otherwise all slices share them
      */
     public LocalSlice(String name, Contender contender, Workload work, Board board, boolean freshKeys) {
         this.name = name;

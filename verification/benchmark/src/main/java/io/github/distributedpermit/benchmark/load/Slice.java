@@ -6,7 +6,7 @@ public interface Slice {
     /**
      * Runs it and reads the board.
      *
-     * @param number of the slice, to make keys that nobody has used
+     * @param number of the slice, to derive unused keys from
      */
     SliceStats run(int number) throws Exception;
 }

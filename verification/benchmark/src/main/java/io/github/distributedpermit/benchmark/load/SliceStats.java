@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
  *
  * @param pairs calls that are over
  * @param perSecond calls per second, of those that entered within the slice
- * @param idleShare share of the permits' time that nobody used while calls waited for it, 1 - utilisation
+ * @param idleShare share of the permits' time that was unused while calls waited, 1 - utilisation
  * @param handOver nanoseconds from a release to the start that it made possible, at the median
  * @param variation of the calls per thread: standard deviation by mean
  * @param processes calls of the fastest process by those of the slowest

@@ -36,12 +36,12 @@ public class ClaimBenchmark {
     private static final HoldingListener DEAF = new HoldingListener() {
         @Override
         public void granted(String key, Holding holding) {
-            // nobody waits
+            // no caller waits
         }
 
         @Override
         public void changed(String key) {
-            // nobody waits
+            // no caller waits
         }
 
         @Override

@@ -30,7 +30,7 @@ public class LimitedService {
         // nothing
     }
 
-    /** Nobody: what a proxy costs by itself, and with it whatever other advice on the class brings along. */
+    /** No limit: what a proxy costs by itself, and with it whatever other advice on the class brings along. */
     public void unlimited() {
         // nothing
     }

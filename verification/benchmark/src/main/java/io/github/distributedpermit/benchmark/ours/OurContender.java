@@ -7,7 +7,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.Gate;
 import io.github.distributedpermit.core.CoreSettings;
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -46,7 +46,7 @@ public final class OurContender implements Contender {
     /** The permits of one limit, for keys of any number. */
     public NamedPermits permits(int limit) {
         String name = "limit-" + limit;
-        engine.define(new PermitDefinition(name, null, limit, 1, true, null, "the benchmark"));
+        engine.define(PermitDefinition.named(name, "the benchmark").limit(limit).build());
         return engine.named(name);
     }
 

@@ -7,7 +7,7 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 
-/** One synchronous command and nothing else: nobody who asks Redis is faster. It limits nothing. */
+/** One synchronous command and nothing else: the lower bound for any limiter in Redis. It limits nothing. */
 public final class RedisFloor implements Contender {
 
     private static final Object PASS = new Object();

@@ -1,4 +1,4 @@
-/** What others do for the same purpose, and the floors that nobody can go below. */
+/** Other libraries for the same purpose, and the lower bounds of what any limiter costs. */
 @NullMarked
 package io.github.distributedpermit.benchmark.peers;
 

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** {@code kill -9}: of a holder, and of processes that wait in line before a live one. */
+/** {@code kill -9}: of a holder, and of processes that are queued before a live one. */
 public final class Crash implements Scenario {
 
     private static final int KEYS = 8;
@@ -41,7 +41,7 @@ public final class Crash implements Scenario {
         return Workload.of(1, 1, Duration.ZERO, Duration.ofSeconds(1)).in(processes);
     }
 
-    /** Seconds from the death of a holder until somebody else has its permit. */
+    /** Seconds from the death of a holder until another process has its permit. */
     private static Quartiles holderDies(Bench bench, String name) throws Exception {
         try (Fleet fleet = new Fleet(bench.stores(), workload(1), 0);
                 Contender survivor = Cast.make(name, bench.stores())) {
@@ -66,7 +66,7 @@ public final class Crash implements Scenario {
         }
     }
 
-    /** Four processes are first in line and die; then the permit becomes free. */
+    /** Four processes at the head of the queue are killed; then the permit becomes free. */
     private static void waitersDie(Bench bench) throws Exception {
         double[] millis = new double[KEYS];
         try (Fleet fleet = new Fleet(bench.stores(), workload(DEAD), 0);
@@ -100,7 +100,7 @@ public final class Crash implements Scenario {
         }
         bench.report()
                 .row(
-                        "four dead in line",
+                        "four killed waiters",
                         "kill -9 of four waiting processes",
                         "ms",
                         Quartiles.of(millis),

@@ -1,7 +1,7 @@
 package io.github.distributedpermit.benchmark.scenario;
 
-import io.github.distributedpermit.backend.redis.ClaimProbe;
 import io.github.distributedpermit.benchmark.load.Quartiles;
+import io.github.distributedpermit.benchmark.ours.ScriptClaims;
 import io.github.distributedpermit.benchmark.report.Mark;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import io.github.distributedpermit.benchmark.servers.RedisServer.ScriptCalls;
@@ -41,25 +41,25 @@ public final class MemberCost implements Scenario {
     public void run(Bench bench) throws Exception {
         RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port());
         try (var connection = client.connect(ByteArrayCodec.INSTANCE)) {
-            ClaimProbe probe = new ClaimProbe(connection);
+            ScriptClaims claims = new ScriptClaims(connection);
             for (int key = 0; key < OTHER_KEYS; key++) {
-                claim(probe, "other-" + key, "m0", 1, 1);
-                pause(probe, key);
+                claim(claims, "other-" + key, "m0", 1, 1);
+                pause(claims, key);
             }
             for (int members : MEMBERS) {
                 for (int member = 0; member < members; member++) {
-                    claim(probe, "of-" + members, "m" + member, members + 1, 1);
-                    pause(probe, member);
+                    claim(claims, "of-" + members, "m" + member, members + 1, 1);
+                    pause(claims, member);
                 }
             }
-            measure(bench, probe);
+            measure(bench, claims);
         } finally {
             client.shutdown();
             redis.commands().flushall();
         }
     }
 
-    private void measure(Bench bench, ClaimProbe probe) {
+    private void measure(Bench bench, ScriptClaims claims) {
         SplittableRandom random = new SplittableRandom(1);
         List<List<Double>> micros = new ArrayList<>();
         List<Double> growth = new ArrayList<>();
@@ -69,7 +69,7 @@ public final class MemberCost implements Scenario {
         int rounds = bench.effort().rounds(100);
         for (int round = -1; round < rounds; round++) {
             for (int i = 0; i < MEMBERS.length; i++) {
-                double cost = serverMicros(probe, MEMBERS[i], random);
+                double cost = serverMicros(claims, MEMBERS[i], random);
                 if (round >= 0) {
                     micros.get(i).add(cost);
                 }
@@ -93,26 +93,27 @@ public final class MemberCost implements Scenario {
     }
 
     /** Half of the claims take or return the one free permit, the other half confirm what a member has. */
-    private double serverMicros(ClaimProbe probe, int members, SplittableRandom random) {
+    private double serverMicros(ScriptClaims claims, int members, SplittableRandom random) {
         ScriptCalls before = redis.scriptCalls();
         for (int i = 0; i < CLAIMS; i++) {
             boolean newcomer = i % 2 == 0;
             String member = newcomer ? "newcomer" : "m" + random.nextInt(members);
-            claim(probe, "of-" + members, member, members + 1, newcomer && i % 4 == 0 ? 0 : 1);
-            pause(probe, i);
+            claim(claims, "of-" + members, member, members + 1, newcomer && i % 4 == 0 ? 0 : 1);
+            pause(claims, i);
         }
-        probe.flush();
+        claims.flush();
         ScriptCalls during = redis.scriptCalls().since(before);
         return (double) during.micros() / during.calls();
     }
 
-    private void claim(ClaimProbe probe, String key, String member, int limit, int wanted) {
-        probe.send(member, new Claim(key, limit, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0));
+    private void claim(ScriptClaims claims, String key, String member, int limit, int wanted) {
+        claims.send(
+                member, new Claim(key, limit, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0));
     }
 
-    private static void pause(ClaimProbe probe, int sent) {
+    private static void pause(ScriptClaims claims, int sent) {
         if (sent % PIPELINE == PIPELINE - 1) {
-            probe.flush();
+            claims.flush();
         }
     }
 

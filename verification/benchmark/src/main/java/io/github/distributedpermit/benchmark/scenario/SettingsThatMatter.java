@@ -68,7 +68,7 @@ public final class SettingsThatMatter implements Scenario {
 
     private void alone(Bench bench, String... settings) throws Exception {
         int warmUp = 20;
-        String load = "1 thread, nobody else";
+        String load = "1 thread, no contention";
         Map<String, CallMeter> meters = meters(settings, warmUp);
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(50));
         Duel duel = bench.duel(work, List.copyOf(meters.keySet()), false, 0, warmUp, 60, meters);

@@ -8,7 +8,7 @@ import io.github.distributedpermit.benchmark.report.Mark;
 import java.time.Duration;
 import java.util.List;
 
-/** One thread that acquires and releases, nobody else: what a call pays when there is room. */
+/** One thread acquires and releases without contention: what a call pays when a permit is free. */
 public final class Uncontended implements Scenario {
 
     private static final String LOAD = "one thread, one key";

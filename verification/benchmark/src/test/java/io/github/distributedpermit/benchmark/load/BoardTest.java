@@ -74,7 +74,7 @@ class BoardTest {
         assertThat(SliceStats.of(board, work, 0, 1000).handOver()).isEqualTo(50);
     }
 
-    /** Nobody leaves before so many have been inside at once, whatever else the machine has to do. */
+    /** No thread leaves before so many have been inside at once, on a busy machine as well. */
     private SliceStats slice(Gate gate, int together) throws Exception {
         Board board = Board.open(folder.resolve("board"), 1, WORK.seats(), 1000);
         Contender contender = new Contender() {

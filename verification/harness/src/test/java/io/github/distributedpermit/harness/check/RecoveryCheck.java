@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A free permit and a live waiter are not there at the same time for longer than the store needs to find out. A permit is
- * free once its holder is about to return it, has died, or last knew it held before it was told of the loss. A waiter is
+ * free once its holder is about to return it, has died, or last knew it held before it was notified of the loss. A waiter is
  * alive while its process is neither dead nor stopped. Outages of the store are taken away, and so are times in which the
  * machine stood still: the store is one of the processes that it did not run.
  */

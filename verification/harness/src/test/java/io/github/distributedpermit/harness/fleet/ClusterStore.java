@@ -50,7 +50,7 @@ public final class ClusterStore implements Store {
                 return node;
             }
         }
-        throw new IllegalStateException("Nobody has slot " + slot);
+        throw new IllegalStateException("No node serves slot " + slot);
     }
 
     private static boolean hasSlot(String line, int slot) {

@@ -26,7 +26,7 @@ public final class Crew implements AutoCloseable {
     private final List<MemberProcess> loaded = new ArrayList<>();
 
     /**
-     * Starts nobody yet.
+     * Starts no process yet.
      *
      * @param folder for the history and the members' output
      * @param capacity how many calls the history has room for

@@ -97,7 +97,7 @@ public final class MemberProcess implements AutoCloseable {
         answer = CompletableFuture.supplyAsync(this::read);
     }
 
-    /** What it answers to what it was told last. */
+    /** Its answer to the last command. */
     public String awaitAnswer() throws Exception {
         String text = answer.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (text.equals("ended") || text.startsWith("failed")) {

@@ -11,7 +11,7 @@ package io.github.distributedpermit.harness.history;
  * @param asked just before it asked
  * @param entered when it had its permit
  * @param held the last time at which the library called the permit held
- * @param lost when the library told of the permit's loss
+ * @param lost when the library notified of the permit's loss
  * @param leaving just before it gave its permit back
  * @param ended when it was over
  * @param ending how

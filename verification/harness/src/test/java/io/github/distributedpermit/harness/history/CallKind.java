@@ -2,7 +2,7 @@ package io.github.distributedpermit.harness.history;
 
 /** How a call asks. */
 public enum CallKind {
-    /** It waits in line, and nobody but its time-out ends that. */
+    /** It waits, and only its time-out ends the wait. */
     WAIT,
     /** It waits, and is cancelled or interrupted at any moment. */
     RACE,

@@ -65,11 +65,22 @@ final class Caller extends Thread {
                     : dice < orders.tries() + orders.races() ? CallKind.RACE : CallKind.WAIT;
             Ending ending = call(kind, key());
             if (ending == Ending.FAILED || ending == Ending.REFUSED || ending == Ending.BROKEN) {
-                LockSupport.parkNanos(PAUSE);
+                pause();
             }
             if (ending == Ending.SHUT_DOWN) {
                 return;
             }
+        }
+    }
+
+    /**
+     * Waits for the whole pause. One park is not enough: a call that failed at once may leave the park permit of
+     * its thread available, and without the pause millions of failing calls fill the history during an outage.
+     */
+    private static void pause() {
+        long until = System.nanoTime() + PAUSE;
+        for (long left = PAUSE; left > 0; left = until - System.nanoTime()) {
+            LockSupport.parkNanos(left);
         }
     }
 

@@ -3,7 +3,7 @@ package io.github.distributedpermit.harness.member;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
 import java.util.ArrayList;
 import java.util.List;

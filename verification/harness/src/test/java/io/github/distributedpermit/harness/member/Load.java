@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Threads that take permits until they are told to stop. */
+/** Threads that take permits until they are stopped. */
 final class Load {
 
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(60);

@@ -4,7 +4,7 @@ import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
-import io.github.distributedpermit.core.PermitEngine;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
 import io.github.distributedpermit.harness.history.Metronome;
 import java.io.BufferedReader;
@@ -66,7 +66,7 @@ public class MemberMain {
             }
             answer(commands.run(line));
         }
-        Runtime.getRuntime().halt(1); // nobody is left to tell it anything
+        Runtime.getRuntime().halt(1); // the harness has ended: no further command can come
     }
 
     /** So that the first calls are as good as all others: the store is connected and the classes are loaded. */

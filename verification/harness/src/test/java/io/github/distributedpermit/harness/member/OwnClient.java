@@ -38,7 +38,7 @@ class OwnClient {
                 own.getSessionId(),
                 own.getSessionPasswd());
         if (!connected.await(10, TimeUnit.SECONDS)) {
-            return "failed: nobody can take over the session";
+            return "failed: the session cannot be taken over";
         }
         same.close();
         return "killed";

@@ -1,6 +1,6 @@
 package io.github.distributedpermit.harness.mutant;
 
-import io.github.distributedpermit.core.PlantedMistakes;
+import io.github.distributedpermit.core.key.PlantedMistakes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -6,7 +6,7 @@ import java.util.List;
 /** Mistakes that the harness must find: each with the scenario that finds it. */
 public enum Planted {
     COUNTER_WITHOUT_IDS(
-            "the count of a key forgets whose the permits were, so that those of the dead never come back",
+            "the count of a key forgets whose the permits were, so that those of crashed members never come back",
             "redis-kill-holder",
             4,
             Patch.script("serve", "op.used = op.used - r.permits\n    if", "if")),
@@ -17,17 +17,17 @@ public enum Planted {
             Patch.script("claim", "r.expiry = now + lease", "r.expiry = now + lease / 2")
                     .and(Patch.script("claims", "expiry = now + lasts\n", "expiry = now + lasts / 2\n"))),
     DEAD_HEAD_IS_SERVED(
-            "who heads the line and is dead is granted all the same",
+            "an expired member at the head of the queue is granted a permit",
             "redis-kill-waiter",
             6,
             Patch.script("serve", "return count[2] > 0", "return true")),
     LAST_COME_FIRST_SERVED(
-            "the line is served by who asked last",
+            "the queue is served last in, first out",
             "redis-kill-waiter",
             6,
             Patch.script("claim", "now - waited", "waited - now")),
     GRANT_NOT_COUNTED(
-            "members are told of grants, but the record does not grow",
+            "members are notified of grants, but the record does not grow",
             "redis-races",
             1,
             Patch.script("serve", "op.used = op.used + target - r.permits\n", "")
@@ -45,12 +45,9 @@ public enum Planted {
             "redis-sigstop",
             6,
             Patch.core("DEADLINE_BEYOND_LEASE")),
-    NO_RECHECK("nobody asks again after a lost notice", "redis-kill-pubsub", 6, Patch.core("NO_RECHECK")),
+    NO_RECHECK("no re-check after a lost notification", "redis-kill-pubsub", 6, Patch.core("NO_RECHECK")),
     CANCEL_LEAKS(
-            "a permit that arrives at the moment of a cancel is nobody's",
-            "redis-races",
-            4,
-            Patch.core("CANCEL_LEAKS")),
+            "a permit that is granted at the moment of a cancel is lost", "redis-races", 4, Patch.core("CANCEL_LEAKS")),
     GROWN_BEFORE_ANSWER(
             "a member takes permits before the store has granted them",
             "redis-kill-holder",

@@ -3,24 +3,27 @@ package io.github.distributedpermit.harness.report;
 import java.util.List;
 
 /**
- * What came of a planted mistake, as it is written down.
+ * The outcome of a mutant, as it is recorded.
  *
- * @param mistake its name
+ * @param mutant its name
  * @param about what it is
- * @param scenario in which it was planted
+ * @param scenario that ran with it
  * @param hits of the fault
  * @param caught whether it was found
  * @param finding the first violation, if so
+ * @param origin code and machine
  */
-public record Caught(String mistake, String about, String scenario, int hits, boolean caught, String finding) {
+public record Caught(
+        String mutant, String about, String scenario, int hits, boolean caught, String finding, Origin origin) {
 
     private static final int SHORT = 110;
 
-    /** What a run with the mistake found. */
-    public static Caught of(String mistake, String about, Result result) {
+    /** What a run with the mutant found. */
+    public static Caught of(String mutant, String about, Result result) {
         List<String> findings = result.findings();
         String finding = findings.isEmpty() ? "" : brief(findings.get(0));
-        return new Caught(mistake, about, result.scenario(), result.hits(), !findings.isEmpty(), finding);
+        return new Caught(
+                mutant, about, result.scenario(), result.hits(), !findings.isEmpty(), finding, result.origin());
     }
 
     /** A violation without the calls that took part. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param tried how many blows
  * @param hits how many of them struck what they were aimed at
  * @param grants how many permits were granted meanwhile
- * @param losses how many calls were told of the loss of theirs
+ * @param losses how many calls were notified of the loss of their permit
  * @param limit of each key
  * @param mostHolders the most valid holders of any key
  * @param overGrant the longest time with more than the limit, where that is a named exception
@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param firstCall the longest time that a process got no permit after there was a server that could serve
  * @param firstCallBound how long that may be, 0 if it is not measured
  * @param violations what must not be
+ * @param origin code and machine
  */
 public record Result(
         String scenario,
@@ -65,7 +66,8 @@ public record Result(
         double overBound,
         double firstCall,
         double firstCallBound,
-        List<String> violations) {
+        List<String> violations,
+        Origin origin) {
 
     /** How the violation begins that only says that the run came to no end. */
     public static final String STUCK = "the run did not go on: ";
@@ -109,7 +111,8 @@ public record Result(
                 millis(scenario.setup().over()),
                 millis(findings.firstCallNanos()),
                 millis(scenario.setup().firstCall()),
-                List.copyOf(violations));
+                List.copyOf(violations),
+                Origin.current());
     }
 
     private static double millis(@Nullable Duration bound) {

@@ -3,23 +3,25 @@ package io.github.distributedpermit.harness.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Results as files, and the tables that are made of them. */
+/** Recorded results, in one file per suite, and the tables of {@code docs/faults.md} that are made of them. */
 public final class Results {
 
-    private static final Path RUNS = Path.of("verification", "harness", "results");
-    private static final Path MISTAKES = RUNS.resolve("mutants");
+    private static final Path RESULTS = Path.of("verification", "harness", "results");
+    private static final Path FAULTS = RESULTS.resolve("faults.json");
+    private static final Path MUTANTS = RESULTS.resolve("mutants.json");
     private static final Path PAGE = Path.of("docs", "faults.md");
 
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(SerializationFeature.INDENT_OUTPUT)
-            .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES) // results of before have fewer values
+            .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES) // older results have fewer values
             .build();
 
     private Results() {}
@@ -29,16 +31,14 @@ public final class Results {
         Files.writeString(folder.resolve("result.json"), JSON.writeValueAsString(result) + "\n");
     }
 
-    /** Keeps it, and makes the table anew of all that are kept. */
+    /** Replaces the result of the same scenario, and makes the table of all results. */
     public static void record(Result result) throws IOException {
-        keep(RUNS, result.scenario(), result);
-        replace("results", Table.of(kept(RUNS, Result.class)));
+        replace("results", Table.of(keep(FAULTS, result, Result[].class, Result::scenario)));
     }
 
-    /** Likewise. */
-    public static void record(Caught mistake) throws IOException {
-        keep(MISTAKES, mistake.mistake(), mistake);
-        replace("mutants", Table.ofMistakes(kept(MISTAKES, Caught.class)));
+    /** Replaces the result of the same mutant, and makes the table of all mutants. */
+    public static void record(Caught mutant) throws IOException {
+        replace("mutants", Table.ofMutants(keep(MUTANTS, mutant, Caught[].class, Caught::mutant)));
     }
 
     /** A name, perhaps with options, as that of a file or folder. */
@@ -46,19 +46,18 @@ public final class Results {
         return name.replace("--", "").replace(' ', '-');
     }
 
-    private static void keep(Path folder, String name, Object what) throws IOException {
-        Files.createDirectories(folder);
-        Files.writeString(folder.resolve(fileName(name) + ".json"), JSON.writeValueAsString(what) + "\n");
-    }
-
-    private static <T> List<T> kept(Path folder, Class<T> type) throws IOException {
-        List<T> kept = new ArrayList<>();
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-                kept.add(JSON.readValue(Files.readString(file), type));
+    private static <T> List<T> keep(Path suite, T result, Class<T[]> type, Function<T, String> name)
+            throws IOException {
+        Map<String, T> kept = new TreeMap<>();
+        if (Files.exists(suite)) {
+            for (T each : JSON.readValue(Files.readString(suite), type)) {
+                kept.put(name.apply(each), each);
             }
         }
-        return kept;
+        kept.put(name.apply(result), result);
+        Files.createDirectories(RESULTS);
+        Files.writeString(suite, JSON.writeValueAsString(kept.values()) + "\n");
+        return List.copyOf(kept.values());
     }
 
     private static void replace(String name, String table) throws IOException {

@@ -10,7 +10,7 @@ final class Table {
 
     static String of(List<Result> results) {
         StringBuilder table = new StringBuilder("""
-                | store | fault | expected | tried | hits | grants | held | longest recovery | first good call | losses told | `./verification/harness/run` |
+                | store | fault | expected | tried | hits | grants | held | longest recovery | first good call | losses notified | `./verification/harness/run` |
                 |---|---|---|---|---|---|---|---|---|---|---|
                 """);
         results.forEach(result -> table.append(row(result)));
@@ -60,17 +60,17 @@ final class Table {
                 result.scenario());
     }
 
-    static String ofMistakes(List<Caught> mistakes) {
+    static String ofMutants(List<Caught> mutants) {
         StringBuilder table = new StringBuilder("""
-                | planted | in | hits | caught by |
+                | mutant | scenario | hits | found by |
                 |---|---|---|---|
                 """);
-        for (Caught each : mistakes) {
+        for (Caught each : mutants) {
             table.append(String.format(
                     Locale.ROOT,
                     "| %s (`%s`) | `%s` | %d | %s |%n",
                     each.about(),
-                    each.mistake(),
+                    each.mutant(),
                     each.scenario(),
                     each.hits(),
                     each.caught() ? each.finding() : "**missed**"));

@@ -15,7 +15,7 @@ final class BadAnswers {
 
     private static final Duration LEAST = Duration.ofMillis(100);
     private static final Duration MOST = Duration.ofMillis(900);
-    private static final String NOBODY = "1"; // a port on which nobody listens
+    private static final String UNUSED_PORT = "1"; // no server listens on it
 
     private final List<Blow> blows =
             List.of(BadAnswers::readOnly, BadAnswers::masterDown, BadAnswers::noReplicas, BadAnswers::busy);
@@ -27,7 +27,7 @@ final class BadAnswers {
         void strike(RedisStore store, Duration time) throws Exception;
     }
 
-    /** Strikes while calls hold; the server's own count of errors says whether it hit anybody. */
+    /** Strikes while calls hold; the server's own count of errors says whether it affected a client. */
     boolean strike(Stage stage, RedisStore store) throws Exception {
         Blow blow = blows.get(next++ % blows.size());
         Duration time = stage.between(LEAST, MOST);
@@ -52,9 +52,9 @@ final class BadAnswers {
                 .sum();
     }
 
-    /** READONLY: it believes to be a replica of somebody who is not there, and has all it had. */
+    /** READONLY: it is configured as the replica of a server that does not exist, and keeps its data. */
     private static void readOnly(RedisStore store, Duration time) throws Exception {
-        store.ask(commands -> commands.replicaof("127.0.0.1", Integer.parseInt(NOBODY)));
+        store.ask(commands -> commands.replicaof("127.0.0.1", Integer.parseInt(UNUSED_PORT)));
         Stage.during(time);
         store.ask(commands -> commands.replicaofNoOne());
     }
@@ -73,7 +73,7 @@ final class BadAnswers {
         store.ask(commands -> commands.configSet("min-replicas-to-write", "0"));
     }
 
-    /** BUSY: somebody's script runs on and on. */
+    /** BUSY: a script of another client does not end. */
     private static void busy(RedisStore store, Duration time) throws Exception {
         store.ask(commands -> commands.configSet("lua-time-limit", "5"));
         RedisClient client = store.server().client();

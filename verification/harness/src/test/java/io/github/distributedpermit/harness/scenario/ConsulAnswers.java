@@ -13,7 +13,7 @@ final class ConsulAnswers {
 
     private static final int LONG = 20;
 
-    /** To ask again, and to hear of changes again: pauses between attempts grow to seconds. */
+    /** For claims and blocking queries to succeed again: pauses between attempts grow to seconds. */
     private static final Duration BACK = Duration.ofSeconds(8);
 
     /** Of all members together: one for each key in its pauses, and their renewals. */
@@ -40,7 +40,7 @@ final class ConsulAnswers {
                 row(
                         "consul-acl-denied",
                         "the members' token loses its policy for 2 to 4 s, with or without that for sessions",
-                        "an error that says so, at most 20 requests a second, and nobody takes that for all free",
+                        "an error that says so, at most 20 requests a second, and no member takes it for \"all permits are free\"",
                         new ConsulAnswers()::deny),
                 row(
                         "consul-bad-answers",

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 /** What can be done to one Consul agent, or by an operator. */
 final class ConsulFaults {
 
-    /** How long after an operator's deed a holder may not have heard of it. */
+    /** How long after an operator's action a holder may not have been notified. */
     private static final Duration HEARD = Duration.ofSeconds(1);
 
     private static final String FOREIGN = "not a semaphore";
@@ -104,7 +104,7 @@ final class ConsulFaults {
         return hit;
     }
 
-    /** Somebody else's document is where the semaphore's is to be. */
+    /** A foreign document is at the key of the semaphore's document. */
     static boolean damageLock(Stage stage, ConsulStore store) throws Exception {
         Target target = stage.aim(Call::isInside);
         int key = target.call().key();

@@ -11,7 +11,7 @@ final class ConsulScenarios {
     private static final int LONG = 20;
     private static final int SLOW = 5;
 
-    /** A session that is renewed no more ends after up to twice its TTL; then there is a delay until somebody hears. */
+    /** A session that is not renewed ends after up to twice its TTL; the notification takes a while longer. */
     private static final Duration TWO_TTL = ConsulStore.TTL.multipliedBy(2).plusSeconds(3);
 
     private static final Duration SOON = Duration.ofSeconds(3);
@@ -59,7 +59,7 @@ final class ConsulScenarios {
                         ConsulFaults::killHolder),
                 row(
                         "consul-kill-waiter",
-                        "`kill -9` of a process in line",
+                        "`kill -9` of a waiting process",
                         "served at most until its session ends, the order of the others stays",
                         SLOW,
                         IN_LINE,
@@ -74,7 +74,7 @@ final class ConsulScenarios {
                 row(
                         "consul-sigstop",
                         "`SIGSTOP` of a holder until after its session, then `SIGCONT`",
-                        "others are served after the session; the sleeper is told of its loss first",
+                        "others are served after the session; the stopped process is notified of its loss first",
                         SLOW,
                         setup(TWO_TTL).withOrders(LONG_HOLDS),
                         ConsulFaults::stopHolder),
@@ -88,14 +88,14 @@ final class ConsulScenarios {
                 row(
                         "consul-session-destroyed",
                         "an operator destroys a session",
-                        "the loss is told within one blocking query; named exception until then",
+                        "the loss is notified within one blocking query; named exception until then",
                         LONG,
                         setup(SOON),
                         ConsulFaults::destroySession),
                 row(
                         "consul-tree-deleted",
                         "an operator deletes all keys",
-                        "the loss is told within one blocking query; named exception until then",
+                        "the loss is notified within one blocking query; named exception until then",
                         LONG,
                         setup(SOON),
                         ConsulFaults::deleteTree),
@@ -115,7 +115,7 @@ final class ConsulScenarios {
                         ConsulFaults::deleteKey),
                 row(
                         "consul-foreign-lock",
-                        "layout `lock-file`: somebody writes something else over `.lock` for 0.5 to 2 s, and puts it back",
+                        "layout `lock-file`: `.lock` is overwritten with foreign data for 0.5 to 2 s, then restored",
                         "errors, and what is not ours is not overwritten; held or lost, never both",
                         LONG,
                         setup(Duration.ofSeconds(8))

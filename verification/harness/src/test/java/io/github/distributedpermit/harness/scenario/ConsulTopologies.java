@@ -22,7 +22,7 @@ final class ConsulTopologies {
     private static final int LONG = 20;
     private static final int SLOW = 5;
 
-    /** To ask again, and to hear of changes again: pauses between attempts grow to seconds. */
+    /** For claims and blocking queries to succeed again: pauses between attempts grow to seconds. */
     private static final Duration BACK = Duration.ofSeconds(8);
 
     private static final Setup SETUP =

@@ -40,7 +40,7 @@ final class NetworkFaults {
         return hit[0];
     }
 
-    /** The server does what it is asked, but nobody hears of it; then the connections are reset, so that clients ask again. */
+    /** The server executes requests and their answers are lost; then connections are reset, so that clients send again. */
     static boolean loseAnswers(Stage stage, Proxy network) throws Exception {
         Duration time = stage.between(MOMENT, Setup.COMMAND_TIMEOUT.multipliedBy(2));
         stage.aim(Call::isWaiting);

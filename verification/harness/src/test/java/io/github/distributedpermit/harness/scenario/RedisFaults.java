@@ -100,7 +100,7 @@ final class RedisFaults {
         return hit;
     }
 
-    /** The server answers nobody for a while, then everything at once. */
+    /** The server answers no client for a while, then everything at once. */
     static boolean pause(Stage stage, RedisStore store) throws Exception {
         stage.aim(Call::isInside);
         boolean[] hit = {false};

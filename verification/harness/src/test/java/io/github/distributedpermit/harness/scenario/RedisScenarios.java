@@ -46,7 +46,7 @@ final class RedisScenarios {
                         ProcessFaults::killHolder),
                 row(
                         "redis-kill-waiter",
-                        "`kill -9` of a process in line",
+                        "`kill -9` of a waiting process",
                         "its place is skipped, the order of the others stays",
                         inLine(Setup.SHORT, 50_000, 70_000),
                         ProcessFaults::killWaiter),
@@ -59,7 +59,7 @@ final class RedisScenarios {
                 row(
                         "redis-sigstop",
                         "`SIGSTOP` of a holder for longer than the lease, then `SIGCONT`",
-                        "others are served after the lease; the sleeper is told of its loss first",
+                        "others are served after the lease; the stopped process is notified of its loss first",
                         Setup.ordinary(Setup.SHORT, A_LEASE).withLongHolds(),
                         ProcessFaults::stopHolder),
                 row(
@@ -77,19 +77,19 @@ final class RedisScenarios {
                 row(
                         "redis-restart-empty",
                         "`kill -9` of Redis, restarted empty",
-                        "named exception: over the limit for at most a lease; losses are told, tokens do not restart",
+                        "named exception: over the limit for at most a lease; losses are notified, tokens do not restart",
                         Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         RedisFaults::restartEmpty),
                 row(
                         "redis-flushall",
                         "`FLUSHALL`",
-                        "named exception: over the limit for at most a lease; losses are told, tokens do not restart",
+                        "named exception: over the limit for at most a lease; losses are notified, tokens do not restart",
                         Setup.ordinary(Setup.SHORT, A_RECHECK).withLongHolds(),
                         RedisFaults::flushAll),
                 row(
                         "redis-script-flush",
                         "`SCRIPT FLUSH`",
-                        "nobody notices",
+                        "no effect",
                         Setup.ordinary(Setup.HOUR, A_RECHECK),
                         RedisFaults::scriptFlush),
                 row(

@@ -82,7 +82,7 @@ public final class Run {
         return Result.of(scenario, version, seed, tried, hit, findings, violations, seconds);
     }
 
-    /** At rest: nobody is lost, everything is to be had, and nothing stays. */
+    /** At rest: no call hangs, all permits are available, and nothing is left in the store. */
     static void finish(Stage stage, Store store, List<String> violations) throws Exception {
         Crew crew = stage.crew();
         int hung = crew.halt();

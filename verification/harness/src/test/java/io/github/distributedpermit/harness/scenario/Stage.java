@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-/** What a fault sees of its run: who takes part, what they do right now, and whom to tell what was done. */
+/** What a fault sees of its run: who takes part, what they do right now, and where it records what was done. */
 public final class Stage {
 
     /** How long anything may take that should happen soon. */
@@ -80,7 +80,7 @@ public final class Stage {
             }
             Thread.onSpinWait();
         }
-        throw new IllegalStateException("Nobody to aim at");
+        throw new IllegalStateException("No call to aim at");
     }
 
     /** Whether the aimed call is still as it was seen, looked at after the blow. */
@@ -91,7 +91,7 @@ public final class Stage {
                         && at.test(call));
     }
 
-    /** Whether any call of anybody is so right now. */
+    /** Whether any call of any member matches right now. */
     boolean someone(Predicate<Call> is) {
         return crew.loaded().stream()
                 .anyMatch(member -> log().latest(member.number()).stream().anyMatch(is));
@@ -200,7 +200,7 @@ public final class Stage {
     }
 
     /**
-     * Somebody to strike.
+     * A member to strike.
      *
      * @param member the process
      * @param call one of its calls

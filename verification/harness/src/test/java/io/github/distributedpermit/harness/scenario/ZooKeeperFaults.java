@@ -33,12 +33,12 @@ final class ZooKeeperFaults {
         return hit;
     }
 
-    /** An operator ends the session of a process that holds: a named exception, until it has heard of it. */
+    /** An operator ends the session of a process that holds: a named exception until it is notified. */
     static boolean killSession(Stage stage, ZooKeeperStore store) throws Exception {
         Target target = stage.aim(Call::isInside);
         long from = System.nanoTime();
         String answer = target.member().ask("kill-session");
-        excuse(stage, from, ZooKeeperStore.SESSION); // it hears of it when it has connected again
+        excuse(stage, from, ZooKeeperStore.SESSION); // it is notified when it has connected again
         return answer.equals("killed");
     }
 

@@ -51,7 +51,7 @@ final class ZooKeeperScenarios {
                         ZooKeeperFaults::killHolder),
                 row(
                         "zookeeper-kill-waiter",
-                        "`kill -9` of a process in line",
+                        "`kill -9` of a waiting process",
                         "served at most until its session ends, the order of the others stays",
                         1,
                         LONG,
@@ -68,7 +68,7 @@ final class ZooKeeperScenarios {
                 row(
                         "zookeeper-sigstop",
                         "`SIGSTOP` of a holder for longer than its session, then `SIGCONT`",
-                        "others are served after the session; the sleeper is told of its loss first",
+                        "others are served after the session; the stopped process is notified of its loss first",
                         1,
                         LONG,
                         Setup.ordinary(Setup.SHORT, A_SESSION).withLongHolds(),
@@ -84,7 +84,7 @@ final class ZooKeeperScenarios {
                 row(
                         "zookeeper-session-killed",
                         "an operator ends a holder's session",
-                        "the loss is told when the holder has connected again; named exception until then",
+                        "the loss is notified when the holder has connected again; named exception until then",
                         1,
                         LONG,
                         Setup.ordinary(Setup.SHORT, RECONNECTED)
@@ -94,7 +94,7 @@ final class ZooKeeperScenarios {
                 row(
                         "zookeeper-node-deleted",
                         "the node of a member is deleted by hand",
-                        "the loss is told at once; named exception until then",
+                        "the loss is notified at once; named exception until then",
                         1,
                         LONG,
                         Setup.ordinary(Setup.SHORT, SOON).withLongHolds(),

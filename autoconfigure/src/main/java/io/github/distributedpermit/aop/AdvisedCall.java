@@ -1,0 +1,71 @@
+package io.github.distributedpermit.aop;
+
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.aop.async.Acquisition;
+import io.github.distributedpermit.aop.async.LimitedCall;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+
+/** A call through a proxy. It goes on with a copy of the invocation each time, as it may after the advice has returned. */
+final class AdvisedCall implements LimitedCall {
+
+    private final MethodInvocation invocation;
+    private final Object target;
+    private final LimitedMethod limited;
+    private final @Nullable Object[] arguments;
+    private final PermitAcquirer acquirer;
+    private final TwiceAdvised twiceAdvised;
+
+    AdvisedCall(
+            MethodInvocation invocation,
+            Object target,
+            LimitedMethod limited,
+            PermitAcquirer acquirer,
+            TwiceAdvised twiceAdvised) {
+        this.invocation = invocation;
+        this.target = target;
+        this.limited = limited;
+        this.arguments = invocation.getArguments();
+        this.acquirer = acquirer;
+        this.twiceAdvised = twiceAdvised;
+    }
+
+    @Override
+    public @Nullable Object proceed() throws Throwable {
+        MethodInvocation each =
+                invocation instanceof ProxyMethodInvocation proxied ? proxied.invocableClone() : invocation;
+        return twiceAdvised.proceedLater(each, target);
+    }
+
+    @Override
+    public Acquisition acquire() {
+        return acquirer.acquireAllAsync(limited, target, arguments);
+    }
+
+    @Override
+    public @Nullable Object answer(Acquisition acquisition, Throwable failure) throws Throwable {
+        RejectedAnswer instead = limited.operations().get(acquisition.step()).answer();
+        if (instead != null && failure instanceof PermitRejectedException rejected) {
+            return instead.answer(target, arguments, rejected);
+        }
+        throw failure;
+    }
+
+    @Override
+    public @Nullable Object whileHolding(Work work, Answered answered) throws Throwable {
+        try (HeldPermits held = acquirer.begin()) {
+            Rejection rejection = acquirer.acquireAll(held, limited, target, arguments);
+            if (rejection != null) {
+                held.close();
+                return answered.apply(rejection.answer(target, arguments));
+            }
+            return work.run(held::detach);
+        }
+    }
+
+    @Override
+    public String description() {
+        return limited.description();
+    }
+}

@@ -1,0 +1,98 @@
+package io.github.distributedpermit.aop;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+import java.util.stream.Stream;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+
+/** Recognises types whose values stand for work that may go on after a method has returned them. */
+final class AsyncReturnTypes {
+
+    private static final List<Class<?>> TYPES =
+            List.of(CompletionStage.class, Future.class, Flow.Publisher.class, Callable.class, BaseStream.class);
+
+    /** Of libraries that need not be there. */
+    private static final Set<String> TYPE_NAMES = Set.of(
+            "org.reactivestreams.Publisher",
+            "kotlinx.coroutines.flow.Flow",
+            "kotlinx.coroutines.Job",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+    /** Their body may be one of the types above. */
+    private static final String WEB_ANSWER = "org.springframework.http.HttpEntity";
+
+    private static final List<String> ANNOTATION_NAMES = List.of(
+            "org.springframework.scheduling.annotation.Async",
+            "jakarta.ejb.Asynchronous",
+            "jakarta.enterprise.concurrent.Asynchronous");
+
+    private AsyncReturnTypes() {}
+
+    /** Whether Spring runs the method on another thread. */
+    static boolean isAsyncMethod(Method method, Class<?> type) {
+        return isAsynchronous(method) || isAsynchronous(type) || isAsynchronous(method.getDeclaringClass());
+    }
+
+    /** Whether the type that a method declares is wide enough for values that end later. */
+    static boolean isLeftOpen(Method method, Class<?> type) {
+        return isLeftOpen(ResolvableType.forMethodReturnType(method, type));
+    }
+
+    private static boolean isLeftOpen(ResolvableType returned) {
+        Class<?> type = returned.toClass();
+        if (isWebAnswer(type)) {
+            ResolvableType[] bodies = returned.getGenerics();
+            return bodies.length == 0 || Stream.of(bodies).anyMatch(AsyncReturnTypes::isLeftOpen);
+        }
+        return TYPES.stream().anyMatch(type::isAssignableFrom);
+    }
+
+    /** Whether values of this class end later. */
+    static boolean endsLater(Class<?> type) {
+        return TYPES.stream().anyMatch(late -> late.isAssignableFrom(type))
+                || hasName(type, TYPE_NAMES)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+    }
+
+    static boolean isWebAnswer(Class<?> type) {
+        return hasName(type, WEB_ANSWER);
+    }
+
+    private static boolean isAsynchronous(AnnotatedElement element) {
+        MergedAnnotations annotations = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY);
+        return ANNOTATION_NAMES.stream().anyMatch(annotations::isPresent);
+    }
+
+    /** Whether values of a type argument, at any depth, end later. */
+    static boolean containsLater(ResolvableType type) {
+        return Stream.of(type.getGenerics())
+                .anyMatch(argument -> endsLater(argument.toClass()) || containsLater(argument));
+    }
+
+    static boolean hasName(Class<?> type, String... names) {
+        return hasName(type, Set.of(names));
+    }
+
+    /** Whether a class or one of its super types has one of the names. */
+    static boolean hasName(Class<?> type, Set<String> names) {
+        if (names.contains(type.getName())) {
+            return true;
+        }
+        Class<?> parent = type.getSuperclass();
+        return (parent != null && hasName(parent, names))
+                || Stream.of(type.getInterfaces()).anyMatch(each -> hasName(each, names));
+    }
+}

@@ -1,0 +1,105 @@
+package io.github.distributedpermit.aop;
+
+import java.lang.reflect.Method;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+
+/** Refuses at start what would fail at the first call: unknown parameters, and what expressions may not see. */
+final class KeyExpressionValidator {
+
+    private final String text;
+    private final String origin;
+    private final Set<String> known = new LinkedHashSet<>();
+
+    KeyExpressionValidator(Method method, ParameterNameDiscoverer discoverer, String text, String origin) {
+        this.text = text;
+        this.origin = origin;
+        @Nullable String @Nullable [] names = discoverer.getParameterNames(method);
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            if (names != null) {
+                known.add("#" + names[i]);
+            }
+            known.add("#p" + i);
+            known.add("#a" + i);
+        }
+        known.add("#root");
+    }
+
+    void check(SpelNode expression) {
+        checkNames(expression);
+        checkSums(expression, true);
+    }
+
+    /** The operands of a sum are looked at in each call, which can be done where all are evaluated in each call. */
+    private void checkSums(SpelNode node, boolean outermost) {
+        if (!outermost && mayHideOperands(node)) {
+            throw new InvalidPermitException(
+                    "%s: the sum '%s' within an expression of key '%s' of @DistributedPermit could hide a null"
+                            .formatted(origin, node.toStringAST(), text),
+                    "Write text outside of #{ and }, such as \"tenant-#{#id}\" for #{'tenant-' + #id}, or"
+                            + " \"#{#vip ? 'vip' : 'std'}-#{#id}\" for #{#vip ? 'vip-' + #id : 'std-' + #id}");
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            checkSums(node.getChild(i), outermost && node instanceof OpPlus);
+        }
+    }
+
+    /** Text and null make "null"; a number and null make an error. */
+    private static boolean mayHideOperands(SpelNode node) {
+        return node instanceof OpPlus
+                && node.getChildCount() == 2
+                && !isNumber(node.getChild(0))
+                && !isNumber(node.getChild(1));
+    }
+
+    private static boolean isNumber(SpelNode node) {
+        return node instanceof Literal literal && literal.getLiteralValue().getValue() instanceof Number;
+    }
+
+    private void checkNames(SpelNode node) {
+        if (isForbidden(node)) {
+            throw new InvalidPermitException(
+                    "%s: '%s' in key '%s' of @DistributedPermit is not allowed"
+                            .formatted(origin, node.toStringAST(), text),
+                    "A key sees the call's arguments, their properties and methods; no types, constructors, beans,"
+                            + " functions or assignments");
+        }
+        if (node instanceof VariableReference && !isKnown(node.toStringAST())) {
+            throw new InvalidPermitException(
+                    "%s: key '%s' of @DistributedPermit names %s, which is no parameter"
+                            .formatted(origin, text, node.toStringAST()),
+                    "Known are %s. Parameters have names only in classes compiled with -parameters"
+                            .formatted(String.join(", ", known)));
+        }
+        for (int i = 0; i < node.getChildCount(); i++) {
+            checkNames(node.getChild(i));
+        }
+    }
+
+    private boolean isKnown(String variable) {
+        return known.contains(variable) || variable.equals("#this");
+    }
+
+    private static boolean isForbidden(SpelNode node) {
+        return node instanceof TypeReference
+                || node instanceof ConstructorReference
+                || node instanceof BeanReference
+                || node instanceof FunctionReference
+                || node instanceof Assign
+                || node instanceof OpInc
+                || node instanceof OpDec;
+    }
+}

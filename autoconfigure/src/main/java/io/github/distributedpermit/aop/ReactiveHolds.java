@@ -1,0 +1,16 @@
+package io.github.distributedpermit.aop;
+
+import io.github.distributedpermit.aop.async.ContextCapture;
+import io.github.distributedpermit.aop.async.HoldStrategy;
+import io.github.distributedpermit.aop.async.PublisherHold;
+import org.springframework.core.ReactiveAdapter;
+
+/** Loaded only where a method returns a reactive type. */
+final class ReactiveHolds {
+
+    private ReactiveHolds() {}
+
+    static HoldStrategy of(ReactiveAdapter adapter, ContextCapture contexts) {
+        return new PublisherHold(adapter, contexts);
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.distributedpermit.aop;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.OnReject;
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.PermitRejectedException;
+import java.lang.reflect.Method;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.scheduling.annotation.Scheduled;
+
+/**
+ * Returns nothing from a call that got no permit, see {@link DistributedPermit#onReject()}. For reactive types and futures
+ * nothing is {@code null} here, which their strategies turn into an empty publisher or a future of {@code null}.
+ *
+ * @param value what the caller gets
+ */
+record SkippedCall(@Nullable Object value) implements RejectedAnswer {
+
+    private static final Log log = LogFactory.getLog(SkippedCall.class);
+
+    /** The answer for a method of this permit; {@code null} if its calls are not skipped. */
+    static @Nullable SkippedCall of(PermitDefinition definition, Method method) {
+        if (!isSkipped(definition, method)) {
+            return null;
+        }
+        Class<?> returned = method.getReturnType();
+        ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned);
+        if ((returned.isPrimitive() && returned != void.class) || (adapter != null && !adapter.supportsEmpty())) {
+            throw new InvalidPermitException(
+                    "%s: a call of %s cannot be skipped, because it returns %s"
+                            .formatted(definition.origin(), DeclaredPermit.signature(method), returned.getSimpleName()),
+                    "Give a fallback, let the method return an Optional or an object, or set onReject = OnReject.THROW");
+        }
+        return new SkippedCall(empty(returned));
+    }
+
+    private static boolean isSkipped(PermitDefinition definition, Method method) {
+        if (definition.onReject() != OnReject.DEFAULT) {
+            return definition.onReject() == OnReject.SKIP;
+        }
+        return !definition.block()
+                && (method.getReturnType() == void.class
+                        || !method.getReturnType().isPrimitive())
+                && MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
+    }
+
+    private static @Nullable Object empty(Class<?> returned) {
+        if (returned == Optional.class) {
+            return Optional.empty();
+        }
+        if (returned == OptionalInt.class) {
+            return OptionalInt.empty();
+        }
+        if (returned == OptionalLong.class) {
+            return OptionalLong.empty();
+        }
+        return returned == OptionalDouble.class ? OptionalDouble.empty() : null;
+    }
+
+    @Override
+    public @Nullable Object answer(Object target, @Nullable Object[] arguments, PermitRejectedException rejected) {
+        if (log.isDebugEnabled()) {
+            log.debug("A call was skipped: " + rejected.getMessage());
+        }
+        return value;
+    }
+}

@@ -1,0 +1,42 @@
+package io.github.distributedpermit.aop.async;
+
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Carries the context of a calling thread to the thread that goes on after the wait: with Micrometer's context propagation
+ * where the application has it, and with the application's {@link TaskDecorator} beans. Thread-safe.
+ */
+public final class ContextCapture {
+
+    private static final boolean MICROMETER =
+            ClassUtils.isPresent("io.micrometer.context.ContextSnapshotFactory", ContextCapture.class.getClassLoader());
+
+    private final Supplier<List<TaskDecorator>> decorators;
+
+    /**
+     * Captures with these decorators.
+     *
+     * @param decorators the innermost first, as in the executors of Spring Boot; asked for at the first call that waits
+     */
+    public ContextCapture(Supplier<List<TaskDecorator>> decorators) {
+        this.decorators = SingletonSupplier.of(decorators);
+    }
+
+    /**
+     * Wraps a task, on the thread whose context it is to have.
+     *
+     * @param context a Reactor context, whose values precede those of the thread
+     */
+    Runnable capture(Runnable task, @Nullable Object context) {
+        Runnable wrapped = MICROMETER ? MicrometerContext.capture(task, context) : task;
+        for (TaskDecorator decorator : decorators.get()) {
+            wrapped = decorator.decorate(wrapped);
+        }
+        return wrapped;
+    }
+}

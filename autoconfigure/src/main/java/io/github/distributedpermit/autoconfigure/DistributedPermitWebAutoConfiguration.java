@@ -1,0 +1,30 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.web.HoldTimes;
+import io.github.distributedpermit.web.PermitProblems;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration of {@link PermitProblems}, the answers of web applications to calls that got no permit. */
+@AutoConfiguration(before = DistributedPermitAutoConfiguration.class)
+@ConditionalOnWebApplication
+@ConditionalOnClass(name = "org.springframework.web.bind.annotation.ControllerAdvice")
+@ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
+@ConditionalOnBooleanProperty(name = "distributed-permit.web.problems.enabled", matchIfMissing = true)
+public final class DistributedPermitWebAutoConfiguration {
+
+    @Bean
+    HoldTimes distributedPermitHoldTimes() {
+        return new HoldTimes();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    PermitProblems distributedPermitProblems(HoldTimes holdTimes) {
+        return new PermitProblems(holdTimes);
+    }
+}

@@ -1,0 +1,27 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.core.engine.PermitEngine;
+
+/**
+ * First step of the shutdown, before the web server drains its requests: waiting calls are rejected at once, so that they do
+ * not hold the drain up; calls that hold permits go on.
+ */
+final class RejectWaitersOnStop extends SingleUseLifecycle {
+
+    private final PermitEngine engine;
+
+    RejectWaitersOnStop(PermitEngine engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    void end() {
+        engine.shutdown();
+    }
+
+    /** Stops first. */
+    @Override
+    public int getPhase() {
+        return DEFAULT_PHASE;
+    }
+}

@@ -1,0 +1,37 @@
+package io.github.distributedpermit.web;
+
+import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observes how long calls hold the permits of each name, as a moving average over about ten calls. Thread-safe; two calls
+ * that end at the same moment may count as one.
+ */
+public final class HoldTimes implements PermitObserver {
+
+    private static final long WEIGHT = 10;
+
+    private final Map<String, AtomicLong> nanos = new ConcurrentHashMap<>();
+
+    @Override
+    public void released(String name, Duration held) {
+        AtomicLong average = nanos.get(name);
+        if (average == null) {
+            nanos.putIfAbsent(name, new AtomicLong(held.toNanos()));
+        } else {
+            long before = average.get();
+            average.lazySet(before + (held.toNanos() - before) / WEIGHT);
+        }
+    }
+
+    /** How long a permit of the name is held; {@code null} if none has been released. */
+    @Nullable
+    Duration of(String name) {
+        AtomicLong average = nanos.get(name);
+        return average == null ? null : Duration.ofNanos(average.get());
+    }
+}

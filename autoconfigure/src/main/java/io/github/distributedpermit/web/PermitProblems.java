@@ -1,0 +1,105 @@
+package io.github.distributedpermit.web;
+
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Locale;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+
+/**
+ * Answers requests that ended without a permit, in Spring MVC and in WebFlux. Has the lowest precedence, so an
+ * {@code @ExceptionHandler} of the application wins. The answer names the permit and the reason but never the key, which
+ * may contain data of a user. Thread-safe.
+ */
+@ControllerAdvice
+@Order(Ordered.LOWEST_PRECEDENCE)
+public final class PermitProblems {
+
+    private static final Log log = LogFactory.getLog(PermitProblems.class);
+
+    private static final String TYPE = "urn:distributed-permit:problem:";
+
+    /** As long as the library itself waits before it asks a store again that does not answer, and a little more. */
+    private static final Duration STORE_RETRY = Duration.ofSeconds(5);
+
+    private static final long LONGEST_RETRY_SECONDS = 60;
+
+    private final HoldTimes holdTimes;
+
+    /** Suggests to retry after these times. */
+    public PermitProblems(HoldTimes holdTimes) {
+        this.holdTimes = holdTimes;
+    }
+
+    /** Answers a call that got no permit. */
+    @ExceptionHandler
+    public ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection) {
+        String name = rejection.name();
+        String reason = rejection.reason().name().toLowerCase(Locale.ROOT).replace('_', '-');
+        ProblemDetail problem = problem(status(rejection.reason()), reason, title(rejection.reason()));
+        problem.setDetail("No permit of '" + name + "': " + reason.replace('-', ' '));
+        problem.setProperty("permit", name);
+        problem.setProperty("reason", reason);
+        return answer(problem, holdTimes.of(name), rejection);
+    }
+
+    /** Answers a call whose store failed. */
+    @ExceptionHandler
+    public ResponseEntity<ProblemDetail> failed(PermitBackendException failure) {
+        ProblemDetail problem =
+                problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
+        problem.setProperty("reason", "store-failed");
+        return answer(problem, STORE_RETRY, failure);
+    }
+
+    private static ResponseEntity<ProblemDetail> answer(
+            ProblemDetail problem, @Nullable Duration retry, RuntimeException cause) {
+        if (log.isDebugEnabled()) {
+            log.debug("Answered HTTP " + problem.getStatus() + ": " + cause.getMessage());
+        }
+        long seconds = retry == null ? 1 : Math.max(1, retry.plusMillis(999).toSeconds());
+        return ResponseEntity.status(problem.getStatus())
+                .header(HttpHeaders.RETRY_AFTER, Long.toString(Math.min(LONGEST_RETRY_SECONDS, seconds)))
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(problem);
+    }
+
+    private static ProblemDetail problem(HttpStatus status, String type, String title) {
+        ProblemDetail problem = ProblemDetail.forStatus(status);
+        problem.setType(URI.create(TYPE + type));
+        problem.setTitle(title);
+        return problem;
+    }
+
+    /** "Too many requests" where another request is the cause; "unavailable" where waiting did not help. */
+    private static HttpStatus status(Reason reason) {
+        return switch (reason) {
+            case LIMIT_REACHED, LINE_FULL -> HttpStatus.TOO_MANY_REQUESTS;
+            case TIMED_OUT, ABOVE_LIMIT, TOO_MANY_KEYS, SHUTTING_DOWN -> HttpStatus.SERVICE_UNAVAILABLE;
+        };
+    }
+
+    private static String title(Reason reason) {
+        return switch (reason) {
+            case LIMIT_REACHED -> "All permits are in use";
+            case TIMED_OUT -> "No permit became free in time";
+            case LINE_FULL -> "Too many calls wait already";
+            case ABOVE_LIMIT -> "The call needs more permits than there are";
+            case TOO_MANY_KEYS -> "Too many different limits are in use";
+            case SHUTTING_DOWN -> "The instance is shutting down";
+        };
+    }
+}

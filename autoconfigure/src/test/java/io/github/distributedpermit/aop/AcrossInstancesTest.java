@@ -1,0 +1,167 @@
+package io.github.distributedpermit.aop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
+import io.github.distributedpermit.testsupport.RedisExtension;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Two instances on a real Redis. */
+@ExtendWith({RedisExtension.class, OutputCaptureExtension.class})
+class AcrossInstancesTest {
+
+    private static final int TICKS = 60;
+
+    @Test
+    void reactiveCallWaitsForTheOtherInstance(RedisServer server) {
+        ApplicationContextRunner runner = on(server).withBean(Service.class);
+        runner.run(one -> runner.run(other -> {
+            Service here = one.getBean(Service.class);
+            Service elsewhere = other.getBean(Service.class);
+            Disposable held = here.mono(Mono.never()).subscribe();
+            await().until(() -> here.calls() == 1);
+            CompletableFuture<@Nullable String> waiting =
+                    elsewhere.mono(Mono.just("done")).toFuture();
+            Disposable left = elsewhere.mono(Mono.just("never")).subscribe();
+            left.dispose();
+            assertThat(waiting).isNotDone();
+            held.dispose();
+            assertThat(waiting.get(20, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(elsewhere.calls()).isEqualTo(1);
+        }));
+    }
+
+    @Test
+    void futureWaitsForTheOtherInstance(RedisServer server) {
+        ApplicationContextRunner runner = on(server).withBean(Service.class);
+        runner.run(one -> runner.run(other -> {
+            Service here = one.getBean(Service.class);
+            Service elsewhere = other.getBean(Service.class);
+            CompletableFuture<String> work = new CompletableFuture<>();
+            CompletableFuture<String> held = here.future(work);
+            await().until(() -> here.calls() == 1);
+            CompletableFuture<String> waiting = elsewhere.future(CompletableFuture.completedFuture("done"));
+            assertThat(waiting).isNotDone();
+            assertThat(elsewhere.calls()).isZero();
+            work.complete("first");
+            assertThat(held.get(20, TimeUnit.SECONDS)).isEqualTo("first");
+            assertThat(waiting.get(20, TimeUnit.SECONDS)).isEqualTo("done");
+        }));
+    }
+
+    @Test
+    void scheduledJobRunsOnOneInstanceAtATime(RedisServer server, CapturedOutput output) {
+        Overlap overlap = new Overlap();
+        ApplicationContextRunner runner = on(server)
+                .withBean(Overlap.class, () -> overlap)
+                .withBean(Job.class)
+                .withUserConfiguration(Scheduling.class);
+        runner.run(one -> runner.run(other -> await().atMost(60, TimeUnit.SECONDS)
+                .until(() -> one.getBean(Job.class).ticks() >= TICKS
+                        && other.getBean(Job.class).ticks() >= TICKS)));
+        assertThat(overlap.runs).hasPositiveValue();
+        assertThat(overlap.most).hasValue(1);
+        assertThat(output).doesNotContain("ERROR").doesNotContain("PermitRejectedException");
+    }
+
+    private static ApplicationContextRunner on(RedisServer server) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class,
+                        PropertyPlaceholderAutoConfiguration.class,
+                        DataRedisAutoConfiguration.class,
+                        DistributedPermitAutoConfiguration.class))
+                .withPropertyValues(
+                        "distributed-permit.backend=redis",
+                        "spring.data.redis.host=127.0.0.1",
+                        "spring.data.redis.port=" + server.port());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableScheduling
+    static class Scheduling {}
+
+    static final class Overlap {
+
+        private final AtomicInteger running = new AtomicInteger();
+        private final AtomicInteger runs = new AtomicInteger();
+        private final AtomicInteger most = new AtomicInteger();
+
+        void enter() {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            runs.incrementAndGet();
+        }
+
+        void leave() {
+            running.decrementAndGet();
+        }
+    }
+
+    static class Job {
+
+        private final Overlap overlap;
+        private final AtomicInteger ticks = new AtomicInteger();
+
+        Job(Overlap overlap) {
+            this.overlap = overlap;
+        }
+
+        int ticks() {
+            return ticks.get();
+        }
+
+        @Scheduled(fixedRate = 50)
+        public void tick() {
+            ticks.incrementAndGet();
+        }
+
+        @Scheduled(fixedRate = 50)
+        @DistributedPermit(key = "across-job", limit = 1, block = false, holdAtLeast = "20ms")
+        public void run() {
+            overlap.enter();
+            Thread.onSpinWait();
+            overlap.leave();
+        }
+    }
+
+    static class Service {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        int calls() {
+            return calls.get();
+        }
+
+        @DistributedPermit(key = "across", limit = 1)
+        public Mono<String> mono(Mono<String> work) {
+            calls.incrementAndGet();
+            return work;
+        }
+
+        @DistributedPermit(key = "across", limit = 1)
+        public CompletableFuture<String> future(CompletableFuture<String> work) {
+            calls.incrementAndGet();
+            return work;
+        }
+    }
+}

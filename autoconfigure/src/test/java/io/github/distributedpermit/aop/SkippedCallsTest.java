@@ -1,0 +1,202 @@
+package io.github.distributedpermit.aop;
+
+import static io.github.distributedpermit.aop.Contexts.isFree;
+import static io.github.distributedpermit.aop.Contexts.local;
+import static io.github.distributedpermit.aop.Contexts.refusal;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.OnReject;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.Permits;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** {@code onReject} and {@code holdAtLeast}. */
+@ExtendWith(OutputCaptureExtension.class)
+class SkippedCallsTest {
+
+    private static final Duration SOON = Duration.ofSeconds(10);
+
+    @Test
+    void skippedCallReturnsNothing() {
+        local().withBean(Service.class).run(context -> {
+            Service service = context.getBean(Service.class);
+            try (Permit taken = context.getBean(Permits.class).acquire("one")) {
+                service.nothing();
+                assertThat(service.reference()).isNull();
+                assertThat(service.optional()).isEmpty();
+                assertThat(service.mono().blockOptional(SOON)).isEmpty();
+                assertThat(service.flux().collectList().block(SOON)).isEmpty();
+                assertThat(service.future().get(10, TimeUnit.SECONDS)).isNull();
+                assertThat(service.callable().call()).isNull();
+                assertThat(taken.isHeld()).isTrue();
+            }
+            assertThat(service.calls()).hasValue(1); // of the method that makes the callable
+            service.nothing();
+            assertThat(service.calls()).hasValue(2);
+        });
+    }
+
+    @Test
+    void settingsWin() {
+        local().withBean(Service.class)
+                .withPropertyValues("distributed-permit.permits.one.on-reject=throw")
+                .run(context -> {
+                    try (Permit taken = context.getBean(Permits.class).acquire("one")) {
+                        assertThatExceptionOfType(PermitRejectedException.class)
+                                .isThrownBy(context.getBean(Service.class)::nothing);
+                        assertThat(taken.isHeld()).isTrue();
+                    }
+                });
+    }
+
+    @Test
+    void methodWithoutAnEmptyValueCannotBeSkipped() {
+        assertThat(refusal(Primitive.class))
+                .hasMessageContaining("count()")
+                .hasMessageContaining("cannot be skipped")
+                .hasMessageContaining("int");
+    }
+
+    @Test
+    void scheduledMethodThatDoesNotWaitIsSkippedWithoutATrace(CapturedOutput output) {
+        local().withBean(Job.class).withUserConfiguration(Scheduling.class).run(context -> {
+            Job job = context.getBean(Job.class);
+            await().until(() -> job.runs().get() > 2);
+            try (Permit taken = context.getBean(Permits.class).acquire("job")) {
+                int before = job.runs().get();
+                int ticks = job.ticks().get();
+                await().until(() -> job.ticks().get() > ticks + 5);
+                job.run();
+                assertThat(job.runs()).hasValue(before);
+                assertThat(taken.isHeld()).isTrue();
+            }
+            await().until(() -> job.runs().get() > 5);
+            assertThat(output).doesNotContain("ERROR").doesNotContain("PermitRejectedException");
+        });
+    }
+
+    @Test
+    void permitIsHeldAtLeastAsLongAsDeclared() {
+        local().withBean(Service.class).run(context -> {
+            Service service = context.getBean(Service.class);
+            service.shortJob();
+            service.shortJob();
+            assertThat(service.calls()).hasValue(1);
+            assertThat(isFree(context, "short")).isFalse();
+            await().until(() -> isFree(context, "short"));
+            assertThat(service.shortMono().block(SOON)).isEqualTo("done");
+            assertThat(isFree(context, "short")).isFalse();
+            await().until(() -> isFree(context, "short"));
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableScheduling
+    static class Scheduling {}
+
+    static class Job {
+
+        private final AtomicInteger runs = new AtomicInteger();
+        private final AtomicInteger ticks = new AtomicInteger();
+
+        AtomicInteger runs() {
+            return runs;
+        }
+
+        AtomicInteger ticks() {
+            return ticks;
+        }
+
+        @Scheduled(fixedRate = 10)
+        public void tick() {
+            ticks.incrementAndGet();
+        }
+
+        @Scheduled(fixedRate = 10)
+        @DistributedPermit(key = "job", limit = 1, block = false)
+        public void run() {
+            runs.incrementAndGet();
+        }
+    }
+
+    static class Primitive {
+        @DistributedPermit(limit = 1, block = false, onReject = OnReject.SKIP)
+        public int count() {
+            return 0;
+        }
+    }
+
+    static class Service {
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        AtomicInteger calls() {
+            return calls;
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public void nothing() {
+            calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public @Nullable String reference() {
+            return "called " + calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public Optional<String> optional() {
+            return Optional.of("called " + calls.incrementAndGet());
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public Mono<String> mono() {
+            return Mono.just("called " + calls.incrementAndGet());
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public Flux<String> flux() {
+            return Flux.just("called " + calls.incrementAndGet());
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public CompletableFuture<String> future() {
+            return CompletableFuture.completedFuture("called " + calls.incrementAndGet());
+        }
+
+        @DistributedPermit(key = "one", limit = 1, block = false, onReject = OnReject.SKIP)
+        public Callable<String> callable() {
+            calls.incrementAndGet();
+            return () -> "called";
+        }
+
+        @DistributedPermit(key = "short", limit = 1, block = false, onReject = OnReject.SKIP, holdAtLeast = "3s")
+        public void shortJob() {
+            calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "short", limit = 1, block = false, holdAtLeast = "3s")
+        public Mono<String> shortMono() {
+            return Mono.just("done");
+        }
+    }
+}

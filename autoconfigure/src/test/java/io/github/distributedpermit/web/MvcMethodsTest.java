@@ -1,0 +1,421 @@
+package io.github.distributedpermit.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
+import reactor.core.publisher.Mono;
+
+/** Spring MVC with real HTTP: asynchronous types hold their permit, and rejections become problem details. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class MvcMethodsTest {
+
+    private final WebServer server = new WebServer(WebApplicationType.SERVLET, Application.class);
+
+    @BeforeAll
+    void start() {
+        server.start();
+    }
+
+    @AfterAll
+    void stop() {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "callable",
+                "task",
+                "deferred",
+                "streaming",
+                "streaming-answer",
+                "emitter",
+                "emitter-answer",
+                "future",
+                "mono"
+            })
+    void permitIsHeldUntilTheWorkOfTheRequestHasEnded(String path) throws Exception {
+        Work work = server.bean(Work.class).begin();
+        CompletableFuture<HttpResponse<String>> answer = server.get("/" + path);
+        await().until(() -> work.started.isDone());
+        assertThat(server.isFree("web")).isFalse();
+        work.end.complete("done");
+        assertThat(answer.get(20, TimeUnit.SECONDS).body()).contains("done");
+        await().until(() -> server.isFree("web"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"callable", "task", "deferred", "streaming", "emitter", "future", "mono"})
+    void errorOfTheWorkReleasesThePermit(String path) throws Exception {
+        Work work = server.bean(Work.class).begin();
+        CompletableFuture<HttpResponse<String>> answer = server.get("/" + path);
+        await().until(() -> work.started.isDone());
+        work.end.completeExceptionally(new IllegalStateException("of the work"));
+        answer.handle((response, failure) -> true).get(20, TimeUnit.SECONDS);
+        await().until(() -> server.isFree("web"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"callable", "task", "deferred", "streaming", "emitter", "future", "mono", "plain"})
+    void rejectionIsAProblemDetailAlsoWithinAsynchronousTypes(String path, CapturedOutput output) throws Exception {
+        server.bean(Work.class).begin();
+        try (Permit taken = server.acquire("web")) {
+            HttpResponse<String> answer = server.get("/" + path).get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(429);
+            assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+            assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
+            assertThat(answer.body())
+                    .contains("urn:distributed-permit:problem:limit-reached")
+                    .contains("\"permit\":\"web-name\"")
+                    .contains("\"reason\":\"limit-reached\"")
+                    .doesNotContain("\"web\"");
+            assertThat(taken.isHeld()).isTrue();
+        }
+        assertThat(server.isFree("web")).isTrue();
+        Logs.assertQuiet(output);
+    }
+
+    @Test
+    void timeOutIsUnavailable() throws Exception {
+        try (Permit taken = server.acquire("web")) {
+            HttpResponse<String> answer = server.get("/impatient").get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(503);
+            assertThat(answer.body()).contains("timed-out");
+            assertThat(taken.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void shutdownAnswersWaitingRequests() throws Exception {
+        WebServer stopping = new WebServer(WebApplicationType.SERVLET, Application.class);
+        stopping.start();
+        Gauges gauges = stopping.bean(Gauges.class);
+        Permit taken = stopping.acquire("web");
+        CompletableFuture<HttpResponse<String>> thread = stopping.get("/waiting");
+        CompletableFuture<HttpResponse<String>> reactive = stopping.get("/waiting-mono");
+        await().until(() -> gauges.waiters() == 2);
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(stopping::close);
+        for (CompletableFuture<HttpResponse<String>> each : List.of(thread, reactive)) {
+            HttpResponse<String> answer = each.get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(503);
+            assertThat(answer.body()).contains("shutting-down");
+        }
+        taken.release();
+        closed.get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void handlerOfTheApplicationWins() throws Exception {
+        try (Permit taken = server.acquire("web")) {
+            HttpResponse<String> answer = server.get("/own").get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(418);
+            assertThat(answer.body()).isEqualTo("mine");
+            assertThat(taken.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void adviceOfTheApplicationWins() throws Exception {
+        try (Permit taken = server.acquire("web")) {
+            HttpResponse<String> answer = server.get("/advised").get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(418);
+            assertThat(answer.body()).isEqualTo("advice");
+            assertThat(taken.isHeld()).isTrue();
+        }
+    }
+
+    @Test
+    void timeOutOfADeferredResultReleasesThePermit() throws Exception {
+        Work work = server.bean(Work.class).begin();
+        assertThat(server.get("/deferred-short").get(20, TimeUnit.SECONDS).statusCode())
+                .isEqualTo(503);
+        assertThat(work.end).isNotDone();
+        await().until(() -> server.isFree("web"));
+    }
+
+    @Test
+    void asynchronousTypeOfMvcOutsideOfARequestIsRefused() {
+        Controller controller = server.bean(Controller.class);
+        assertThatIllegalStateException()
+                .isThrownBy(controller::deferred)
+                .withMessageContaining("while Spring MVC handles a request");
+        assertThat(server.isFree("web")).isTrue();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Work.Holder holder() {
+            return new Work.Holder();
+        }
+
+        @Bean
+        @Scope("prototype")
+        Work work(Work.Holder holder) {
+            return new Work(holder);
+        }
+
+        @Bean
+        Controller controller(Work.Holder holder) {
+            return new Controller(holder);
+        }
+
+        @Bean
+        Gauges gauges() {
+            return new Gauges();
+        }
+
+        @Bean
+        Advised advised() {
+            return new Advised();
+        }
+
+        @Bean
+        OwnAdvice ownAdvice() {
+            return new OwnAdvice();
+        }
+
+        @Bean
+        Own own() {
+            return new Own();
+        }
+    }
+
+    static final class Gauges implements PermitObserver {
+
+        private final List<PermitGauges> names = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void named(PermitGauges gauges) {
+            names.add(gauges);
+        }
+
+        int waiters() {
+            return names.stream().mapToInt(PermitGauges::waiters).sum();
+        }
+    }
+
+    static final class Work {
+
+        final CompletableFuture<Boolean> started = new CompletableFuture<>();
+        final CompletableFuture<String> end = new CompletableFuture<>();
+        private final Holder holder;
+
+        Work(Holder holder) {
+            this.holder = holder;
+        }
+
+        Work begin() {
+            holder.current.set(this);
+            return this;
+        }
+
+        String await() {
+            started.complete(true);
+            return end.join();
+        }
+
+        static final class Holder {
+            private final AtomicReference<@Nullable Work> current = new AtomicReference<>();
+
+            Work get() {
+                return Objects.requireNonNull(current.get());
+            }
+        }
+    }
+
+    @RestController
+    static class Advised {
+
+        @GetMapping("/advised")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false)
+        public String advised() {
+            return "never";
+        }
+    }
+
+    /** Without an order, as most are. */
+    @RestControllerAdvice(assignableTypes = Advised.class)
+    static class OwnAdvice {
+
+        @ExceptionHandler
+        public ResponseEntity<String> any(RuntimeException e) {
+            return ResponseEntity.status(418).body("advice");
+        }
+    }
+
+    @RestController
+    static class Own {
+
+        @GetMapping("/own")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false)
+        public String own() {
+            return "never";
+        }
+
+        @ExceptionHandler
+        public ResponseEntity<String> mine(PermitRejectedException e) {
+            return ResponseEntity.status(418).body("mine");
+        }
+    }
+
+    @RestController
+    @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false)
+    static class Controller {
+
+        private final Work.Holder holder;
+
+        Controller(Work.Holder holder) {
+            this.holder = holder;
+        }
+
+        @GetMapping("/plain")
+        public String plain() {
+            return "never";
+        }
+
+        @GetMapping("/impatient")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1, timeout = "20ms")
+        public String impatient() {
+            return "never";
+        }
+
+        @GetMapping("/waiting")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1)
+        public String waiting() {
+            return "never";
+        }
+
+        @GetMapping("/waiting-mono")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1)
+        public Mono<String> waitingMono() {
+            return Mono.just("never");
+        }
+
+        @GetMapping("/callable")
+        public Callable<String> callable() {
+            return holder.get()::await;
+        }
+
+        @GetMapping("/task")
+        public WebAsyncTask<String> task() {
+            return new WebAsyncTask<>(10_000L, holder.get()::await);
+        }
+
+        @GetMapping("/deferred")
+        public DeferredResult<String> deferred() {
+            return deferred(new DeferredResult<>(10_000L));
+        }
+
+        @GetMapping("/deferred-short")
+        public DeferredResult<String> deferredShort() {
+            return deferred(new DeferredResult<>(50L));
+        }
+
+        private DeferredResult<String> deferred(DeferredResult<String> result) {
+            Work work = holder.get();
+            work.end.whenComplete((value, failure) -> {
+                if (failure == null) {
+                    result.setResult(value);
+                } else {
+                    result.setErrorResult(failure);
+                }
+            });
+            work.started.complete(true);
+            return result;
+        }
+
+        @GetMapping("/streaming")
+        public StreamingResponseBody streaming() {
+            Work work = holder.get();
+            return out -> out.write(work.await().getBytes(StandardCharsets.UTF_8));
+        }
+
+        @GetMapping("/streaming-answer")
+        public ResponseEntity<StreamingResponseBody> streamingAnswer() {
+            return ResponseEntity.ok(streaming());
+        }
+
+        @GetMapping("/emitter")
+        public SseEmitter emitter() {
+            SseEmitter emitter = new SseEmitter(10_000L);
+            Work work = holder.get();
+            work.end.whenComplete((value, failure) -> {
+                try {
+                    if (failure == null) {
+                        emitter.send(value);
+                        emitter.complete();
+                    } else {
+                        emitter.completeWithError(failure);
+                    }
+                } catch (IOException e) {
+                    emitter.completeWithError(e);
+                }
+            });
+            work.started.complete(true);
+            return emitter;
+        }
+
+        @GetMapping("/emitter-answer")
+        public ResponseEntity<SseEmitter> emitterAnswer() {
+            return ResponseEntity.ok(emitter());
+        }
+
+        @GetMapping("/future")
+        public CompletableFuture<String> future() {
+            Work work = holder.get();
+            work.started.complete(true);
+            return work.end;
+        }
+
+        @GetMapping("/mono")
+        public Mono<String> mono() {
+            Work work = holder.get();
+            work.started.complete(true);
+            return Mono.fromFuture(work.end);
+        }
+    }
+}

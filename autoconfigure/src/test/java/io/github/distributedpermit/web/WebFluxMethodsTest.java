@@ -1,0 +1,169 @@
+package io.github.distributedpermit.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** WebFlux with real HTTP: reactive types hold their permit, and rejections become problem details. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(OutputCaptureExtension.class)
+class WebFluxMethodsTest {
+
+    private final WebServer server = new WebServer(WebApplicationType.REACTIVE, Application.class);
+
+    @BeforeAll
+    void start() {
+        server.start();
+    }
+
+    @AfterAll
+    void stop() {
+        server.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mono", "flux", "answer", "future"})
+    void permitIsHeldUntilTheWorkHasEnded(String path) throws Exception {
+        Controller controller = server.bean(Controller.class);
+        CompletableFuture<String> end = controller.begin();
+        CompletableFuture<HttpResponse<String>> answer = server.get("/" + path);
+        await().until(() -> !server.isFree("web"));
+        end.complete("done");
+        assertThat(answer.get(20, TimeUnit.SECONDS).body()).isEqualTo("done");
+        await().until(() -> server.isFree("web"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mono", "flux", "answer", "future"})
+    void rejectionIsAProblemDetail(String path, CapturedOutput output) throws Exception {
+        server.bean(Controller.class).begin();
+        try (Permit taken = server.acquire("web")) {
+            HttpResponse<String> answer = server.get("/" + path).get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(429);
+            assertThat(answer.headers().firstValue("Retry-After")).isPresent();
+            assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
+            assertThat(answer.body())
+                    .contains("urn:distributed-permit:problem:limit-reached")
+                    .contains("\"permit\":\"web-name\"")
+                    .doesNotContain("\"web\"");
+            assertThat(taken.isHeld()).isTrue();
+        }
+        Logs.assertQuiet(output);
+    }
+
+    @Test
+    void disconnectedClientReleasesThePermit() {
+        server.bean(Controller.class).begin();
+        CompletableFuture<HttpResponse<String>> answer = server.get("/mono");
+        await().until(() -> !server.isFree("web"));
+        answer.cancel(true);
+        await().until(() -> server.isFree("web"));
+    }
+
+    @Test
+    void blockingMethodOnAnEventLoopIsRefused() throws Exception {
+        HttpResponse<String> answer = server.get("/blocking").get(20, TimeUnit.SECONDS);
+        assertThat(answer.statusCode()).isEqualTo(500);
+        assertThat(server.isFree("web")).isTrue();
+    }
+
+    @Test
+    void underLoadEachRequestIsAnsweredOrToldToTryAgain(CapturedOutput output) throws Exception {
+        List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            answers.add(server.get("/short"));
+        }
+        AtomicInteger done = new AtomicInteger();
+        AtomicInteger unavailable = new AtomicInteger();
+        for (CompletableFuture<HttpResponse<String>> each : answers) {
+            int status = each.get(60, TimeUnit.SECONDS).statusCode();
+            (status == 200 ? done : unavailable).incrementAndGet();
+            assertThat(status).isIn(200, 503);
+        }
+        assertThat(done.get()).isPositive();
+        assertThat(unavailable.get()).isPositive();
+        assertThat(server.isFree("web")).isTrue();
+        Logs.assertQuiet(output);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Controller controller() {
+            return new Controller();
+        }
+    }
+
+    @RestController
+    @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false)
+    static class Controller {
+
+        private volatile CompletableFuture<String> end = new CompletableFuture<>();
+
+        @DistributedPermit.Exempt
+        public CompletableFuture<String> begin() {
+            end = new CompletableFuture<>();
+            return end;
+        }
+
+        @GetMapping("/mono")
+        public Mono<String> mono() {
+            return Mono.fromFuture(end);
+        }
+
+        @GetMapping("/flux")
+        public Flux<String> flux() {
+            return Flux.from(Mono.fromFuture(end));
+        }
+
+        @GetMapping("/answer")
+        public ResponseEntity<Mono<String>> answer() {
+            return ResponseEntity.ok(Mono.fromFuture(end));
+        }
+
+        @GetMapping("/future")
+        public CompletableFuture<String> future() {
+            return end;
+        }
+
+        @GetMapping("/short")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1, timeout = "100ms")
+        public Mono<String> shortWork() {
+            return Mono.just("done").delayElement(Duration.ofMillis(20));
+        }
+
+        @GetMapping("/blocking")
+        public String blocking() {
+            return "never";
+        }
+    }
+}

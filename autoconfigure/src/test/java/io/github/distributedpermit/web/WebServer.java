@@ -1,0 +1,87 @@
+package io.github.distributedpermit.web;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.Permits;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** A web application with the local backend, on a free port of the loopback address. */
+final class WebServer implements AutoCloseable {
+
+    private final WebApplicationType type;
+    private final Class<?> application;
+    private final String[] properties;
+    private final HttpClient client = HttpClient.newHttpClient();
+    private @Nullable ConfigurableApplicationContext context;
+
+    WebServer(WebApplicationType type, Class<?> application, String... properties) {
+        this.type = type;
+        this.application = application;
+        this.properties = properties.clone();
+    }
+
+    void start() {
+        List<String> all = new ArrayList<>(List.of(
+                "server.port=0",
+                "server.address=127.0.0.1",
+                "server.shutdown=graceful",
+                "distributed-permit.backend=local",
+                "spring.autoconfigure.exclude="
+                        + "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration,"
+                        + "org.springframework.boot.data.redis.autoconfigure.DataRedisReactiveAutoConfiguration",
+                "spring.cloud.consul.enabled=false",
+                "spring.main.banner-mode=off"));
+        all.addAll(List.of(properties));
+        context = new SpringApplicationBuilder(application)
+                .web(type)
+                .properties(all.toArray(String[]::new))
+                .run();
+    }
+
+    private ConfigurableApplicationContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    <T> T bean(Class<T> wanted) {
+        return context().getBean(wanted);
+    }
+
+    CompletableFuture<HttpResponse<String>> get(String path) {
+        String port = context().getEnvironment().getRequiredProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .build();
+        return client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    Permit acquire(String key) throws InterruptedException {
+        return bean(Permits.class).named("web-name").acquire(key);
+    }
+
+    boolean isFree(String key) {
+        try {
+            Optional<Permit> permit = bean(Permits.class).named("web-name").tryAcquire(key);
+            permit.ifPresent(Permit::release);
+            return permit.isPresent();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (context != null) {
+            context.close();
+        }
+    }
+}

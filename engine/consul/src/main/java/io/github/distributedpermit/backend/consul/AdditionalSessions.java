@@ -1,0 +1,145 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
+import io.github.distributedpermit.spi.Member;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Further sessions of a member, for a layout in which one session can hold only one permit. All keys use the same ones,
+ * so that as many are made as the key with the most needs, whoever asks; a few at a time: Consul takes 200 connections
+ * from a client. Those that no key has used for a TTL are ended. Confined to the loop.
+ */
+final class AdditionalSessions {
+
+    private static final System.Logger LOG = System.getLogger(AdditionalSessions.class.getName());
+    private static final int AT_A_TIME = 16;
+
+    private final ConsulApi api;
+    private final EventLoop loop;
+    private final Member member;
+    private final RequestLimiter ends = new RequestLimiter(AT_A_TIME);
+    private @Nullable Orders orders;
+
+    AdditionalSessions(ConsulApi api, EventLoop loop, Member member) {
+        this.api = api;
+        this.loop = loop;
+        this.member = member;
+    }
+
+    /** Ends when the member has so many sessions in all; they live and end with the first. */
+    CompletableFuture<Void> ensure(Session current, int sessions) {
+        Orders known = orders;
+        if (known == null || known.session != current) {
+            known = new Orders(current);
+            orders = known;
+        }
+        return known.add(sessions);
+    }
+
+    /**
+     * Ends what has not been used for so long.
+     *
+     * @param used by a key now; no other may be in use
+     */
+    void shrink(Session current, Set<String> used, long longest) {
+        current.use(used, loop.now());
+        for (String spare : current.unusedFor(longest, loop.now())) {
+            current.removeAdditional(spare);
+            ends.enter(() -> api.destroySession(spare)).whenComplete((done, problem) -> {
+                if (problem != null) {
+                    LOG.log(System.Logger.Level.DEBUG, "An unused session ends by itself", problem);
+                }
+            });
+        }
+    }
+
+    /** What is waited for in one session of the member. */
+    private final class Orders {
+
+        private final Session session;
+        private final List<Order> waiting = new ArrayList<>();
+        private int making;
+
+        Orders(Session session) {
+            this.session = session;
+        }
+
+        CompletableFuture<Void> add(int sessions) {
+            Order order = new Order(sessions, new CompletableFuture<>());
+            waiting.add(order);
+            proceed();
+            return order.done;
+        }
+
+        private void proceed() {
+            int has = session.all().size();
+            List<Order> ready =
+                    waiting.stream().filter(order -> order.sessions <= has).toList();
+            waiting.removeAll(ready);
+            int most = waiting.stream().mapToInt(Order::sessions).max().orElse(0);
+            int missing = Math.min(most - has, AT_A_TIME) - making;
+            making += Math.max(0, missing);
+            for (int i = 0; i < missing; i++) {
+                one(session).whenComplete((done, problem) -> ended(problem));
+            }
+            ready.forEach(order -> order.done.complete(null));
+        }
+
+        /** After a failure no more are begun until they are asked for again. */
+        private void ended(@Nullable Throwable problem) {
+            making--;
+            if (problem == null) {
+                proceed();
+                return;
+            }
+            List<Order> failed = List.copyOf(waiting);
+            waiting.clear();
+            failed.forEach(order -> order.done.completeExceptionally(problem));
+        }
+    }
+
+    private record Order(int sessions, CompletableFuture<Void> done) {}
+
+    private CompletableFuture<Void> one(Session current) {
+        if (current.isOver()) {
+            return CompletableFuture.failedFuture(Session.lost());
+        }
+        SessionLiveness liveness = current.liveness();
+        Object ticket = liveness.asked(loop.now());
+        return api.createSession("distributed-permit " + member.name() + " (permit)")
+                .whenComplete((id, problem) -> {
+                    if (id == null) {
+                        liveness.none(ticket);
+                    } else {
+                        liveness.made(ticket, id);
+                    }
+                })
+                .thenCompose(id -> note(current, id));
+    }
+
+    private CompletableFuture<Void> note(Session current, String spare) {
+        String key = current.additionalKey(spare);
+        List<TxnOperation> ops = List.of(
+                TxnOperation.get(current.fenceKey()),
+                TxnOperation.lock(key, spare, Format.text(Map.of("member", member.id()))),
+                TxnOperation.getTree(key));
+        return api.transact(ops).handle((outcome, problem) -> {
+            if (outcome instanceof Done done && !current.isOver()) {
+                current.addAdditional(spare, done.written().get(1).modified(), loop.now());
+                return null;
+            }
+            current.liveness().gone(spare);
+            api.destroySession(spare);
+            if (outcome instanceof Refused refused) {
+                throw Membership.refused(refused);
+            }
+            throw problem == null ? Session.lost() : Membership.asStoreException(problem);
+        });
+    }
+}

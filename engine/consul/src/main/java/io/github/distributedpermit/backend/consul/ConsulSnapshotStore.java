@@ -1,0 +1,190 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.Commit;
+import io.github.distributedpermit.spi.snapshot.PlannedCommit;
+import io.github.distributedpermit.spi.snapshot.SnapshotStore;
+import io.github.distributedpermit.spi.snapshot.StoreEvents;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consul as a {@link SnapshotStore}, as one member sees it. Thread-safe: everything that has state is confined to the
+ * member's {@link EventLoop}, to which this class passes all calls.
+ */
+final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
+
+    private static final long CLOSE_MILLIS = 300;
+
+    private final ConsulSettings settings;
+    private final Member member;
+    private final EventLoop loop;
+    private final ConsulApi api;
+    private final KeyLayout layout;
+    private final AtomicLong nonces = new AtomicLong();
+    private volatile @Nullable Opened opened;
+
+    /** What exists from {@link #open} on. */
+    private record Opened(Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer) {}
+
+    ConsulSnapshotStore(ConsulSettings settings, Member member, LongSupplier ticker) {
+        this.settings = settings;
+        this.member = member;
+        this.loop = new EventLoop("distributed-permit-consul", ticker);
+        this.api = new ConsulApi(new ConsulHttp(() -> client(settings), settings, loop), settings);
+        this.layout = KeyLayout.of(settings.layout());
+    }
+
+    private static HttpClient client(ConsulSettings settings) {
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .connectTimeout(settings.requestTimeout());
+        settings.tls().ifPresent(builder::sslContext);
+        return builder.build();
+    }
+
+    @Override
+    public void open(StoreEvents events) {
+        KeyUses uses = new KeyUses(settings.prefix(), events);
+        Membership membership = new Membership(api, loop, settings, member, events, uses);
+        AdditionalSessions additional = new AdditionalSessions(api, loop, member);
+        KeyReader reader = new KeyReader(membership, api, layout, loop, settings);
+        KeyCommitter committer = new KeyCommitter(
+                membership,
+                additional,
+                api,
+                layout,
+                loop,
+                member.id(),
+                session -> session + ':' + nonces.incrementAndGet());
+        RecordedPermitsCheck check = new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), uses);
+        UnusedSessions unused = new UnusedSessions(membership, additional, loop, settings.sessionTtl(), uses);
+        opened = new Opened(membership, uses, reader, committer);
+        loop.execute(() -> {
+            membership.work();
+            check.begin();
+            if (settings.layout() == ConsulLayout.LOCK_FILE) {
+                unused.begin();
+            }
+        });
+    }
+
+    private Opened opened() {
+        Opened present = opened;
+        if (present == null) {
+            throw new IllegalStateException("Not opened");
+        }
+        return present;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    Membership membership() {
+        return opened().membership();
+    }
+
+    @Override
+    public Duration session() {
+        return settings.sessionTtl();
+    }
+
+    @Override
+    public CompletionStage<ConsulSnapshot> read(String key) {
+        return onLoop(() -> opened().uses().during(membership(), key, opened().reader()::read));
+    }
+
+    @Override
+    public CompletionStage<Commit<ConsulSnapshot>> commit(PlannedCommit<ConsulSnapshot> planned) {
+        KeyCommitter committer = opened().committer();
+        return onLoop(() -> opened().uses().during(membership(), planned.key(), use -> committer.commit(use, planned)));
+    }
+
+    @Override
+    public CompletionStage<ConsulSnapshot> inspect(String key) {
+        return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
+    }
+
+    /** Runs a task on the loop; it fails if the member has left. */
+    private <T> CompletableFuture<T> onLoop(Supplier<CompletableFuture<T>> task) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        boolean offered = loop.offer(() -> {
+            try {
+                task.get().whenComplete((value, failure) -> {
+                    if (failure != null) {
+                        result.completeExceptionally(Membership.asStoreException(failure));
+                    } else {
+                        result.complete(value);
+                    }
+                });
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(e); // or the key would stay blocked
+                throw e;
+            }
+        });
+        if (!offered) {
+            result.completeExceptionally(
+                    PermitStoreException.permanent("Member " + member.name() + " has left Consul", null));
+        }
+        return result;
+    }
+
+    @Override
+    public ConsulSnapshot assumedUnused(String key) {
+        return new ConsulSnapshot(layout.assumedUnused(KeyNames.of(settings.prefix(), key)), 0, false);
+    }
+
+    /** The guard and the places of the permits make a transaction fail that rests on a snapshot of another state. */
+    @Override
+    public boolean mayCommitUnread(PlannedCommit<ConsulSnapshot> planned, boolean alone) {
+        return opened().committer().isPlain(planned);
+    }
+
+    @Override
+    public CompletionStage<Set<String>> release(Set<String> keys) {
+        return onLoop(() -> {
+            opened().uses().release(keys);
+            return CompletableFuture.completedFuture(keys);
+        });
+    }
+
+    @Override
+    public @Nullable PermitStoreException refusal(String key, int limit) {
+        return limit <= ConsulPermitBackend.MAX_LIMIT
+                ? null
+                : PermitStoreException.permanent(
+                        "A key in Consul has at most %d permits, so limit %d of key '%s' is refused"
+                                .formatted(ConsulPermitBackend.MAX_LIMIT, limit, KeyNames.shown(key)),
+                        null);
+    }
+
+    @Override
+    public void close() {
+        CountDownLatch done = new CountDownLatch(1);
+        try {
+            boolean offered = loop.offer(() -> membership().close().whenComplete((gone, failure) -> done.countDown()));
+            if (offered && !done.await(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
+                System.getLogger(ConsulSnapshotStore.class.getName())
+                        .log(
+                                System.Logger.Level.DEBUG,
+                                "Consul did not confirm the end of the session within %d ms".formatted(CLOSE_MILLIS));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        api.close();
+        loop.end();
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.spi.Holding;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a member that was served finds in its inbox.
+ *
+ * @param slot the lowest of its slots
+ * @param nonce different each time
+ */
+record GrantNotice(int permits, int limit, boolean contended, boolean over, int slot, String nonce) {
+
+    private static final System.Logger LOG = System.getLogger(GrantNotice.class.getName());
+
+    GrantNotice(Holding holding, int slot, String nonce) {
+        this(holding.permits(), holding.limit(), holding.contended(), holding.over(), slot, nonce);
+    }
+
+    String text() {
+        return Format.text(Map.of(
+                "permits",
+                permits,
+                "limit",
+                limit,
+                "contended",
+                contended,
+                "over",
+                over,
+                "slot",
+                slot,
+                "nonce",
+                nonce));
+    }
+
+    /** Empty if the notice is damaged, or only newer versions may use it. */
+    static Optional<GrantNotice> of(KeyValue entry) {
+        try {
+            JsonObject json = Json.object(entry.value());
+            return Format.of(json).isReadable() ? Optional.of(of(json)) : Optional.empty();
+        } catch (MalformedJsonException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "The notice at Consul's key " + entry.key()
+                            + " is damaged and is ignored; the next claim finds the grant",
+                    e);
+            return Optional.empty();
+        }
+    }
+
+    private static GrantNotice of(JsonObject json) {
+        return new GrantNotice(
+                json.count("permits"),
+                json.count("limit"),
+                json.flag("contended"),
+                json.flag("over"),
+                json.count("slot"),
+                json.text("nonce"));
+    }
+
+    Holding holding(long sequence, long version) {
+        return new Holding(permits, limit, sequence, version, contended, over, Optional.empty());
+    }
+}

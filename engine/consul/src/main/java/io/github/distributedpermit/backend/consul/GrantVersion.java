@@ -1,0 +1,46 @@
+package io.github.distributedpermit.backend.consul;
+
+/**
+ * Computes the versions of one member's record of one key. A version consists of a Raft index, a count of what the member
+ * received at that index, and the lowest place among the member's permits. Versions grow, and no other member has the same
+ * version for a grant: at one index, a place belongs to one member.
+ */
+final class GrantVersion {
+
+    private static final int PLACE_BITS = 10;
+    private static final int COUNT_BITS = 12;
+    private static final long MAX_COUNT = (1L << COUNT_BITS) - 1;
+
+    /** The place of a member without permits, which gets no token. */
+    static final int NO_PLACE = (1 << PLACE_BITS) - 1;
+
+    private GrantVersion() {}
+
+    /**
+     * The version of an answer.
+     *
+     * @param index the highest index that the member has received
+     * @param own whether the index is that of the member's own change, which precedes what others read at it
+     * @param last the version that the member was given last; 0 if none
+     */
+    static long ofAnswer(long index, boolean own, int place, long last) {
+        long lastIndex = last >>> (PLACE_BITS + COUNT_BITS);
+        if (index > lastIndex || last == 0) {
+            return of(index, own ? 0 : 1, place);
+        }
+        if (!own) {
+            return last; // nothing was written since
+        }
+        long lastCount = (last >>> PLACE_BITS) & MAX_COUNT;
+        return of(lastIndex, Math.min(MAX_COUNT, lastCount + 1), place);
+    }
+
+    /** The version of a notice that another member wrote at this index. */
+    static long ofNotice(long index, int place) {
+        return of(index, 0, place);
+    }
+
+    private static long of(long index, long count, int place) {
+        return index << (PLACE_BITS + COUNT_BITS) | count << PLACE_BITS | place;
+    }
+}

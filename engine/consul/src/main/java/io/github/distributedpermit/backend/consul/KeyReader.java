@@ -1,0 +1,92 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
+import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads keys. Consul answers a plain read before it has replayed its log, so that what seems to be lost is confirmed by a
+ * consistent read, which costs the servers a round among themselves. Confined to the event loop.
+ */
+final class KeyReader {
+
+    private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final Membership membership;
+    private final ConsulApi api;
+    private final KeyLayout layout;
+    private final EventLoop loop;
+    private final long patience;
+
+    KeyReader(Membership membership, ConsulApi api, KeyLayout layout, EventLoop loop, ConsulSettings settings) {
+        this.membership = membership;
+        this.api = api;
+        this.layout = layout;
+        this.loop = loop;
+        this.patience = 2 * TimeUnit.NANOSECONDS.convert(settings.requestTimeout());
+    }
+
+    /** For a claim, or a check of the member's permits. */
+    CompletableFuture<ConsulSnapshot> read(KeyUse use) {
+        boolean consistent = use.takeCheck();
+        return membership
+                .session()
+                .thenCompose(session -> read(use, session, consistent))
+                .whenComplete((snapshot, failure) -> {
+                    if (failure != null) {
+                        use.outdated();
+                    }
+                });
+    }
+
+    private CompletableFuture<ConsulSnapshot> read(KeyUse use, Session session, boolean consistent) {
+        return read(use.names(), session, consistent, loop.now() + patience)
+                .thenCompose(tree -> consistent || use.missing(session, tree) == 0
+                        ? CompletableFuture.completedFuture(use.received(session, tree, false))
+                        : read(use, session, true));
+    }
+
+    /** For operators: nothing is remembered of it. */
+    CompletableFuture<ConsulSnapshot> inspect(KeyNames names) {
+        return membership
+                .session()
+                .thenCompose(session -> read(names, session, false, loop.now() + patience))
+                .thenApply(tree -> new ConsulSnapshot(tree, tree.index(), false));
+    }
+
+    private CompletableFuture<KeyTree> read(KeyNames names, Session session, boolean consistent, long deadline) {
+        List<TxnOperation> ops = List.of(TxnOperation.get(session.fenceKey()), TxnOperation.getTree(names.tree()));
+        return (consistent ? api.readConsistently(ops) : api.transact(ops))
+                .handle((outcome, failure) -> {
+                    if (failure != null) {
+                        return CompletableFuture.<KeyTree>failedFuture(Membership.asStoreException(failure));
+                    }
+                    if (session.isOver()) {
+                        return CompletableFuture.<KeyTree>failedFuture(Session.lost());
+                    }
+                    return outcome instanceof Done done
+                            ? CompletableFuture.completedFuture(layout.read(names, done.tree()))
+                            : refused(names, session, consistent, deadline, (Refused) outcome);
+                })
+                .thenCompose(tree -> tree);
+    }
+
+    /** A leader that has not replayed all of its log does not have the fence yet either. */
+    private CompletableFuture<KeyTree> refused(
+            KeyNames names, Session session, boolean consistent, long deadline, Refused refused) {
+        if (refused.isDenied() || !refused.names(session.fenceKey())) {
+            return CompletableFuture.failedFuture(Membership.refused(refused));
+        }
+        return membership.confirmLoss(session).thenCompose(lost -> {
+            if (lost || session.isOver()) {
+                return CompletableFuture.failedFuture(Session.lost());
+            }
+            if (loop.now() - deadline > 0) {
+                return CompletableFuture.failedFuture(Membership.refused(refused));
+            }
+            return loop.pause(PAUSE).thenCompose(done -> read(names, session, consistent, deadline));
+        });
+    }
+}

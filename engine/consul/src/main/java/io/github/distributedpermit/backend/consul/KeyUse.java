@@ -1,0 +1,156 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.snapshot.StoreEvents;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a member has to remember of a key in which it holds or waits, in one session: the permits that Consul must have
+ * recorded, the last tree, and a notice that arrived while a request was under way. The layer has at most one request of a
+ * key under way. Confined to the event loop.
+ */
+final class KeyUse {
+
+    private static final System.Logger LOG = System.getLogger(KeyUse.class.getName());
+
+    private final KeyNames names;
+    private final StoreEvents events;
+    private final RecordedPermits recorded = new RecordedPermits();
+
+    private @Nullable KeyTree latest;
+    private @Nullable KeyValue notice;
+    private long seen;
+    private boolean busy;
+    private boolean checkDue;
+    private boolean mayHaveNotice;
+
+    KeyUse(KeyNames names, StoreEvents events) {
+        this.names = names;
+        this.events = events;
+    }
+
+    KeyNames names() {
+        return names;
+    }
+
+    RecordedPermits recorded() {
+        return recorded;
+    }
+
+    /** The last tree, unless it may be out of date or a request is under way. */
+    @Nullable
+    KeyTree latest() {
+        return busy ? null : latest;
+    }
+
+    boolean isBusy() {
+        return busy;
+    }
+
+    /** A request begins. */
+    void begin() {
+        busy = true;
+    }
+
+    /**
+     * A request has ended. Delivers what arrived meanwhile.
+     *
+     * @param sameSession whether it ended in the session in which it began
+     */
+    void end(boolean sameSession) {
+        busy = false;
+        KeyValue unread = notice;
+        notice = null;
+        if (unread != null && sameSession) {
+            deliver(unread);
+        }
+    }
+
+    /** Whether the inbox may contain a notice for this key. */
+    boolean mayHaveNotice() {
+        return mayHaveNotice;
+    }
+
+    void mayHaveNotice(boolean may) {
+        mayHaveNotice = may;
+    }
+
+    /** Has the key read, consistently, because permits of this member may have been deleted from outside. */
+    void check() {
+        checkDue = true;
+        events.check(names.key());
+    }
+
+    /** Whether the next read has to be consistent; once. */
+    boolean takeCheck() {
+        boolean due = checkDue;
+        checkDue = false;
+        return due;
+    }
+
+    int missing(Session session, KeyTree tree) {
+        return recorded.missing(tree.permitNames(session.id()));
+    }
+
+    /**
+     * The key was read, or changed by this member. If permits are missing, the core receives this as a notice of its own:
+     * an answer that also grants new permits would hide it.
+     */
+    ConsulSnapshot received(Session session, KeyTree tree, boolean own) {
+        Set<String> permits = tree.permitNames(session.id());
+        int missing = recorded.missing(permits);
+        int left = recorded.count() - missing;
+        recorded.seen(permits);
+        latest = tree;
+        seen = Math.max(seen, tree.index());
+        if (missing > 0) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "Consul has no record any more of %d of the permits that this member held of key '%s': keys under %s were deleted or changed from outside. The calls that hold them are notified of the loss"
+                            .formatted(missing, names.encoded(), names.tree()));
+            events.reduced(names.key(), left);
+        }
+        return new ConsulSnapshot(tree, seen, own);
+    }
+
+    /** A request failed, or another member has changed the key. */
+    void outdated() {
+        latest = null;
+    }
+
+    /** Whether nothing has to be remembered. */
+    boolean isUnused(Session session) {
+        KeyTree tree = latest;
+        return !busy
+                && notice == null
+                && !mayHaveNotice
+                && !checkDue
+                && tree != null
+                && tree.isWithout(session.id())
+                && recorded.count() == 0;
+    }
+
+    /** A notice has arrived. While a request is under way, its answer may already include the grant. */
+    void notified(KeyValue arrived) {
+        if (busy) {
+            notice = arrived;
+        } else {
+            deliver(arrived);
+        }
+    }
+
+    private void deliver(KeyValue arrived) {
+        if (arrived.modified() <= seen) {
+            return; // an answer included the grant, which may have been returned since
+        }
+        GrantNotice read = GrantNotice.of(arrived).orElse(null);
+        if (read == null) {
+            events.changed(names.key()); // the next claim says whether this version can use the key at all
+            return;
+        }
+        latest = null;
+        seen = arrived.modified();
+        recorded.granted(read.permits());
+        events.served(names.key(), read.holding(-1, GrantVersion.ofNotice(seen, read.slot())));
+    }
+}

@@ -1,0 +1,68 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.snapshot.StoreEvents;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/**
+ * The keys in which a member holds, waits, or has a request under way; others need no memory. Confined to the event loop.
+ */
+final class KeyUses {
+
+    private final Map<String, KeyUse> uses = new HashMap<>();
+    private final String prefix;
+    private final StoreEvents events;
+
+    KeyUses(String prefix, StoreEvents events) {
+        this.prefix = prefix;
+        this.events = events;
+    }
+
+    List<KeyUse> all() {
+        return List.copyOf(uses.values());
+    }
+
+    /** Runs the one request of a key. Notices that arrive meanwhile are delivered after it. */
+    <T> CompletableFuture<T> during(Membership membership, String key, Function<KeyUse, CompletableFuture<T>> request) {
+        KeyUse use = uses.computeIfAbsent(
+                KeyEncoding.encode(key), encoded -> new KeyUse(new KeyNames(prefix, key, encoded), events));
+        use.begin();
+        CompletableFuture<T> result;
+        try {
+            result = request.apply(use);
+        } catch (RuntimeException | Error e) {
+            result = CompletableFuture.failedFuture(e);
+        }
+        return result.whenComplete((value, failure) -> {
+            boolean current = uses.get(use.names().encoded()) == use; // not if its session is lost
+            use.end(current);
+            Session session = membership.current();
+            if (session == null || use.isUnused(session)) {
+                uses.remove(use.names().encoded(), use);
+            }
+        });
+    }
+
+    /** The layer does not use these keys any more. */
+    void release(Set<String> keys) {
+        keys.forEach(key -> uses.computeIfPresent(KeyEncoding.encode(key), (name, use) -> use.isBusy() ? use : null));
+    }
+
+    /** A notice has arrived in the inbox. For a key that is not in use it is out of date. */
+    void notified(KeyValue notice) {
+        KeyUse use = uses.get(notice.key().substring(notice.key().lastIndexOf('/') + 1));
+        if (use != null) {
+            use.notified(notice);
+        }
+    }
+
+    /** The session is lost, and everything that was recorded for the member with it. */
+    void forget() {
+        uses.clear();
+    }
+}

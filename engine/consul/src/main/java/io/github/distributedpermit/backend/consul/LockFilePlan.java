@@ -1,0 +1,305 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.LockFileTree.Contender;
+import io.github.distributedpermit.backend.consul.LockFileTree.Document;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.Step;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The difference between a tree of layout lock-file and what a step makes of it, as one transaction. A permit is a
+ * session in the document, so that who waits lays out as many contenders as it may be served. Used once, by one thread.
+ */
+final class LockFilePlan {
+
+    /** 64 without the fence, the document, the guard (2), the final get-tree, the own record, inbox and override. */
+    private static final int ROOM = 56;
+
+    private final LockFileTree tree;
+    private final Step step;
+    private final ChangeRequest request;
+    private final Map<String, PermitRecord> written = new HashMap<>();
+    private final List<TxnOperation> ops = new ArrayList<>();
+    private final SortedSet<String> holders;
+    private final SortedSet<String> ownBefore;
+    private final @Nullable PermitRecord own;
+    private final int target;
+    private final boolean queues;
+    private int waitersAfter;
+
+    private LockFilePlan(LockFileTree tree, Step step, ChangeRequest request) {
+        this.tree = tree;
+        this.step = step;
+        this.request = request;
+        step.written().forEach(record -> written.put(record.member(), record));
+        holders = tree.holders();
+        ownBefore = tree.holdersOf(request.session());
+        own = written.get(request.session());
+        boolean removed = step.removed().contains(request.session());
+        target = removed ? 0 : own == null ? ownBefore.size() : own.permits();
+        queues = own != null ? own.inLine() : !removed && tree.waiting().containsKey(request.session());
+        waitersAfter = tree.waiting().size();
+    }
+
+    static PlannedTransaction of(LockFileTree tree, Step step, ChangeRequest request) {
+        return new LockFilePlan(tree, step, request).build();
+    }
+
+    private PlannedTransaction build() {
+        refuseOtherLimit();
+        int needed = contendersNeeded();
+        if (needed > request.sessions().size()) {
+            return new PlannedTransaction(List.of(), false, true, false, queues, needed);
+        }
+        Set<String> kept = chooseOwn(needed);
+        SortedSet<String> laid = tree.contendersOf(request.session());
+        List<String> missing = kept.stream().filter(s -> !isLaid(s)).toList();
+        if (missing.size() > ROOM) {
+            missing.subList(0, ROOM).forEach(this::lay);
+            ops.addAll(0, guards(tree.holders(), waitersAfter)); // a session that is laid out again must not hold again
+            return new PlannedTransaction(ops, false, true, false, queues, needed);
+        }
+        missing.forEach(this::lay);
+        boolean isPart = false;
+        for (String session : laid) {
+            if (!kept.contains(session)) {
+                isPart |= ops.size() >= ROOM;
+                if (ops.size() < ROOM) {
+                    ops.add(TxnOperation.delete(tree.names().contender(session)));
+                }
+            }
+        }
+        serveAll();
+        writeOwnRecord();
+        if (request.inbox() && target == 0 && !queues) {
+            ops.add(TxnOperation.delete(tree.names().inbox(request.session())));
+        }
+        request.override().ifPresent(this::writeOverride);
+        boolean isChanged = !holders.equals(
+                tree.lock() == null ? new TreeSet<>() : tree.lock().holders());
+        if (!ops.isEmpty() || isChanged) {
+            ops.addAll(0, guards(holders, waitersAfter));
+        }
+        boolean isPlain = tree.waiting().isEmpty()
+                && waitersAfter == 0
+                && request.override().isEmpty()
+                && target == request.wanted();
+        return new PlannedTransaction(List.copyOf(ops), isPlain, isPart, target > ownBefore.size(), queues, needed);
+    }
+
+    /** The limit of other clients stays: with another limit, {@code consul lock} would stop with an error. */
+    private void refuseOtherLimit() {
+        Document lock = tree.lock();
+        int declared = request.declared().orElse(0);
+        if (lock != null
+                && declared != 0
+                && lock.limit() != declared
+                && (target > ownBefore.size() || queues)
+                && tree.hasForeignHolders()) {
+            throw PermitStoreException.permanent(
+                    "Consul's key " + tree.names().lockFile() + " is held with limit " + lock.limit()
+                            + " by clients other than this application, which uses " + declared
+                            + "; both must use one limit",
+                    null);
+        }
+    }
+
+    /** One for each permit, and one for each that the line may bring. */
+    private int contendersNeeded() {
+        PermitRecord record = own;
+        if (!queues) {
+            return target;
+        }
+        int wanted = record == null ? wantedInLine() : record.wanted();
+        return Math.min(Math.max(target, wanted), ConsulPermitBackend.MAX_LIMIT);
+    }
+
+    private int wantedInLine() {
+        QueuedMember waiting = tree.waiting().get(request.session());
+        return waiting == null ? 0 : waiting.wanted();
+    }
+
+    /** Which sessions hold: those that do, as many as may stay, then further ones. Answers all that keep a contender. */
+    private Set<String> chooseOwn(int needed) {
+        Set<String> order = new LinkedHashSet<>(ownBefore);
+        order.addAll(tree.contendersOf(request.session()));
+        order.addAll(request.sessions());
+        order.retainAll(new LinkedHashSet<>(request.sessions()));
+        Set<String> kept = new LinkedHashSet<>();
+        holders.removeAll(ownBefore);
+        for (String session : order) {
+            if (kept.size() < target) {
+                holders.add(session);
+            }
+            if (kept.size() < needed) {
+                kept.add(session);
+            }
+        }
+        return kept;
+    }
+
+    private boolean isLaid(String session) {
+        Contender known = tree.contenders().get(session);
+        boolean grows = queues || target > ownBefore.size();
+        return known != null && (!grows || known.limit() == limit());
+    }
+
+    /** Its own, also if the change serves it without a claim: that of an override is no limit of a contender. */
+    private int limit() {
+        return request.declared().orElseGet(() -> limitOf(tree.contendersOf(request.session())));
+    }
+
+    /** The highest that these sessions of ours declared. */
+    private int limitOf(Set<String> sessions) {
+        return sessions.stream()
+                .map(session -> tree.contenders().get(session))
+                .filter(Objects::nonNull)
+                .mapToInt(Contender::limit)
+                .max()
+                .orElse(1);
+    }
+
+    private void lay(String session) {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("main", request.session());
+        body.put("member", request.member());
+        body.put("limit", limit());
+        ops.add(TxnOperation.lock(tree.names().contender(session), session, Format.text(body))
+                .flags(LockFileTree.FLAGS));
+    }
+
+    /** As many of the served, in their order, as there is room for and as have laid out their contenders. */
+    private void serveAll() {
+        Map<String, Holding> taken = new LinkedHashMap<>();
+        for (Map.Entry<String, Holding> served : step.served().entrySet()) {
+            String session = served.getKey();
+            if (session.equals(request.session())) {
+                continue; // itself is served without a notice
+            }
+            SortedSet<String> spare = tree.contendersOf(session);
+            spare.removeAll(tree.holdersOf(session));
+            int missing = served.getValue().permits() - tree.permits(session);
+            if (spare.size() < missing || ops.size() + 2 * (taken.size() + 1) > ROOM) {
+                break;
+            }
+            spare.stream().limit(missing).forEach(holders::add);
+            taken.put(session, served.getValue());
+        }
+        taken.forEach(this::tell);
+    }
+
+    private void tell(String session, Holding holding) {
+        QueuedMember waiting = tree.waiting().get(session);
+        PermitRecord record = written.get(session);
+        if (waiting == null || record == null) {
+            throw new IllegalStateException("Only who waits is served: " + session);
+        }
+        String name = tree.names().waiting(session);
+        if (record.inLine()) {
+            long since = record.since().orElseThrow();
+            ops.add(TxnOperation.cas(name, waiting.index(), waiting.text(record, since)));
+        } else {
+            ops.add(TxnOperation.deleteCas(name, waiting.index()));
+            waitersAfter--;
+        }
+        String notice = new GrantNotice(holding, placeOf(session), request.nonce()).text();
+        ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
+    }
+
+    /** In the document as it will be. */
+    private int placeOf(String session) {
+        SortedSet<String> theirs = tree.contendersOf(session);
+        int place = 0;
+        for (String holder : holders) {
+            if (theirs.contains(holder)) {
+                break;
+            }
+            place++;
+        }
+        return place;
+    }
+
+    private void writeOwnRecord() {
+        QueuedMember known = tree.waiting().get(request.session());
+        String name = tree.names().waiting(request.session());
+        PermitRecord record = own;
+        if (record != null && record.inLine()) {
+            long since = record.since().orElseThrow();
+            if (known == null) {
+                ops.add(TxnOperation.lock(name, request.session(), QueuedMember.text(record, request.member(), since)));
+                waitersAfter++;
+            } else if (!known.isSame(record, since)) {
+                ops.add(TxnOperation.cas(name, known.index(), known.text(record, since)));
+            }
+        } else if (known != null && !queues) {
+            ops.add(TxnOperation.deleteCas(name, known.index()));
+            waitersAfter--;
+        }
+    }
+
+    private void writeOverride(OptionalInt limit) {
+        String name = tree.names().override();
+        ops.add(
+                limit.isPresent()
+                        ? TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt())))
+                        : TxnOperation.delete(name));
+    }
+
+    /** The document guards the permits; the guard of the queue exists while a member waits. */
+    private List<TxnOperation> guards(SortedSet<String> after, int waiters) {
+        List<TxnOperation> guards = new ArrayList<>();
+        guards.add(document(after));
+        String line = tree.names().line();
+        String value = Format.text(tree.lineJson(), Map.of("nonce", request.nonce()));
+        if (waiters == 0) {
+            guards.add(
+                    tree.lineIndex() == 0
+                            ? TxnOperation.checkNotExists(line)
+                            : TxnOperation.deleteCas(line, tree.lineIndex()));
+        } else if (tree.lineIndex() == 0) {
+            guards.add(TxnOperation.cas(line, 0, value));
+            guards.add(TxnOperation.lock(line, request.session(), value));
+        } else {
+            guards.add(TxnOperation.cas(line, tree.lineIndex(), value));
+        }
+        return guards;
+    }
+
+    /** Left empty, it would stop everybody who comes with another limit, so that the last holder deletes it. */
+    private TxnOperation document(SortedSet<String> after) {
+        String name = tree.names().lockFile();
+        Document lock = tree.lock();
+        if (after.isEmpty()) {
+            return lock == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, lock.index());
+        }
+        if (lock != null && lock.holders().equals(after)) {
+            return TxnOperation.checkIndex(name, lock.index());
+        }
+        boolean foreign = tree.hasForeignHolders();
+        boolean setsLimit = !foreign && target > ownBefore.size();
+        int limit = lock == null || setsLimit ? request.declared().orElseGet(() -> limitOf(after)) : lock.limit();
+        Map<String, Object> all = new LinkedHashMap<>();
+        after.forEach(holder -> all.put(holder, true));
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("Limit", limit);
+        body.put("Holders", all);
+        if (lock != null) {
+            lock.json().members().forEach(body::putIfAbsent); // HashiCorp's client drops what it does not know
+        }
+        return TxnOperation.cas(name, lock == null ? 0 : lock.index(), JsonText.of(body))
+                .flags(LockFileTree.FLAGS);
+    }
+}

@@ -1,0 +1,82 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * A member in the queue; the fields are those of a {@link PermitRecord}.
+ *
+ * @param json all of it, also what this version does not know
+ */
+record QueuedMember(
+        String session,
+        String member,
+        int wanted,
+        int unit,
+        int least,
+        int limit,
+        long since,
+        long index,
+        JsonObject json) {
+
+    static QueuedMember of(String session, KeyValue entry) {
+        if (!session.equals(entry.session())) {
+            throw new MalformedJsonException("a member in the queue is bound to its session");
+        }
+        JsonObject json = Format.read(entry);
+        return new QueuedMember(
+                session,
+                json.text("member"),
+                json.count("wanted"),
+                json.count("unit"),
+                json.count("least"),
+                json.count("limit"),
+                json.number("since"),
+                entry.modified(),
+                json);
+    }
+
+    /** Of a member that has just begun to wait. */
+    static String text(PermitRecord record, String member, long since) {
+        return text(JsonObject.EMPTY, record, member, since);
+    }
+
+    /** Of this member, which goes on waiting. */
+    String text(PermitRecord record, long place) {
+        return text(json, record, member, place);
+    }
+
+    private static String text(JsonObject before, PermitRecord record, String member, long since) {
+        return Format.text(
+                before,
+                Map.of(
+                        "member", member,
+                        "wanted", record.wanted(),
+                        "unit", record.unit(),
+                        "least", record.least(),
+                        "limit", record.limit(),
+                        "since", since));
+    }
+
+    /** Whether the record says what Consul has. */
+    boolean isSame(PermitRecord now, long place) {
+        return wanted == now.wanted()
+                && unit == now.unit()
+                && least == now.least()
+                && limit == now.limit()
+                && since == place;
+    }
+
+    PermitRecord record(int permits) {
+        return new PermitRecord(
+                session, permits, -1, 0, wanted, unit, least, limit, OptionalLong.of(since), PermitRecord.NEVER);
+    }
+
+    /** Of a session that holds and does not wait. */
+    static PermitRecord holder(String session, int permits, int limit) {
+        return new PermitRecord(
+                session, permits, -1, 0, permits, 0, 0, limit, OptionalLong.empty(), PermitRecord.NEVER);
+    }
+}

@@ -1,0 +1,80 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * When each session of a member was last confirmed: the time at which its making or renewal was sent, by the monotonic
+ * clock. All of the member's permits are good for as long as its oldest session is. Confined.
+ */
+final class SessionLiveness {
+
+    private final Map<String, Long> confirmed = new LinkedHashMap<>();
+    private final Map<Object, Long> asked = new HashMap<>();
+
+    SessionLiveness(String session, long sent) {
+        confirmed.put(session, sent);
+    }
+
+    /** A further session is asked for. It is counted from now on, so that nothing later is vouched for before it is known. */
+    Object asked(long sent) {
+        Object ticket = new Object();
+        asked.put(ticket, sent);
+        return ticket;
+    }
+
+    /** There is no session for this ticket. */
+    void none(Object ticket) {
+        asked.remove(ticket);
+    }
+
+    /** There is a session for this ticket. */
+    void made(Object ticket, String session) {
+        Long sent = asked.remove(ticket);
+        if (sent != null) {
+            confirmed.put(session, sent);
+        }
+    }
+
+    void gone(String session) {
+        confirmed.remove(session);
+    }
+
+    /** A renewal sent at this time is confirmed. */
+    void renewed(String session, long sent) {
+        confirmed.computeIfPresent(session, (id, before) -> sent - before > 0 ? sent : before);
+    }
+
+    /** When all sessions were alive, those included of which it is not known yet whether they exist. */
+    long oldest() {
+        return oldest(Stream.concat(confirmed.values().stream(), asked.values().stream()));
+    }
+
+    /** When all sessions that can be renewed were alive. */
+    long oldestConfirmed() {
+        return oldest(confirmed.values().stream());
+    }
+
+    private static long oldest(Stream<Long> times) {
+        return times.reduce((a, b) -> b - a < 0 ? b : a).orElseThrow();
+    }
+
+    /** Sessions not confirmed since this time, those first that were tried longest ago. */
+    List<String> due(long since) {
+        return confirmed.entrySet().stream()
+                .filter(entry -> entry.getValue() - since <= 0)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** A renewal is sent; where not all can be, the others come first the next time. */
+    void tried(String session) {
+        Long sent = confirmed.remove(session);
+        if (sent != null) {
+            confirmed.put(session, sent);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.github.distributedpermit.backend.consul;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * An operation of a transaction.
+ *
+ * @param answered whether the results of the transaction have an entry for it
+ */
+record TxnOperation(Map<String, Object> json, boolean answered) {
+
+    static TxnOperation get(String key) {
+        return new TxnOperation(fields("get", key), true);
+    }
+
+    static TxnOperation getTree(String prefix) {
+        return new TxnOperation(fields("get-tree", prefix), true);
+    }
+
+    static TxnOperation set(String key, String value) {
+        return new TxnOperation(withValue(fields("set", key), value), true);
+    }
+
+    /** Writes if the key was last changed at this index; 0: if it does not exist. A lock on it stays. */
+    static TxnOperation cas(String key, long index, String value) {
+        return new TxnOperation(withIndex(withValue(fields("cas", key), value), index), true);
+    }
+
+    /** Writes and binds the key to a session, unless another has it. */
+    static TxnOperation lock(String key, String session, String value) {
+        return new TxnOperation(withSession(withValue(fields("lock", key), value), session), true);
+    }
+
+    static TxnOperation unlock(String key, String session) {
+        return new TxnOperation(withSession(fields("unlock", key), session), true);
+    }
+
+    static TxnOperation checkIndex(String key, long index) {
+        return new TxnOperation(withIndex(fields("check-index", key), index), true);
+    }
+
+    static TxnOperation checkNotExists(String key) {
+        return new TxnOperation(fields("check-not-exists", key), false);
+    }
+
+    /** Fails unless this session has locked the key. */
+    static TxnOperation checkSession(String key, String session) {
+        return new TxnOperation(withSession(fields("check-session", key), session), true);
+    }
+
+    static TxnOperation delete(String key) {
+        return new TxnOperation(fields("delete", key), false);
+    }
+
+    static TxnOperation deleteCas(String key, long index) {
+        return new TxnOperation(withIndex(fields("delete-cas", key), index), false);
+    }
+
+    private static Map<String, Object> fields(String verb, String key) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("Verb", verb);
+        fields.put("Key", key);
+        return fields;
+    }
+
+    private static Map<String, Object> withValue(Map<String, Object> fields, String value) {
+        fields.put("Value", Base64.getEncoder().encodeToString(value.getBytes(StandardCharsets.UTF_8)));
+        return fields;
+    }
+
+    private static Map<String, Object> withIndex(Map<String, Object> fields, long index) {
+        fields.put("Index", index);
+        return fields;
+    }
+
+    private static Map<String, Object> withSession(Map<String, Object> fields, String session) {
+        fields.put("Session", session);
+        return fields;
+    }
+
+    TxnOperation flags(long flags) {
+        Map<String, Object> fields = new LinkedHashMap<>(json);
+        // unsigned: HashiCorp's flags are above Long.MAX_VALUE
+        fields.put("Flags", new UnsignedLong(flags));
+        return new TxnOperation(fields, answered);
+    }
+
+    /** Prints its 64 bits without a sign. */
+    static final class UnsignedLong extends Number {
+
+        private static final long serialVersionUID = 1L;
+
+        private final long bits;
+
+        UnsignedLong(long bits) {
+            this.bits = bits;
+        }
+
+        @Override
+        public int intValue() {
+            return (int) bits;
+        }
+
+        @Override
+        public long longValue() {
+            return bits;
+        }
+
+        @Override
+        public float floatValue() {
+            return bits;
+        }
+
+        @Override
+        public double doubleValue() {
+            return bits;
+        }
+
+        @Override
+        public String toString() {
+            return Long.toUnsignedString(bits);
+        }
+    }
+}

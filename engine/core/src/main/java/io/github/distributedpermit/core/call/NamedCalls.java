@@ -1,0 +1,188 @@
+package io.github.distributedpermit.core.call;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.PermitState;
+import io.github.distributedpermit.core.key.Grant;
+import io.github.distributedpermit.core.key.KeyQueue;
+import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.key.Outcome;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.Waiter;
+import io.github.distributedpermit.core.member.KeyRegistry;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The entrance for the calls of one name: checks a request, tries the fast path for an idle permit, and otherwise puts a
+ * {@link Waiter} into the key's queue and waits, parked ({@link ParkedCall}) or with a future ({@link FutureCall}).
+ * Thread-safe. Whatever it throws, the call has left the queue and holds nothing.
+ */
+public final class NamedCalls implements NamedPermits {
+
+    private final PermitStats stats;
+    private final KeyRegistry registry;
+    private final Outcomes outcomes;
+    private final StateQueries states;
+
+    public NamedCalls(PermitStats stats, KeyRegistry registry, Outcomes outcomes, StateQueries states) {
+        this.stats = stats;
+        this.registry = registry;
+        this.outcomes = outcomes;
+        this.states = states;
+    }
+
+    @Override
+    public String name() {
+        return stats.name();
+    }
+
+    @Override
+    public Permit acquire(String key) throws InterruptedException {
+        return acquire(request(key));
+    }
+
+    @Override
+    public PermitRequest request(String key) {
+        return PermitRequest.builder(key).timeout(stats.definition.timeout()).build();
+    }
+
+    @Override
+    public Optional<Permit> tryAcquire(String key) throws InterruptedException {
+        return tryAcquire(PermitRequest.builder(key).withoutWaiting().build());
+    }
+
+    @Override
+    public CompletableFuture<PermitState> stateAsync(String key) {
+        return states.query(stats, PermitRequest.of(key).key());
+    }
+
+    @Override
+    public PermitState state(String key) {
+        return states.await(stats, PermitRequest.of(key).key());
+    }
+
+    @Override
+    public Permit acquire(PermitRequest asked) throws InterruptedException {
+        check(asked);
+        PermitRequest request = normal(asked);
+        if (Thread.interrupted()) {
+            throw new InterruptedException("Interrupted before waiting for permit '%s', key '%s'"
+                    .formatted(LogSafe.escape(stats.name()), LogSafe.escape(request.key())));
+        }
+        long now = registry.now();
+        Grant idle = idle(request, now);
+        if (idle != null) {
+            return outcomes.taken(stats, idle);
+        }
+        ParkedCall call = new ParkedCall(stats, request, now);
+        Outcome outcome = call.await(enter(request, call.waiter()), outcomes);
+        return outcomes.permit(stats, request, call.waiter(), outcome);
+    }
+
+    @Override
+    public Permit acquireUninterruptibly(PermitRequest asked) {
+        check(asked);
+        PermitRequest request = normal(asked);
+        long now = registry.now();
+        Grant idle = idle(request, now);
+        if (idle != null) {
+            return outcomes.taken(stats, idle);
+        }
+        ParkedCall call = new ParkedCall(stats, request, now);
+        Outcome outcome = call.awaitUninterruptibly(enter(request, call.waiter()), outcomes);
+        return outcomes.permit(stats, request, call.waiter(), outcome);
+    }
+
+    @Override
+    public CompletableFuture<Permit> acquireAsync(PermitRequest asked) {
+        check(asked);
+        PermitRequest request = normal(asked);
+        FutureCall call = new FutureCall(stats, request, registry, outcomes);
+        Grant idle = idle(request, call.waiter().arrival);
+        if (idle != null) {
+            call.complete(outcomes.taken(stats, idle));
+            return call;
+        }
+        try {
+            call.follow(enter(request, call.waiter()));
+        } catch (PermitRejectedException e) {
+            call.completeExceptionally(e);
+        } catch (RuntimeException | Error e) {
+            giveUp(request, call.waiter());
+            throw e;
+        }
+        return call;
+    }
+
+    /** A time-out of zero is the same as not waiting. */
+    private static PermitRequest normal(PermitRequest request) {
+        boolean patient = request.timeout() == null || !request.timeout().isZero();
+        return patient ? request : request.withoutWaiting();
+    }
+
+    /** A permit that is idle in this process; {@code null} if there is none. */
+    private @Nullable Grant idle(PermitRequest request, long now) {
+        KeyQueue queue = registry.find(request.key());
+        return queue == null ? null : queue.take(stats, request.permits(), now);
+    }
+
+    /** Puts the waiter into the queue of its key; the caller has to wait then. */
+    private KeyQueue enter(PermitRequest request, Waiter waiter) {
+        registry.repair();
+        outcomes.arrived(stats, waiter);
+        KeyQueue entered = null;
+        try {
+            entered = find(request, waiter);
+            return entered;
+        } finally {
+            if (entered == null) {
+                giveUp(request, waiter);
+            }
+        }
+    }
+
+    /** The call ends with an exception: it leaves the queue, and a permit that it has just been granted goes back. */
+    private void giveUp(PermitRequest request, Waiter waiter) {
+        outcomes.left(stats, waiter);
+        KeyQueue queue = registry.find(request.key());
+        if (waiter.decide(Outcome.Abandoned.ABANDONED)) {
+            if (queue != null) {
+                queue.left(waiter);
+            }
+        } else if (waiter.outcome() instanceof Grant grant) {
+            grant.release();
+        }
+    }
+
+    /** Enters the queue of the key, or a new one if that has just been retired. */
+    private KeyQueue find(PermitRequest request, Waiter waiter) {
+        while (true) {
+            KeyQueue queue = registry.queue(request.key(), stats.policy);
+            if (queue == null) {
+                Outcome refused = new Outcome.Refused(Reason.TOO_MANY_KEYS);
+                waiter.decide(refused);
+                throw outcomes.failure(stats, request, waiter, refused);
+            }
+            if (!queue.fits(stats.policy.limit())) {
+                throw new IllegalArgumentException(
+                        "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
+                                .formatted(LogSafe.escape(request.key()), stats.policy.limit(), stats.name()));
+            }
+            if (queue.enter(waiter)) {
+                return queue;
+            }
+        }
+    }
+
+    private void check(PermitRequest request) {
+        if (request.permits() > stats.policy.limit()) {
+            throw new IllegalArgumentException("A call of permit '%s' asks for %d permits, but its limit is %d"
+                    .formatted(stats.name(), request.permits(), stats.policy.limit()));
+        }
+    }
+}

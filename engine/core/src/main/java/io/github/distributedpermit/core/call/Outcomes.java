@@ -1,0 +1,129 @@
+package io.github.distributedpermit.core.call;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.key.Grant;
+import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.key.Outcome;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.Waiter;
+import io.github.distributedpermit.core.member.KeyRegistry;
+import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+
+/**
+ * Turns the {@link Outcome} of a call into what its caller sees, a permit or an exception, counts the call in the gauges and
+ * notifies the observer. Thread-safe.
+ */
+public final class Outcomes {
+
+    private final PermitObserver observer;
+    private final KeyRegistry registry;
+    private final String store;
+
+    public Outcomes(PermitObserver observer, KeyRegistry registry, String address) {
+        this.observer = observer;
+        this.registry = registry;
+        this.store = address.isEmpty() ? "The store of permits" : "The store of permits at " + LogSafe.escape(address);
+    }
+
+    /** The permit, or an exception that says why there is none. If this fails, the permit goes back. */
+    Permit permit(PermitStats stats, PermitRequest request, Waiter waiter, Outcome outcome) {
+        if (outcome instanceof Grant grant) {
+            try {
+                left(stats, waiter);
+                if (observer != PermitObserver.NONE) {
+                    observer.acquired(stats.name(), waited(waiter));
+                }
+            } catch (RuntimeException | Error e) {
+                grant.release();
+                throw e;
+            }
+            return grant;
+        }
+        throw failure(stats, request, waiter, outcome);
+    }
+
+    /** The permit of a call that did not have to wait, because a permit was idle in this process. */
+    Permit taken(PermitStats stats, Grant grant) {
+        try {
+            registry.handedOver(stats, grant.weight);
+            observer.acquired(stats.name(), Duration.ZERO);
+        } catch (RuntimeException | Error e) {
+            grant.release();
+            throw e;
+        }
+        return grant;
+    }
+
+    /** The call is counted among the waiting. */
+    void arrived(PermitStats stats, Waiter waiter) {
+        if (waiter.queueing) {
+            stats.waiters.incrementAndGet();
+            waiter.gauged = true;
+        }
+    }
+
+    /** The call is no longer counted among the waiting. */
+    void left(PermitStats stats, Waiter waiter) {
+        if (waiter.gauged) {
+            waiter.gauged = false;
+            stats.waiters.decrementAndGet();
+        }
+    }
+
+    /** The exception for a call that got no permit. */
+    RuntimeException failure(PermitStats stats, PermitRequest request, Waiter waiter, Outcome outcome) {
+        left(stats, waiter);
+        Duration waited = waited(waiter);
+        if (outcome instanceof Outcome.Refused refused) {
+            observer.rejected(stats.name(), refused.reason(), waited);
+            return new PermitRejectedException(
+                    stats.name(), request.key(), refused.reason(), message(stats, request, refused.reason(), waited));
+        }
+        if (outcome instanceof Outcome.Failed failed) {
+            observer.failed(stats.name(), waited);
+            return new PermitBackendException(
+                    "%s failed after %d ms of waiting for permit '%s', key '%s': %s; check the store and its connection settings"
+                            .formatted(
+                                    store,
+                                    waited.toMillis(),
+                                    stats.name(),
+                                    LogSafe.escape(request.key()),
+                                    failed.cause().getMessage()),
+                    clients(failed.cause()));
+        }
+        return new CancellationException("The call for permit '" + stats.name() + "' was cancelled");
+    }
+
+    /** The exception of the store's client; the library's own one, whose message is repeated above, if there is none. */
+    private static Throwable clients(Throwable failure) {
+        return failure instanceof PermitStoreException ours && ours.getCause() != null ? ours.getCause() : failure;
+    }
+
+    private Duration waited(Waiter waiter) {
+        return Duration.ofNanos(Math.max(0, registry.now() - waiter.arrival));
+    }
+
+    private static String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {
+        String what =
+                "permit '%s', key '%s', limit %d".formatted(stats.name(), LogSafe.escape(request.key()), stats.limit());
+        return switch (reason) {
+            case LIMIT_REACHED -> "No free permit: " + what + "; try again later or let the call wait";
+            case TIMED_OUT ->
+                "No permit within " + waited.toMillis() + " ms: " + what + "; raise the limit or the time-out";
+            case LINE_FULL ->
+                stats.policy.maxWaiters() + " calls of this instance wait already: " + what
+                        + "; see distributed-permit.max-waiters";
+            case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;
+            case TOO_MANY_KEYS ->
+                "Too many keys in use by this instance: " + what + "; see distributed-permit.max-keys";
+            case SHUTTING_DOWN -> "The application is shutting down: " + what;
+        };
+    }
+}

@@ -1,0 +1,140 @@
+package io.github.distributedpermit.core.call;
+
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.key.Grant;
+import io.github.distributedpermit.core.key.KeyQueue;
+import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.key.Outcome;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.Waiter;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A call whose own thread waits, parked, until its {@link Waiter} is decided, it is interrupted or its time-out has passed.
+ * Confined to that thread, but for the wake-up.
+ */
+final class ParkedCall {
+
+    private final Waiter waiter;
+    private long deadline;
+
+    ParkedCall(PermitStats stats, PermitRequest request, long now) {
+        Thread caller = Thread.currentThread();
+        this.deadline = deadline(stats, request, now);
+        this.waiter = new Waiter(stats, request.permits(), request.block(), now, outcome -> LockSupport.unpark(caller));
+    }
+
+    /** When the wait ends. A call that does not wait for a permit still waits for the store, for one command time-out. */
+    static long deadline(PermitStats stats, PermitRequest request, long now) {
+        if (!request.block()) {
+            return now + stats.policy.commandTimeout();
+        }
+        Duration timeout = request.timeout();
+        return timeout == null ? Long.MAX_VALUE : now + nanos(timeout);
+    }
+
+    /** The time-out in nanoseconds; a huge one is cut so that it does not overflow. */
+    private static long nanos(Duration timeout) {
+        return timeout.compareTo(LONGEST) > 0 ? LONGEST.toNanos() : timeout.toNanos();
+    }
+
+    private static final Duration LONGEST = Duration.ofDays(365L * 100);
+
+    Waiter waiter() {
+        return waiter;
+    }
+
+    /**
+     * Waits for the outcome. On an interrupt the call leaves the queue, unless it was just served: then it returns with its
+     * permit and the flag of the thread set. On an error it leaves the queue, or gives back what it was granted.
+     */
+    Outcome await(KeyQueue queue, Outcomes outcomes) throws InterruptedException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                Outcome outcome = waiter.outcome();
+                if (outcome != null) {
+                    return outcome;
+                }
+                if (interrupted) {
+                    if (giveUp(queue, Outcome.Abandoned.ABANDONED)) {
+                        interrupted = false;
+                        outcomes.left(waiter.stats, waiter);
+                        long waited = queue.host().now() - waiter.arrival;
+                        throw new InterruptedException("Interrupted after waiting %d ms for permit '%s', key '%s'"
+                                .formatted(
+                                        waited / 1_000_000,
+                                        LogSafe.escape(waiter.stats.name()),
+                                        LogSafe.escape(queue.key())));
+                    }
+                    continue;
+                }
+                park(queue);
+                interrupted = Thread.interrupted();
+            }
+        } catch (RuntimeException | Error e) {
+            outcomes.left(waiter.stats, waiter);
+            if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
+                grant.release();
+            }
+            throw e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Waits for the outcome, also when interrupted; the interrupt flag is set again afterwards. */
+    Outcome awaitUninterruptibly(KeyQueue queue, Outcomes outcomes) {
+        boolean interrupted = false;
+        try {
+            Outcome outcome = waiter.outcome();
+            while (outcome == null) {
+                park(queue);
+                interrupted |= Thread.interrupted();
+                outcome = waiter.outcome();
+            }
+            return outcome;
+        } catch (RuntimeException | Error e) {
+            outcomes.left(waiter.stats, waiter);
+            if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
+                grant.release();
+            }
+            throw e;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Waits until woken, or ends the wait at the time-out. May return early; the caller looks at the outcome. */
+    private void park(KeyQueue queue) {
+        if (deadline == Long.MAX_VALUE) {
+            LockSupport.park(queue);
+            return;
+        }
+        long left = deadline - queue.host().now();
+        if (left > 0) {
+            LockSupport.parkNanos(queue, left);
+            return;
+        }
+        long extended = queue.extendedTime(waiter);
+        if (extended > 0) {
+            deadline = extended;
+        } else {
+            giveUp(queue, queue.atTimeout(waiter));
+        }
+    }
+
+    /** Ends the call with this outcome; {@code false} if it was decided before. */
+    private boolean giveUp(KeyQueue queue, Outcome outcome) {
+        boolean decided = waiter.decide(outcome);
+        if (decided) {
+            queue.left(waiter);
+        }
+        return decided;
+    }
+}

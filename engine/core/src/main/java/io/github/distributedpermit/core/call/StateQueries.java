@@ -1,0 +1,97 @@
+package io.github.distributedpermit.core.call;
+
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitState;
+import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.KeyRegistry;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Asks the store for the state of keys. Continuations of users run on the executor for them, never on a thread of the
+ * store's client. Thread-safe.
+ */
+public final class StateQueries {
+
+    private final KeyRegistry keys;
+    private final CoreEnvironment environment;
+
+    /** Queries of the store that these keys are in. */
+    public StateQueries(KeyRegistry keys, CoreEnvironment environment) {
+        this.keys = keys;
+        this.environment = environment;
+    }
+
+    CompletableFuture<PermitState> query(PermitStats stats, String key) {
+        CompletableFuture<PermitState> result = new CompletableFuture<>();
+        request(stats, key)
+                .whenComplete((state, failure) -> environment.callback(() -> {
+                    if (failure == null) {
+                        result.complete(state);
+                    } else {
+                        result.completeExceptionally(failed(stats, key, failure));
+                    }
+                }));
+        return result;
+    }
+
+    /** Waits on the calling thread, which may be one of the executor that {@link #query} needs. */
+    PermitState await(PermitStats stats, String key) {
+        try {
+            return request(stats, key).join();
+        } catch (CompletionException e) {
+            throw failed(stats, key, e);
+        }
+    }
+
+    private CompletableFuture<PermitState> request(PermitStats stats, String key) {
+        return inspect(key)
+                .toCompletableFuture()
+                .copy() // a time-out of this call is not one of the store
+                .orTimeout(stats.policy.storeTimeout(), TimeUnit.NANOSECONDS)
+                .thenApply(state -> read(stats, state));
+    }
+
+    private static PermitState read(PermitStats stats, KeyState state) {
+        int waiting = state.members().stream()
+                .filter(KeyState.MemberState::waiting)
+                .mapToInt(member -> Math.max(0, member.wanted() - member.permits()))
+                .sum();
+        return new PermitState(state.override().orElse(stats.policy.limit()), state.used(), waiting);
+    }
+
+    /** A backend may throw instead of returning a failed stage. */
+    private CompletionStage<KeyState> inspect(String key) {
+        try {
+            return keys.inspect(key);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private static PermitBackendException failed(PermitStats stats, String key, Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return new PermitBackendException(
+                "The store of permits did not return the state of permit '%s', key '%s': %s; check the store and its connection settings"
+                        .formatted(LogSafe.escape(stats.name()), LogSafe.escape(key), problem(stats, cause)),
+                cause);
+    }
+
+    /** Only the messages of our own exceptions are known to have no secrets. */
+    private static String problem(PermitStats stats, Throwable cause) {
+        if (cause instanceof TimeoutException) {
+            return "no answer within " + TimeUnit.NANOSECONDS.toMillis(stats.policy.storeTimeout()) + " ms";
+        }
+        return cause instanceof PermitStoreException
+                ? String.valueOf(cause.getMessage())
+                : cause.getClass().getSimpleName();
+    }
+}

@@ -1,0 +1,208 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.core.key.Outcome.Failed;
+import io.github.distributedpermit.spi.PermitStoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows the answers and failures of one key's claims, and ends the calls that have to fail because of them. If the
+ * store does not answer, a call waits for it for the store time-out at most. Once no claim of the member has been
+ * answered for that long ({@link StoreContact}), further calls fail at once until one is answered. Guarded by the lock
+ * of the {@link KeyQueue}.
+ */
+final class ClaimFailures {
+
+    private final KeyQueueHost host;
+    private final WaiterQueue waiters;
+    private final Ledger ledger;
+    private final ClaimPlan plan;
+    private final Outage outage;
+    private Policy policy;
+
+    /** When the last claim of this key was answered; -1 before the first answer. */
+    private long answeredAt = -1;
+
+    ClaimFailures(Policy policy, KeyQueueHost host, WaiterQueue waiters, Ledger ledger, ClaimPlan plan) {
+        this.policy = policy;
+        this.host = host;
+        this.waiters = waiters;
+        this.ledger = ledger;
+        this.plan = plan;
+        this.outage = new Outage(policy.commandTimeout());
+    }
+
+    /** Applies other settings. */
+    void adopt(Policy settings) {
+        policy = settings;
+    }
+
+    /** The process stood still for this long: time-outs are extended, since received answers are not read yet. */
+    void stoodStill(long length, long now) {
+        plan.sent.restart(now);
+        outage.skip(length, now);
+        host.contact().stoodStill(length, now);
+    }
+
+    /** Fails claims that are overdue, and calls that have waited for the store for a store time-out. */
+    void lookAtTheClock(long now, boolean leases, Effects effects) {
+        SentClaim late = plan.sent.oldestInFlight();
+        while (late != null && late.isOverdue(now, policy)) {
+            effects.run(late::cancel);
+            failed(late.sequence, unanswered(), now, effects);
+            late = plan.sent.oldestInFlight();
+        }
+        // a store with sessions keeps the records until the session ends
+        if (leases && plan.sent.forgetUntil(now - policy.lease())) {
+            plan.askAgain();
+        }
+        if (!waiters.isEmpty() && outage.length(now) >= policy.storeTimeout()) {
+            waiters.end(waiter -> true, new Failed(cause()), effects);
+        }
+    }
+
+    /** When the waiting calls reach the store time-out; {@link Times#NEVER} if none waits or the store answers. */
+    long hopelessAt() {
+        return waiters.isEmpty() ? Times.NEVER : outage.reaches(policy.storeTimeout());
+    }
+
+    /** A claim was sent. */
+    void sent(long now) {
+        outage.attempted(now);
+        host.contact().outage.attempted(now);
+    }
+
+    /** A claim was answered, even if it had timed out here before. */
+    void landed(long sequence, long now, Effects effects) {
+        if (now >= host.aliveUntil()) {
+            // permits are valid only while the session is confirmed, so this claim counts as failed
+            failed(sequence, unconfirmedSession(), now, effects);
+            return;
+        }
+        SentClaim claim = plan.sent.find(sequence);
+        if (claim != null) {
+            host.contact().answered(claim.age(now), now);
+        } else {
+            host.contact().outage.answered(now); // the claim had timed out, but the store answers
+        }
+        plan.sent.landed(sequence);
+        plan.backoff.answered();
+        outage.answered(now);
+        answeredAt = now;
+    }
+
+    /** A claim has failed, or will not be answered any more. */
+    void failed(long sequence, Throwable cause, long now, Effects effects) {
+        SentClaim claim = plan.sent.find(sequence);
+        if (claim == null || !plan.sent.landed(sequence)) {
+            return;
+        }
+        if (sequence <= ledger.appliedSequence()) {
+            plan.sent.confirmed(ledger.appliedSequence());
+            return;
+        }
+        StoreContact store = host.contact();
+        boolean known = store.outage.isKnown(policy.storeTimeout(), now);
+        boolean permanent = cause instanceof PermitStoreException failure && failure.isPermanent();
+        if (permanent) {
+            // a refusal is an answer of the store, even if repeating the claim does not help
+            store.outage.answered(now);
+        } else {
+            store.outage.failed(cause, claim.at, now);
+        }
+        outage.failed(cause, claim.at, now);
+        plan.failed(now, host.jitter());
+        if (permanent || known) {
+            waiters.end(waiter -> true, new Failed(cause), effects);
+        } else if (waiters.hasTries()) {
+            waiters.end(waiter -> !waiter.queueing && waiter.wasClaimedBy(sequence), new Failed(cause), effects);
+        }
+    }
+
+    /**
+     * Why a call that arrives now fails at once; {@code null} if it may wait. An outage is known only while claims are
+     * sent and fail. So a call that fails at once also requests a claim, for its key or as a probe of the store.
+     */
+    @Nullable
+    Throwable away(long now) {
+        long bound = policy.storeTimeout();
+        Outage known = outage.isKnown(bound, now) ? outage : host.contact().outage;
+        Throwable last = known.failure();
+        if (last == null || !known.isKnown(bound, now)) {
+            return null;
+        }
+        if (known == outage || host.contact().mayProbe(now)) {
+            plan.askAgain();
+        }
+        return PermitStoreException.passing(
+                "%s; nothing was answered for %d ms, so calls fail at once until the store answers again"
+                        .formatted(last.getMessage(), known.length(now) / 1_000_000),
+                last.getCause());
+    }
+
+    /**
+     * Why the store is the cause of a call's time-out; {@code null} if the store answers and had no permit for the
+     * call. An answer that has been awaited for no longer than usual is no failure: then the time-out of the call was
+     * too short.
+     */
+    private @Nullable Throwable failureAtTimeout(Waiter waiter, long now) {
+        SentClaim oldest = plan.sent.oldestInFlight();
+        if (plan.backoff.isFailing() || (oldest != null && oldest.isOverdue(now, policy))) {
+            return cause();
+        }
+        if (answeredAt >= waiter.arrival || waiter.wasClaimedBy(ledger.appliedSequence())) {
+            return null;
+        }
+        StoreContact store = host.contact();
+        long silent = Math.max(oldest == null ? 0 : oldest.age(now), store.outage.length(now));
+        if (store.isUsual(silent)) {
+            return null;
+        }
+        return oldest == null && silent == 0
+                ? null
+                : PermitStoreException.passing("no answer within " + silent / 1_000_000 + " ms", null);
+    }
+
+    /**
+     * Until when a call that does not wait for a permit may wait for the store's answer although its time-out has
+     * passed, because the process stood still or the claim was written with a delay. 0 if it may not.
+     */
+    long extendedTime(Waiter waiter, long now) {
+        if (waiter.queueing) {
+            return 0;
+        }
+        SentClaim oldest = plan.sent.oldestInFlight();
+        long written = oldest != null && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
+        long resumed = host.contact().resumedAt();
+        long answered = resumed > waiter.arrival ? resumed + policy.commandTimeout() : 0;
+        long until = Math.min(Math.max(written, answered), outage.reaches(policy.storeTimeout()));
+        return until > now ? until : 0;
+    }
+
+    /** Whether the store has refused the last claim permanently, so that a repetition changes nothing. */
+    boolean isRefused() {
+        return outage.failure() instanceof PermitStoreException failure && failure.isPermanent();
+    }
+
+    private Throwable cause() {
+        Throwable known = outage.failure();
+        return known != null ? known : unanswered();
+    }
+
+    /** The outcome of a call whose own time-out has passed. */
+    Outcome atTimeout(Waiter waiter, long now) {
+        Throwable failure = failureAtTimeout(waiter, now);
+        if (failure == null && !waiter.queueing) {
+            failure = unanswered();
+        }
+        return failure != null ? new Failed(failure) : Outcome.Refused.TIMED_OUT;
+    }
+
+    private PermitStoreException unanswered() {
+        return PermitStoreException.passing(
+                "no answer within the command time-out of " + policy.commandTimeout() / 1_000_000 + " ms", null);
+    }
+
+    private static PermitStoreException unconfirmedSession() {
+        return PermitStoreException.passing("the session of this member has not been confirmed in time", null);
+    }
+}

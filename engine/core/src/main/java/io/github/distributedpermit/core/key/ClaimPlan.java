@@ -1,0 +1,298 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Claim;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides whether a claim of one key is due and may be sent now, and creates it. The rules are those of the claim
+ * protocol:
+ *
+ * <ul>
+ *   <li>The end of a call alone causes no claim; one claim reports several changes.
+ *   <li>After the member has lowered its count, it owes the store a return until a claim with the lower count is
+ *   confirmed.
+ *   <li>One claim is in flight at a time, except after a pure return, see {@link #maySend}.
+ *   <li>After a failure, claims are sent one at a time, with the pauses of a {@link Backoff}.
+ * </ul>
+ *
+ * <p>Guarded by the lock of the {@link KeyQueue}.
+ */
+final class ClaimPlan {
+
+    /** No claim. */
+    static final long NONE = -1;
+
+    final SentClaims sent = new SentClaims();
+    final Backoff backoff = new Backoff();
+    private final String key;
+    private final SentClaim.Answers answers;
+    private Policy policy;
+
+    // the values of the last claim: a difference from them makes the next claim due
+    private long lastSentAt;
+    private int lastWanted;
+    private int lastUnit;
+    private boolean lastQueue;
+    private @Nullable Waiter lastOldest;
+
+    /** The member has lowered its count, and no confirmed claim has reported that to the store. */
+    private boolean owed;
+
+    /** The sequence of the last claim that reported the lower count; {@link #NONE} if none has been sent. */
+    private long owedCarrier = NONE;
+
+    /** Permits have to go back to the store although calls here want them. */
+    private boolean giveBack;
+
+    /** The sequence of the last claim that gave permits back; {@link #NONE} if none has been sent. */
+    private long giveBackCarrier = NONE;
+    /** A call that does not wait has arrived since the last claim. */
+    private boolean newTry;
+
+    /** A claim is due even if it is equal to the last one. */
+    private boolean again;
+
+    /** A permit passed from call to call since the last claim. */
+    private boolean passedOn;
+
+    /** When the claim is repeated for waiting calls, in case a notification was lost. */
+    private long recheckAt;
+
+    private long rememberedUntil;
+
+    /** When the oldest claim after the last confirmed one was sent; {@link Times#NEVER} if all are confirmed. */
+    private long unconfirmedSince = Times.NEVER;
+
+    ClaimPlan(String key, SentClaim.Answers answers, Policy policy) {
+        this.key = key;
+        this.answers = answers;
+        this.policy = policy;
+    }
+
+    void adopt(Policy settings) {
+        policy = settings;
+    }
+
+    /** The member has lowered its count, so a claim has to report that to the store. */
+    void owe() {
+        owed = true;
+        owedCarrier = NONE;
+    }
+
+    /** Permits go back to the store's queue although calls here would take them, because other members wait. */
+    void giveBack() {
+        owe();
+        giveBack = true;
+        giveBackCarrier = NONE;
+    }
+
+    /** A call has arrived that does not wait: it is rejected only after a claim that was sent on its behalf. */
+    void newTry() {
+        newTry = true;
+    }
+
+    /** Another claim is due, even if it is equal to the last one. */
+    void askAgain() {
+        again = true;
+    }
+
+    /**
+     * A permit passed from call to call without the store, so the next claim reports the age of another oldest waiter.
+     */
+    void passedOn() {
+        passedOn = true;
+    }
+
+    /** Whether a permit passed from call to call since the last claim. */
+    boolean hasPassedOn() {
+        return passedOn;
+    }
+
+    /** The most permits to accept from an answer: permits that are about to be returned must not be granted again. */
+    int cap(int granted) {
+        return giveBack && giveBackCarrier == NONE ? granted : Integer.MAX_VALUE;
+    }
+
+    /** The store has confirmed all claims up to this one. */
+    void confirmed(long sequence, long now, @Nullable Duration recheckAfter) {
+        if (owedCarrier != NONE && owedCarrier <= sequence) {
+            owed = false;
+            owedCarrier = NONE;
+        }
+        if (giveBackCarrier != NONE && giveBackCarrier <= sequence) {
+            giveBack = false;
+            giveBackCarrier = NONE;
+        }
+        unconfirmedSince = sent.oldestAt();
+        long delay = Math.min(policy.recheck(), policy.renewal());
+        recheckAt = now + (recheckAfter == null ? delay : Math.min(delay, recheckAfter.toNanos()));
+    }
+
+    /** A claim failed or was not answered in time. */
+    void failed(long now, double jitter) {
+        backoff.failed(now, jitter);
+        again = true;
+    }
+
+    /** Drops all sent claims and owed returns, because the store has deleted the records of this member. */
+    void forgotten() {
+        sent.clear();
+        unconfirmedSince = Times.NEVER;
+        owed = false;
+        giveBack = false;
+        owedCarrier = NONE;
+        giveBackCarrier = NONE;
+        lastWanted = 0;
+        lastQueue = false;
+        again = false;
+    }
+
+    /** Whether the store may still count permits that no call here uses. */
+    boolean owes() {
+        return owed || giveBack;
+    }
+
+    /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */
+    long owedCarrier() {
+        return owedCarrier;
+    }
+
+    /** The store has, or is about to have, permits recorded for this member. */
+    void remembered(long now) {
+        rememberedUntil = now + policy.lease() + policy.commandTimeout();
+    }
+
+    /** Until when the store may have permits of this member recorded, even if no further claim arrives. */
+    long rememberedUntil() {
+        return rememberedUntil;
+    }
+
+    /**
+     * Whether no answer has been applied for a lease although claims were sent. Their answers may be lost on the way
+     * while the claims themselves arrive, and then each repetition would renew permits in the store that this member
+     * can't use. So the member claims only what is in use, which in a store with leases is nothing by then, until one
+     * such claim is confirmed.
+     */
+    boolean isProbing(long now) {
+        return unconfirmedSince != Times.NEVER && now - unconfirmedSince >= policy.lease();
+    }
+
+    /** When the first claim was sent that no answer has been applied to; {@link Times#NEVER} if there is none. */
+    long unconfirmedSince() {
+        return unconfirmedSince;
+    }
+
+    /**
+     * After an error: recorded claims that were never sent are not in flight, and a new one sends the present numbers.
+     */
+    void mend() {
+        for (SentClaim claim = sent.oldest(); claim != null; claim = claim.next) {
+            if (!claim.leaves) {
+                sent.landed(claim.sequence);
+            }
+        }
+        owe();
+        again = true;
+    }
+
+    /**
+     * Whether a claim is due: a return is owed, another claim was requested, calls want more than the last claim asked
+     * for, the last waiter has left the queue, the new head of the queue wants another number of permits, or a time has
+     * come.
+     */
+    boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
+        if ((owed && !sent.isInFlight(owedCarrier)) || (giveBack && !sent.isInFlight(giveBackCarrier))) {
+            return true;
+        }
+        if (newTry || again || wanted > lastWanted) {
+            return true;
+        }
+        Waiter oldest = waiters.first();
+        // the queue is empty now: the store has to take this member out of its queue
+        if (oldest == null && lastQueue && lastWanted > granted) {
+            return true;
+        }
+        if (oldest != null && (oldest.weight != lastUnit || waiters.hasQueueing() != lastQueue)) {
+            return true;
+        }
+        return now >= nextTimed(granted, waiters, leases);
+    }
+
+    /** When a claim is due without an event: to renew, to re-check or to report a hand-over, or {@link Times#NEVER}. */
+    long nextTimed(int granted, WaiterQueue waiters, boolean leases) {
+        long at = Times.NEVER;
+        Waiter oldest = waiters.first();
+        if (oldest != null) {
+            at = recheckAt;
+        }
+        // the store orders members by the age of their oldest waiter, so a new one is reported, once per time slice
+        boolean handingOver = oldest != null && (passedOn || oldest != lastOldest);
+        if (handingOver || (passedOn && granted > 0 && policy.linger() > 0)) {
+            at = Math.min(at, lastSentAt + policy.slice());
+        }
+        if (granted > 0 && leases) {
+            at = Math.min(at, lastSentAt + policy.renewal());
+        }
+        return at;
+    }
+
+    /**
+     * Whether a claim that is due may be sent now. It is sent before the last one is answered only if calls wait here
+     * and the last one was a pure return: it asked for no waiter. If other members wait for the returned permits, the
+     * claim waits for the answer. Sent at once, it would delay the notification of those members and gain nothing,
+     * because the position in the store's queue depends on the age of the waiter.
+     */
+    boolean maySend(WaiterQueue waiters, boolean contended, long now) {
+        if (now < backoff.until()) {
+            return false;
+        }
+        int inFlight = sent.inFlight();
+        return inFlight == 0
+                || (!contended
+                        && !isProbing(now)
+                        && inFlight < policy.window()
+                        && !backoff.isFailing()
+                        && !waiters.isEmpty()
+                        && lastUnit == 0);
+    }
+
+    /** Creates the claim that is due; the effects send it. The member lowers its own count before the claim is sent. */
+    void send(long sequence, int wanted, Ledger ledger, WaiterQueue waiters, long now, Effects effects) {
+        boolean probing = isProbing(now);
+        int held = giveBack ? ledger.inUse() : wanted;
+        ledger.shrinkTo(held);
+        Waiter oldest = probing ? null : waiters.first();
+        int unit = oldest == null ? 0 : oldest.weight;
+        Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.arrival);
+        boolean queue = !probing && waiters.hasQueueing();
+        Claim claim =
+                new Claim(key, policy.limit(), sequence, held, wanted, unit, waited, policy.leaseDuration(), queue);
+        SentClaim record = new SentClaim(answers, sequence, held, now);
+        sent.add(record);
+        if (probing) {
+            // this claim asks for no waiter, so its answer must reject none of them
+            waiters.unclaimed();
+        } else {
+            waiters.claimed(sequence);
+        }
+        newTry = probing && waiters.hasTries();
+        if (unconfirmedSince == Times.NEVER) {
+            unconfirmedSince = now;
+        }
+        owedCarrier = owed ? sequence : NONE;
+        giveBackCarrier = giveBack ? sequence : NONE;
+        lastSentAt = now;
+        lastWanted = wanted;
+        lastUnit = unit;
+        lastQueue = queue;
+        lastOldest = oldest;
+        again = false;
+        passedOn = false;
+        recheckAt = now + policy.recheck();
+        if (wanted > 0) {
+            remembered(now);
+        }
+        effects.send(claim, record);
+    }
+}

@@ -1,0 +1,222 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.StackRoom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one event of a {@link KeyQueue} has to do outside of the queue's lock: send a claim, wake callers, set the timer,
+ * notify the observer. The event collects it under the lock and calls {@link #runAll} after the lock is free, so that no
+ * store, user's code or scheduler ever runs under the lock.
+ *
+ * <p>Confined to the thread of the event. What an error of the virtual machine prevents on this thread, whose stack may be
+ * full, is postponed to the next event of the queue.
+ */
+final class Effects {
+
+    private static final System.Logger LOG = System.getLogger(Effects.class.getName());
+
+    /** The next one in the queue's list of postponed effects; guarded by the queue's lock. */
+    @Nullable
+    Effects next;
+
+    private final Source source;
+    private final KeyQueueHost host;
+    private @Nullable Waiter ended;
+    private @Nullable Outcome outcome;
+    private @Nullable List<Runnable> more;
+    private int done;
+    private @Nullable Claim claim;
+    private @Nullable SentClaim sent;
+    private @Nullable Alarm alarm;
+    private @Nullable Alarm cancelled;
+    private @Nullable PermitStats passedTo;
+    private boolean postponed;
+
+    Effects(Source source, KeyQueueHost host) {
+        this.source = source;
+        this.host = host;
+    }
+
+    /** A wait has ended, so its caller is to be woken. A caller may be woken more than once. */
+    void ended(Waiter waiter, Outcome value) {
+        // an event usually ends one wait or none: only further ones cost a list
+        if (ended == null) {
+            outcome = value;
+            ended = waiter;
+        } else {
+            run(() -> waiter.wake(value));
+        }
+    }
+
+    /** A grant has been lost: the observer and the permit's listeners are to be notified. */
+    void lost(Grant grant) {
+        run(() -> {
+            try {
+                host.lost(grant);
+            } finally {
+                grant.notifyLost();
+            }
+        });
+    }
+
+    /** A permit passed to another call of this process, which the observer counts. */
+    void handedOver(Grant grant) {
+        if (passedTo == null && grant.weight == 1) {
+            passedTo = grant.stats;
+        } else {
+            run(() -> host.handedOver(grant.stats, grant.weight));
+        }
+    }
+
+    /** Any other task. */
+    void run(Runnable task) {
+        if (more == null) {
+            more = new ArrayList<>();
+        }
+        more.add(task);
+    }
+
+    /** The claim is to be sent; there is one per event at most. */
+    void send(Claim value, SentClaim record) {
+        claim = value;
+        sent = record;
+        record.leaves = true;
+    }
+
+    /** The timer of the queue is to be set, and the one before it to be cancelled. */
+    void alarm(@Nullable Alarm next, @Nullable Alarm before) {
+        alarm = next;
+        cancelled = before;
+    }
+
+    /** Puts this before the effects that the queue has postponed so far; the caller holds the queue's lock. */
+    void postpone(@Nullable Effects others) {
+        postponed = true;
+        next = others;
+    }
+
+    /**
+     * Carries everything out. The claim leaves first, because its round trip is what callers wait for. A step that throws
+     * does not stop the other steps: a waiter that has its permit and is not woken would keep the permit for ever.
+     */
+    void runAll() {
+        try {
+            send();
+            wake();
+            setAlarm();
+            count();
+            runMore();
+        } catch (Throwable e) {
+            source.cutShort(this, e);
+        }
+    }
+
+    private void send() {
+        if (claim != null && sent != null) {
+            try {
+                host.send(claim, sent);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+            claim = null;
+        }
+    }
+
+    private void wake() {
+        if (ended != null && outcome != null) {
+            try {
+                ended.wake(outcome);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+            ended = null;
+        }
+    }
+
+    private void setAlarm() {
+        Alarm before = cancelled;
+        Alarm following = alarm;
+        if (before == null && following == null) {
+            return;
+        }
+        try {
+            // a scheduler that runs out of stack half way would keep a lock or a broken heap of timers
+            StackRoom.check();
+            if (before != null) {
+                before.cancel();
+            }
+            if (following != null) {
+                following.set(host.scheduler());
+            }
+        } catch (RejectedExecutionException e) {
+            // the application has ended; what is still held expires with its lease
+            alarmFailed(following);
+        } catch (RuntimeException | Error e) {
+            if (following != null && (postponed || !(e instanceof VirtualMachineError))) {
+                // this step is not repeated: the queue has no alarm now, and the repair of the queue sets one
+                alarmFailed(following);
+                source.trouble(e);
+            }
+            failed(e);
+        }
+        cancelled = null;
+        alarm = null;
+    }
+
+    private void alarmFailed(@Nullable Alarm which) {
+        if (which != null) {
+            source.alarmFailed(which);
+        }
+    }
+
+    private void count() {
+        if (passedTo != null) {
+            try {
+                host.handedOver(passedTo, 1);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+            passedTo = null;
+        }
+    }
+
+    private void runMore() {
+        while (more != null && done < more.size()) {
+            try {
+                more.get(done).run();
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+            done++;
+        }
+    }
+
+    /** A step threw. After an error of the virtual machine it is repeated once, on a thread with more room. */
+    private void failed(Throwable e) {
+        if (e instanceof VirtualMachineError error && !postponed) {
+            throw error;
+        }
+        LOG.log(
+                System.Logger.Level.ERROR,
+                "A callback of a permit, such as its observer, its scheduler or the end of a call, threw an exception;"
+                        + " the permit is not affected",
+                e);
+    }
+
+    /** The queue whose event this belongs to. */
+    interface Source {
+
+        /** An error stopped {@link Effects#runAll}: the next event of the queue is to run the rest. Throws nothing. */
+        void cutShort(Effects effects, Throwable cause);
+
+        /** An error cut something short: another thread is to look at the queue soon. Throws nothing. */
+        void trouble(Throwable cause);
+
+        /** The alarm could not be set. */
+        void alarmFailed(Alarm which);
+    }
+}

@@ -1,0 +1,174 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitToken;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A permit that a call has been granted: the {@link Permit} that users hold, and at the same time the {@link Outcome} of the
+ * call that waited for it. It knows the queue that it came from only as its {@link Owner}.
+ *
+ * <p>The methods of {@link Permit} are thread-safe. The fields that are not volatile, which are the links, {@code counted},
+ * {@code ended} and {@code gauged}, are guarded by the lock of the queue.
+ */
+public final class Grant implements Permit, Outcome {
+
+    private static final AtomicIntegerFieldUpdater<Grant> RELEASED =
+            AtomicIntegerFieldUpdater.newUpdater(Grant.class, "released");
+    private static final AtomicReferenceFieldUpdater<Grant, @Nullable LossListeners> LISTENERS =
+            AtomicReferenceFieldUpdater.newUpdater(Grant.class, LossListeners.class, "listeners");
+
+    final PermitStats stats;
+    public final int weight;
+    public final long grantedAt;
+    private final Owner owner;
+    private final long version;
+    private final long count;
+
+    @Nullable
+    Grant previous;
+
+    @Nullable
+    Grant next;
+
+    /** Whether the queue counts it as in use: neither released nor lost. */
+    boolean counted;
+
+    /** Whether its call has ended. Set before anything else happens, so that no error can undo it. */
+    boolean ended;
+
+    /** Whether the gauge of its name counts it. */
+    private boolean gauged;
+
+    private volatile boolean lost;
+    private volatile int released;
+    private volatile @Nullable LossListeners listeners;
+
+    Grant(Owner owner, PermitStats stats, int weight, long version, long count, long grantedAt) {
+        this.owner = owner;
+        this.stats = stats;
+        this.weight = weight;
+        this.version = version;
+        this.count = count;
+        this.grantedAt = grantedAt;
+    }
+
+    @Override
+    public String name() {
+        return stats.name();
+    }
+
+    @Override
+    public String key() {
+        return owner.key();
+    }
+
+    @Override
+    public int permits() {
+        return weight;
+    }
+
+    @Override
+    public PermitToken token() {
+        return new PermitToken(version, count);
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !lost && released == 0 && owner.isValid(this);
+    }
+
+    @Override
+    public void onLoss(Runnable listener) {
+        LossListeners known = listeners;
+        while (known != LossListeners.NOTIFIED) {
+            if (LISTENERS.compareAndSet(this, known, new LossListeners(listener, known))) {
+                return;
+            }
+            known = listeners;
+        }
+        owner.notice(() -> LossListeners.notify(listener));
+    }
+
+    @Override
+    public boolean release() {
+        boolean valid;
+        try {
+            valid = isHeld();
+        } catch (RuntimeException | Error e) {
+            valid = false; // The return of the permit must not depend on the answer: the stack may be full here.
+        }
+        return owner.release(this) && valid;
+    }
+
+    /** Without a look at the clock. */
+    @Override
+    public void close() {
+        owner.release(this);
+    }
+
+    /** The call has ended. The caller holds the lock of the queue. */
+    void showEnd() {
+        // a plain ordered write is enough: isHeld() also asks the queue under its lock, which sees the end at once
+        RELEASED.lazySet(this, 1);
+    }
+
+    /** Adds the permits to the gauge of the name, unless they are counted already. */
+    void gauge() {
+        if (!gauged) {
+            stats.holders.addAndGet(weight);
+            gauged = true;
+        }
+    }
+
+    /** Takes the permits off the gauge of the name, if they are counted. */
+    void ungauge() {
+        if (gauged) {
+            stats.holders.addAndGet(-weight);
+            gauged = false;
+        }
+    }
+
+    boolean isLost() {
+        return lost;
+    }
+
+    /**
+     * Has the listeners to the loss called. The caller does not hold the lock of the queue. A permit that has been released
+     * is no loss to its call, so its listeners are not called.
+     */
+    void notifyLost() {
+        LossListeners due = LISTENERS.getAndSet(this, LossListeners.NOTIFIED);
+        if (due != null && released == 0) {
+            owner.notice(due::notifyAllInOrder);
+        }
+    }
+
+    /** Makes {@link #isHeld} false at once. The caller holds the lock of the queue. */
+    void markLost() {
+        lost = true;
+    }
+
+    @Override
+    public String toString() {
+        return "Permit[name=" + name() + ", token=" + token() + ", held=" + isHeld() + "]";
+    }
+
+    /** What a grant needs of the queue of its key. */
+    interface Owner {
+
+        /** The key of the queue. */
+        String key();
+
+        /** Whether a confirmed claim, or a confirmed session, still covers the grant. */
+        boolean isValid(Grant grant);
+
+        /** Takes the grant back; {@code false} if it was taken back before or was lost. Has no effect the second time. */
+        boolean release(Grant grant);
+
+        /** Runs a listener to the loss, on a thread for that purpose. */
+        void notice(Runnable task);
+    }
+}

@@ -1,0 +1,82 @@
+package io.github.distributedpermit.core.key;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The grants of one key that are in use, in the order in which they were granted. Guarded by the lock of the
+ * {@link KeyQueue}. Links and counts change together, without a method call in between, so that not even a stack overflow
+ * can leave them inconsistent.
+ */
+final class Holders {
+
+    private @Nullable Grant newest;
+    private int inUse;
+
+    /** The grant is in use from now on. */
+    void add(Grant grant) {
+        grant.previous = newest;
+        if (newest != null) {
+            newest.next = grant;
+        }
+        newest = grant;
+        grant.counted = true;
+        inUse += grant.weight;
+    }
+
+    /** Removes a grant; {@code false} if it was removed before. */
+    boolean remove(Grant grant) {
+        if (!grant.counted) {
+            return false;
+        }
+        Grant before = grant.previous;
+        Grant after = grant.next;
+        if (before != null) {
+            before.next = after;
+        }
+        if (after == null) {
+            newest = before;
+        } else {
+            after.previous = before;
+        }
+        grant.previous = null;
+        grant.next = null;
+        grant.counted = false;
+        inUse -= grant.weight;
+        return true;
+    }
+
+    /**
+     * Takes permits away from calls until no more than this many are in use. The newest grants lose theirs, because the
+     * oldest calls are the nearest to their end.
+     */
+    void loseDownTo(int permits, Effects effects) {
+        while (inUse > permits && newest != null) {
+            Grant grant = newest;
+            // the notification is collected first: if an error strikes below, the call still learns of the loss
+            effects.lost(grant);
+            grant.ungauge();
+            grant.markLost();
+            remove(grant);
+        }
+    }
+
+    /** After an error: removes the grants whose calls have ended, and counts all others in the gauge as well. */
+    void mend() {
+        Grant grant = newest;
+        while (grant != null) {
+            Grant before = grant.previous;
+            if (grant.ended) {
+                grant.ungauge();
+                remove(grant);
+            } else {
+                grant.gauge();
+            }
+            grant = before;
+        }
+    }
+
+    /** How many permits are in use. */
+    int inUse() {
+        return inUse;
+    }
+}

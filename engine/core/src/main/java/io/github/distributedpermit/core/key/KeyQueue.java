@@ -1,0 +1,372 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.spi.Holding;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queue of one key in this process. It receives all events of that key: calls arrive and leave, permits are
+ * returned, answers and notifications of the store arrive, the timer fires. Each event (see {@link KeyQueueEvents})
+ * takes the lock, changes the {@link KeyQueueState}, settles it, and runs the collected {@link Effects} after it has
+ * released the lock.
+ *
+ * <p>Thread-safe. No method waits for the store, except {@link #release} with {@code release: sync}. The
+ * {@code KeyRegistry} creates a queue for a key's first call and drops it when it is {@linkplain #retire retired}.
+ */
+public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Callbacks {
+
+    /** The value of {@link #limit} while no call has used the queue: calls with any limit may use it. */
+    private static final int ANY = -1;
+
+    private final String key;
+    private final KeyQueueHost host;
+    private final Owner owner;
+    private final KeyQueueState state;
+    private final KeyQueueTimer timer;
+    private final ProcessClock clock;
+    private final IdleFastPath fastPath;
+    private final Confirmations confirmations = new Confirmations();
+
+    /**
+     * The limit that a call must have in its settings to use this queue. A queue that was created for a notification of
+     * the store adopts the settings of its first call. Volatile, because {@link #fits} reads it without the lock.
+     */
+    private volatile int limit;
+
+    /** Whether the registry has dropped this queue, so that calls have to look up another one. Guarded by the lock. */
+    private boolean retired;
+
+    /**
+     * A queue without calls.
+     *
+     * @param policy the settings that apply to the key
+     * @param unused whether it is created for a notification and not for a call, so that it only returns permits
+     * @param closing whether the application is shutting down already
+     */
+    public KeyQueue(String key, Policy policy, boolean unused, boolean closing, KeyQueueHost host, Owner owner) {
+        this.key = key;
+        this.limit = unused ? ANY : policy.limit();
+        this.host = host;
+        this.owner = owner;
+        this.state = new KeyQueueState(key, this, policy, closing, host);
+        this.timer = new KeyQueueTimer(this::timerFired);
+        this.clock = new ProcessClock(host, timer, state);
+        this.fastPath = new IdleFastPath(this, state, timer);
+    }
+
+    @Override
+    public String key() {
+        return key;
+    }
+
+    @Override
+    public KeyQueueHost host() {
+        return host;
+    }
+
+    /** Whether calls with this limit may use the queue. */
+    public boolean fits(int other) {
+        int own = limit;
+        return own == ANY || own == other;
+    }
+
+    /** Takes a permit that is idle in this process; {@code null} if the call has to {@link #enter}. */
+    @Nullable
+    public Grant take(PermitStats stats, int weight, long now) {
+        // The number that is read without the lock may be outdated. If it is too low, the call takes the ordinary path.
+        // So a call that has to wait does not take the lock twice.
+        if (weight > state.ledger.idle()) {
+            return null;
+        }
+        synchronized (this) {
+            if (broken || retired || limit != stats.policy.limit()) {
+                return null;
+            }
+            broken = true;
+            try {
+                Grant idle = fastPath.take(stats, weight, now);
+                broken = false;
+                return idle;
+            } catch (RuntimeException | Error e) {
+                trouble(e);
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * A call arrives. {@code false} if it has to look up the queue again, because this one was retired or has just
+     * adopted another limit.
+     */
+    public boolean enter(Waiter waiter) {
+        Effects effects = new Effects(this, host);
+        try {
+            synchronized (this) {
+                if (retired || !fits(waiter.stats.policy.limit())) {
+                    return false;
+                }
+                if (limit == ANY) {
+                    state.adopt(waiter.stats.policy);
+                    limit = waiter.stats.policy.limit();
+                }
+                long now = begin(effects);
+                state.enter(waiter, now, effects);
+                end(now, effects);
+            }
+        } catch (RuntimeException | Error e) {
+            trouble(e);
+            throw e;
+        } finally {
+            effects.runAll();
+        }
+        return true;
+    }
+
+    /** Removes a waiter whose caller has decided the outcome: a time-out, an interrupt or a cancellation. */
+    public void left(Waiter waiter) {
+        event((now, effects) -> state.waiters.remove(waiter));
+    }
+
+    /** The outcome of a call whose time-out has passed: a rejection, or the failure of the store. */
+    public synchronized Outcome atTimeout(Waiter waiter) {
+        return state.failures.atTimeout(waiter, clock.now());
+    }
+
+    /** Until when a call may wait for the answer of the store although its own time-out has passed; 0 if not at all. */
+    public synchronized long extendedTime(Waiter waiter) {
+        return state.failures.extendedTime(waiter, clock.now());
+    }
+
+    /**
+     * A call returns its permit, and waits for the store's confirmation if the settings say so. A second call has no
+     * effect. Once {@code grant.ended} is set, the permit is returned even if an error follows, because the repair of
+     * the queue returns all grants with that flag. Therefore an error after that point is not thrown to the caller.
+     *
+     * @return whether this call ended the grant, and the permit was not known to be lost
+     */
+    @Override
+    public boolean release(Grant grant) {
+        boolean counted = false;
+        CompletableFuture<Void> confirmation = null;
+        Effects effects = null;
+        try {
+            synchronized (this) {
+                if (grant.ended) {
+                    return false;
+                }
+                grant.ended = true;
+                counted = grant.counted;
+                boolean whole = !broken;
+                broken = true;
+                grant.showEnd();
+                if (whole && fastPath.giveBack(grant)) {
+                    broken = false;
+                } else {
+                    broken = !whole;
+                    effects = new Effects(this, host);
+                    confirmation = settleReturn(grant, effects);
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            markBroken();
+            trouble(e);
+        } finally {
+            if (effects != null) {
+                effects.runAll();
+            }
+        }
+        host.released(grant);
+        if (confirmation != null) {
+            host.awaitReturn(confirmation);
+        }
+        return counted;
+    }
+
+    /** Returns the permit; a future that completes when the store has confirmed it, {@code null} if none is awaited. */
+    private @Nullable CompletableFuture<Void> settleReturn(Grant grant, Effects effects) {
+        boolean mended = broken;
+        long now = begin(effects);
+        boolean returned = state.release(grant, now, effects);
+        if (returned || mended) {
+            settle(now, effects);
+        }
+        boolean awaited = returned && state.policy().release() == Release.SYNC && state.plan.owes() && !retired;
+        CompletableFuture<Void> confirmation = awaited ? confirmations.await(state.plan) : null;
+        broken = false;
+        return confirmation;
+    }
+
+    @Override
+    public void answered(long sequence, Holding holding) {
+        event((now, effects) -> {
+            state.failures.landed(sequence, now, effects);
+            takeIn(holding, now, effects);
+        });
+    }
+
+    /** The store has sent a notification of a grant. */
+    public void pushed(Holding holding) {
+        event((now, effects) -> takeIn(holding, now, effects));
+    }
+
+    private void takeIn(Holding holding, long now, Effects effects) {
+        if (!retired) {
+            state.takeIn(holding, now, effects);
+        } else if (holding.permits() > 0) {
+            // this queue gets no calls any more: the present queue of the key, or a new one, uses or returns the
+            // permits
+            effects.run(() -> owner.granted(key, holding));
+        }
+    }
+
+    @Override
+    public void failed(long sequence, Throwable cause) {
+        event((now, effects) -> state.failures.failed(sequence, cause, now, effects));
+    }
+
+    /** The store has sent a notification that the key has changed, without a grant. */
+    public void changed() {
+        event((now, effects) -> state.changed());
+    }
+
+    /** The store can be reached again, so the pause after failed claims ends. */
+    public void reachable() {
+        event((now, effects) -> state.plan.backoff.lift());
+    }
+
+    /** Permits that are idle here are to be returned to the store. */
+    public void recall() {
+        event((now, effects) -> state.recall());
+    }
+
+    /** The member's session has ended. The event is empty, because {@link KeyQueueState#begin} handles the loss. */
+    public void sessionLost() {
+        event((now, effects) -> {});
+    }
+
+    /** Runs an empty event: it ends what has expired, such as the session, and repairs the state after an error. */
+    public void check() {
+        event((now, effects) -> {});
+    }
+
+    /** Rejects waiting and later calls. Calls that hold permits go on. */
+    public void close() {
+        event((now, effects) -> state.close(effects));
+    }
+
+    /** Stops renewals and repetitions, because the member has left the store. */
+    public void abandon() {
+        Effects effects = new Effects(this, host);
+        synchronized (this) {
+            retire(effects);
+        }
+        effects.runAll();
+    }
+
+    @Override
+    public synchronized boolean isValid(Grant grant) {
+        return grant.counted && host.now() < state.validUntil();
+    }
+
+    /** Whether calls hold permits. */
+    public synchronized boolean isInUse() {
+        return state.ledger.inUse() > 0;
+    }
+
+    /**
+     * For the health check: since when a claim has had no answer or the timer has been due, whichever is earlier. For a
+     * key that the store refuses permanently, for example because another application uses it, only the timer counts:
+     * the store does answer, and the calls of the key fail with its reason.
+     */
+    public synchronized long dueSince() {
+        return state.failures.isRefused() ? timer.at() : Math.min(state.plan.unconfirmedSince(), timer.at());
+    }
+
+    @Override
+    public synchronized void alarmFailed(Alarm which) {
+        timer.failed(which);
+    }
+
+    private void timerFired() {
+        try {
+            event((now, effects) -> {
+                timer.fired();
+                if (!retired && state.isUnused(now)) {
+                    retire(effects);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            synchronized (this) {
+                timer.fired(); // the next event then sets a new one
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    long now() {
+        return clock.now();
+    }
+
+    @Override
+    KeyQueueState state() {
+        return state;
+    }
+
+    @Override
+    void settle(long now, Effects effects) {
+        if (retired) {
+            return;
+        }
+        state.settle(now, effects);
+        confirmations.settle(state.plan, state.ledger.appliedSequence(), effects);
+        boolean leaving = state.isClosing() && state.ledger.inUse() == 0;
+        if (leaving && state.isUnused(now)) {
+            retire(effects);
+            return;
+        }
+        timer.arm(state.nextTime(now), now, effects);
+        if (leaving) {
+            effects.run(host::progress);
+        }
+    }
+
+    /** Ends a queue that neither a call nor the store needs: the registry drops it, and its timer stops. */
+    private void retire(Effects effects) {
+        retired = true;
+        timer.stop(effects);
+        owner.retired(this);
+        if (state.isClosing()) {
+            effects.run(host::progress);
+        }
+    }
+
+    @Override
+    public void trouble(Throwable cause) {
+        owner.trouble(this, cause);
+    }
+
+    @Override
+    public void notice(Runnable task) {
+        host.notice(task);
+    }
+
+    @Override
+    public long time(long tickerNanos) {
+        return host.time(tickerNanos);
+    }
+
+    /** What a queue calls of the registry that keeps it. */
+    public interface Owner {
+
+        /** The queue is not needed any more. The caller holds its lock. */
+        void retired(KeyQueue queue);
+
+        /** The store has granted permits of a key whose queue is retired. */
+        void granted(String key, Holding holding);
+
+        /** An error ended an event of the queue early: another thread has to check the queue soon. Throws nothing. */
+        void trouble(KeyQueue queue, Throwable cause);
+    }
+}

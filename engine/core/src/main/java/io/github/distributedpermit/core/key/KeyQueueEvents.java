@@ -1,0 +1,98 @@
+package io.github.distributedpermit.core.key;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lock of a {@link KeyQueue}, and the frame that all its events share: begin (look at the clock, repair), change,
+ * settle, and then the {@link Effects} without the lock. Thread-safe.
+ *
+ * <p>An {@link Error}, such as a full stack or heap, may end an event at any point. The lock is a monitor, because the
+ * virtual machine always releases a monitor. The queue is {@link #broken} from the beginning of an event to its end, so an
+ * event that finds it broken knows that the one before it was cut short, and repairs the state first.
+ */
+abstract class KeyQueueEvents implements Effects.Source {
+
+    /** Whether an event has begun and not ended. Guarded by the lock. */
+    boolean broken;
+
+    /** Whether a task that looks at the queue after an error has been scheduled, see {@link Repairs}. */
+    final AtomicBoolean repairPending = new AtomicBoolean();
+
+    /** How many such tasks in a row have found the queue still failing; approximate if two threads count at once. */
+    volatile int repairs;
+
+    /** The effects that events could not carry out on their own thread. Guarded by the lock. */
+    private @Nullable Effects postponed;
+
+    /** The process around the queue. */
+    abstract KeyQueueHost host();
+
+    /** The state machine behind the lock. */
+    abstract KeyQueueState state();
+
+    /** The time, after a standstill of the process has been taken into account. */
+    abstract long now();
+
+    /** What every event ends with. */
+    abstract void settle(long now, Effects effects);
+
+    /** Runs one event under the lock, and its effects after the lock is free. */
+    final void event(Event event) {
+        Effects effects = new Effects(this, host());
+        try {
+            synchronized (this) {
+                long now = begin(effects);
+                event.happen(now, effects);
+                end(now, effects);
+            }
+        } catch (RuntimeException | Error e) {
+            trouble(e);
+            throw e;
+        } finally {
+            effects.runAll();
+        }
+    }
+
+    /** What every event begins with: it repairs what an error left undone, and lets time pass. */
+    final long begin(Effects effects) {
+        boolean cutShort = broken;
+        broken = true;
+        if (cutShort) {
+            state().mend(effects);
+            while (postponed != null) {
+                effects.run(postponed::runAll);
+                postponed = postponed.next;
+            }
+        }
+        long now = now();
+        state().begin(now, effects);
+        return now;
+    }
+
+    /** The end of an event. Only if it is reached, the queue is not broken. */
+    final void end(long now, Effects effects) {
+        settle(now, effects);
+        broken = false;
+    }
+
+    /** Makes the next event repair the state. */
+    final synchronized void markBroken() {
+        broken = true;
+    }
+
+    @Override
+    public final void cutShort(Effects effects, Throwable cause) {
+        synchronized (this) {
+            effects.postpone(postponed);
+            postponed = effects;
+            broken = true;
+        }
+        trouble(cause);
+    }
+
+    /** What happens between begin and settle. */
+    interface Event {
+        void happen(long now, Effects effects);
+    }
+}

@@ -1,0 +1,64 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.spi.Claim;
+import java.util.concurrent.Future;
+
+/**
+ * What the queue of a key needs of the process around it: the clock, the store, the session, threads and the observer.
+ * Implemented by {@code KeyRegistry}, and by tests. All methods are thread-safe; those that {@linkplain Effects} calls run
+ * without the lock of any queue.
+ */
+public interface KeyQueueHost {
+
+    /** The monotonic clock in nanoseconds, which begins at 0. */
+    long now();
+
+    /** What that clock shows at a time of the ticker that the store uses. */
+    long time(long tickerNanos);
+
+    /** What the claims of all keys show about the store. */
+    StoreContact contact();
+
+    /** The next sequence of this member, over all keys. */
+    long nextSequence();
+
+    /** Until when the member's session is certain to live; {@link Times#NEVER} for a store with leases. */
+    long aliveUntil();
+
+    /** How many sessions of this member were lost. A queue that has seen fewer still has to give up what it holds. */
+    long lostSessions();
+
+    /** Whether this member is the only one of the store, so that no other member can want permits. */
+    boolean isAlone();
+
+    /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns. */
+    void send(Claim claim, SentClaim sent);
+
+    /** Runs short tasks later. */
+    Scheduler scheduler();
+
+    /** A random number from 0 to 1, for jitter. */
+    double jitter();
+
+    /** During a shutdown, a queue has no permit in use any more. */
+    void progress();
+
+    /** Runs what users have registered for the end of an asynchronous call. */
+    void callback(Runnable task);
+
+    /** Runs the listeners to the loss of a permit, on threads that {@link #callback} cannot occupy. */
+    void notice(Runnable task);
+
+    /** Notifies the observer that a call has returned its permit. */
+    void released(Grant grant);
+
+    /** Waits until the store has confirmed a return, for the command time-out at most. */
+    void awaitReturn(Future<Void> confirmation);
+
+    /** Notifies the observer that a grant was lost. */
+    void lost(Grant grant);
+
+    /** Notifies the observer that permits passed to another call of this process. */
+    void handedOver(PermitStats stats, int permits);
+}

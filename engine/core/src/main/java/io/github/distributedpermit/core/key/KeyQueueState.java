@@ -1,0 +1,376 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.key.Outcome.Failed;
+import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.spi.Holding;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The state machine of one key. Every event begins with {@link #begin}, which ends what has expired, then makes its
+ * change, and ends with {@link #settle}, which serves waiters from idle permits, returns permits that are not needed,
+ * and decides whether a claim is due.
+ *
+ * <p>It coordinates its parts: the waiting calls ({@link WaiterQueue}), the permits granted and in use
+ * ({@link Ledger}), the next claim ({@link ClaimPlan}), the consequences of failed claims for calls
+ * ({@link ClaimFailures}), and the time for which idle permits stay ({@link Lingering}). Guarded by the lock of its
+ * {@link KeyQueue}; actions that must run without the lock are collected in {@link Effects}.
+ */
+final class KeyQueueState {
+
+    final WaiterQueue waiters = new WaiterQueue();
+    final Ledger ledger;
+    final ClaimPlan plan;
+    final ClaimFailures failures;
+    final Lingering lingering;
+    private final String key;
+    private final Grant.Owner owner;
+    private final KeyQueueHost host;
+    private Policy policy;
+
+    private boolean closing;
+    private @Nullable PermitStats lastStats;
+    /** How many losses of the member's session have been handled here, see {@link KeyQueueHost#lostSessions()}. */
+    private long seenLost;
+
+    KeyQueueState(String key, Callbacks queue, Policy policy, boolean closing, KeyQueueHost host) {
+        this.closing = closing;
+        this.key = key;
+        this.owner = queue;
+        this.policy = policy;
+        this.host = host;
+        this.ledger = new Ledger(policy);
+        this.plan = new ClaimPlan(key, queue, policy);
+        this.failures = new ClaimFailures(policy, host, waiters, ledger, plan);
+        this.lingering = new Lingering(policy, host);
+        this.seenLost = host.lostSessions();
+    }
+
+    Policy policy() {
+        return policy;
+    }
+
+    /** Applies other settings: those of the first call, in a queue that was created for a notification. */
+    void adopt(Policy settings) {
+        policy = settings;
+        ledger.adopt(settings);
+        plan.adopt(settings);
+        failures.adopt(settings);
+        lingering.adopt(settings);
+    }
+
+    /**
+     * Begins every event: ends what has expired since the last one, which may be the session, the lease, the time-out
+     * of a claim or the wait for the store. Only this method detects it, so an event must not use a permit before it
+     * has run.
+     */
+    void begin(long now, Effects effects) {
+        long lost = host.lostSessions();
+        if (lost != seenLost) {
+            sessionLost(effects);
+            // assigned last: if an error ends the line above early, the next event repeats it
+            seenLost = lost;
+        }
+        if (ledger.granted() > 0 && now >= validUntil()) {
+            ledger.loseAll(effects);
+            plan.askAgain();
+        }
+        failures.lookAtTheClock(now, usesLeases(), effects);
+    }
+
+    /**
+     * Repairs the state after an error. The grants in use and the waiting calls are certain, since every event records
+     * them first. All other permits are returned, and a new claim sends the corrected numbers to the store.
+     */
+    void mend(Effects effects) {
+        waiters.mend(ledger, effects);
+        ledger.mend();
+        plan.mend();
+    }
+
+    /** A call arrives: it is served, rejected, or waits. */
+    void enter(Waiter waiter, long now, Effects effects) {
+        usedBy(waiter.stats);
+        if (closing) {
+            refuse(waiter, Reason.SHUTTING_DOWN, effects);
+        } else if (waiters.size() >= policy.maxWaiters()) {
+            refuse(waiter, Reason.LINE_FULL, effects);
+        } else {
+            waiters.add(waiter);
+            handOut(true, now, effects);
+            // a call that was not served fails at once if the store is known not to answer
+            Throwable away = waiter.inQueue ? failures.away(now) : null;
+            if (away != null) {
+                waiters.remove(waiter);
+                end(waiter, new Failed(away), effects);
+            } else if (waiter.inQueue && !waiter.queueing) {
+                // a call that does not wait is rejected only by the answer to a claim that was sent after it arrived
+                plan.newTry();
+            }
+        }
+    }
+
+    private static void refuse(Waiter waiter, Reason reason, Effects effects) {
+        end(waiter, new Refused(reason), effects);
+    }
+
+    private static void end(Waiter waiter, Outcome outcome, Effects effects) {
+        if (waiter.decide(outcome)) {
+            effects.ended(waiter, outcome);
+        }
+    }
+
+    /**
+     * A call returns its permit, which passes to the next waiter of this process. It goes back to the store, which
+     * serves its own queue, if other members wait and the hand-over slice has ended, or if more permits are in use than
+     * the limit allows. {@code false} if the permit was lost before.
+     */
+    boolean release(Grant grant, long now, Effects effects) {
+        if (!ledger.letGo(grant)) {
+            return false;
+        }
+        if (!waiters.isEmpty()) {
+            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice();
+            if (ledger.isOver() || sliceIsOver) {
+                ledger.shrinkTo(ledger.granted() - grant.weight);
+                plan.giveBack();
+            }
+            handOut(true, now, effects);
+        } else if (!closing) {
+            lingering.begin(now);
+        }
+        return true;
+    }
+
+    /**
+     * Applies an answer or a notification. If it can't be applied although its claim is later than the last applied
+     * one, the lease of that claim ended before it arrived. Then another claim is sent, unless one is in flight or the
+     * store can't have granted anything.
+     */
+    void takeIn(Holding holding, long now, Effects effects) {
+        boolean beyond = ledger.isBeyond(holding);
+        if (ledger.apply(holding, plan.sent, plan.cap(ledger.granted()), host.aliveUntil(), now, effects)) {
+            plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
+            if (lastStats != null) {
+                noteLimit(holding, lastStats, effects);
+            }
+        } else if (beyond && plan.sent.inFlight() == 0 && (holding.permits() > 0 || !plan.sent.isEmpty())) {
+            plan.askAgain();
+            plan.remembered(now);
+        }
+    }
+
+    /** Keeps the limit for the gauges, and warns of applications that state different limits. */
+    private void noteLimit(Holding holding, PermitStats stats, Effects effects) {
+        stats.limitIs(holding.limit());
+        if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
+            effects.run(() -> stats.warnOfHigherLimit(key));
+        }
+    }
+
+    /** Ends the lingering of idle permits, so that the {@link #settle} that follows returns them. */
+    void recall() {
+        lingering.end();
+    }
+
+    /** The store has reported a change of the key. Only a member that waits or holds sends a claim because of it. */
+    void changed() {
+        if (!waiters.isEmpty() || ledger.granted() > 0) {
+            plan.askAgain();
+        }
+    }
+
+    /** The store has deleted all records of the member, so all earlier claims and their answers are void. */
+    private void sessionLost(Effects effects) {
+        ledger.loseAll(effects);
+        ledger.distrust();
+        plan.forgotten();
+    }
+
+    /** Shutdown: waiting calls are rejected, idle permits are returned. */
+    void close(Effects effects) {
+        closing = true;
+        lingering.end();
+        waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
+    }
+
+    /**
+     * Ends every event. The order matters: it serves before it returns, so that no permit is returned that a waiting
+     * call can use, and it returns before it plans, so that the claim contains the final numbers.
+     */
+    void settle(long now, Effects effects) {
+        rejectTooHeavy(effects);
+        handOut(false, now, effects);
+        rejectTries(effects);
+        returnIdle(now);
+        int wanted = wanted(now);
+        if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
+                && plan.maySend(waiters, ledger.isContended(), now)) {
+            plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
+            failures.sent(now);
+        }
+        forgetReturned(now);
+    }
+
+    /**
+     * Rejects calls that ask for more permits than the limit in effect. A call is rejected only by the answer to a
+     * claim that was sent after it arrived, because the limit of an older answer may be outdated. A limit of 0 pauses
+     * the key and rejects no call.
+     */
+    private void rejectTooHeavy(Effects effects) {
+        Integer limit = ledger.knownLimit();
+        if (limit != null && limit > 0 && waiters.heaviest() > limit) {
+            long applied = ledger.appliedSequence();
+            waiters.end(w -> w.weight > limit && w.wasClaimedBy(applied), new Refused(Reason.ABOVE_LIMIT), effects);
+        }
+    }
+
+    /** Rejects calls that do not wait, once a claim that was sent after they arrived has been answered. */
+    private void rejectTries(Effects effects) {
+        if (waiters.hasTries()) {
+            long applied = ledger.appliedSequence();
+            waiters.end(w -> !w.queueing && w.wasClaimedBy(applied), new Refused(Reason.LIMIT_REACHED), effects);
+        }
+    }
+
+    /**
+     * Serves the head of the queue from idle permits, as long as they are valid. A head that needs more permits than
+     * are idle blocks those behind it, so that it can't starve.
+     *
+     * @param passing whether a permit that is handed out passes from call to call, which the next claim has to report
+     */
+    private void handOut(boolean passing, long now, Effects effects) {
+        for (Waiter w = waiters.first(); w != null && w.weight <= ledger.idle(); w = waiters.first()) {
+            if (now >= validUntil()) {
+                return;
+            }
+            Grant grant = ledger.grant(owner, w.stats, w.weight, now);
+            // the order is: decide, count, remove. After an error in between, mend() completes what is missing
+            if (w.decide(grant)) {
+                ledger.hold(grant);
+                effects.ended(w, grant);
+                if (passing) {
+                    plan.passedOn();
+                    effects.handedOver(grant);
+                }
+            }
+            waiters.remove(w);
+        }
+    }
+
+    /**
+     * Lowers the member's own count by its idle permits, unless they may linger. The claim that returns them follows.
+     */
+    private void returnIdle(long now) {
+        if (ledger.idle() <= 0) {
+            lingering.end();
+            return;
+        }
+        if (mayBeIdle() && lingering.lasts(now)) {
+            return;
+        }
+        lingering.end();
+        boolean others = ledger.isContended() || ledger.isOver();
+        ledger.shrinkTo(ledger.inUse());
+        if (others || !waiters.isEmpty()) {
+            plan.giveBack();
+        } else {
+            plan.owe();
+        }
+    }
+
+    /** A call of this name has arrived. */
+    void usedBy(PermitStats stats) {
+        // written only if it changes, because each write invalidates the cache line for the other processors
+        if (lastStats != stats) {
+            lastStats = stats;
+        }
+    }
+
+    /** Whether no call here and, as of the last answer, no other member wants the permits that are not in use. */
+    boolean mayBeIdle() {
+        return waiters.isEmpty() && !closing && !ledger.isContended() && !ledger.isOver();
+    }
+
+    /**
+     * How many permits a claim asks for: those in use, those that waiters want, and those that linger. It exceeds the
+     * limit only if the permits in use and the oldest waiter together do. A member that gets no answers asks only for
+     * what is in use, see {@link ClaimPlan#isProbing}.
+     */
+    private int wanted(long now) {
+        if (plan.isProbing(now)) {
+            return ledger.inUse();
+        }
+        Waiter oldest = waiters.first();
+        if (oldest == null) {
+            return ledger.granted();
+        }
+        Integer known = ledger.knownLimit();
+        int limit = known == null ? policy.limit() : Math.max(known, policy.limit());
+        long most = Math.max(limit, (long) ledger.inUse() + oldest.weight);
+        return (int) Math.min(most, ledger.inUse() + waiters.weight());
+    }
+
+    /**
+     * Stops repeating a failed return once every lease of this member has certainly ended, because then the store has
+     * nothing left to return. A store with sessions keeps the records until the session ends, and notifies of that end.
+     */
+    private void forgetReturned(long now) {
+        boolean lapsed = usesLeases() && now >= plan.rememberedUntil();
+        if (lapsed && waiters.isEmpty() && ledger.granted() == 0 && plan.backoff.isFailing()) {
+            plan.forgotten();
+            plan.backoff.answered();
+        }
+    }
+
+    /** Whether neither a call nor the store needs this queue. */
+    boolean isUnused(long now) {
+        return ledger.granted() == 0
+                && waiters.isEmpty()
+                && plan.sent.isEmpty()
+                && !plan.isDue(0, 0, waiters, usesLeases(), now);
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+
+    /** When the timer fires next. An unused queue has one more event a command time-out from now, which retires it. */
+    long nextTime(long now) {
+        long at = Times.NEVER;
+        SentClaim oldest = plan.sent.oldestInFlight();
+        if (oldest != null) {
+            at = oldest.overdueAt(policy);
+        } else if (now < plan.backoff.until()) {
+            at = plan.backoff.until();
+        } else {
+            at = plan.nextTimed(ledger.granted(), waiters, usesLeases());
+        }
+        if (ledger.granted() > 0 && usesLeases()) {
+            at = Math.min(at, ledger.validUntil());
+        }
+        if (ledger.idle() > 0) {
+            at = Math.min(at, lingering.until());
+        }
+        at = Math.min(at, failures.hopelessAt());
+        return at != Times.NEVER || ledger.granted() > 0 ? at : now + policy.commandTimeout();
+    }
+
+    /** Until when the permits of this process are certainly recorded in the store. */
+    long validUntil() {
+        if (usesLeases()) {
+            return ledger.validUntil();
+        }
+        // the time is read before the count: so the time of a new session never meets the count of the old one
+        long until = host.aliveUntil();
+        return host.lostSessions() == seenLost ? until : Long.MIN_VALUE;
+    }
+
+    /** Whether permits expire by leases; otherwise by the session of the member. */
+    private boolean usesLeases() {
+        return host.aliveUntil() == Times.NEVER;
+    }
+
+    /** The callbacks of grants and claims, which the queue of the key implements. */
+    interface Callbacks extends Grant.Owner, SentClaim.Answers {}
+}

@@ -1,0 +1,191 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Holding;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The account of one key in this process: how many permits the store has granted, how many of them are in use, and the
+ * answer or notification that was applied last. Invariant: {@code inUse <= granted}, and {@code granted <= held} for
+ * every claim sent after the applied one. So the sum over all members never exceeds what the store has recorded.
+ * Guarded by the lock of the {@link KeyQueue}.
+ */
+final class Ledger {
+
+    private static final int UNKNOWN = -1;
+
+    final Holders holders = new Holders();
+    private Policy policy;
+
+    private int granted;
+    private long appliedSequence = UNKNOWN;
+    private long appliedVersion = UNKNOWN;
+    private long appliedSentAt;
+    private long grantsOfVersion;
+    private long validUntil;
+    private long sliceStart;
+    private int knownLimit = UNKNOWN;
+    private boolean contended;
+    private boolean over;
+
+    Ledger(Policy policy) {
+        this.policy = policy;
+    }
+
+    void adopt(Policy settings) {
+        policy = settings;
+    }
+
+    /**
+     * Applies an answer or a notification; both have the same content. {@code false} if it is older than the last one,
+     * belongs to no known claim, or arrives after the validity of its claim has ended.
+     *
+     * @param sent the claims that are not confirmed yet
+     * @param cap the most permits to accept, because a claim that returns the others is about to be sent
+     * @param aliveUntil until when the session is certain to live, {@link Times#NEVER} without sessions
+     */
+    boolean apply(Holding holding, SentClaims sent, int cap, long aliveUntil, long now, Effects effects) {
+        if (!isNews(holding)) {
+            return false;
+        }
+        long sentAt = appliedSentAt;
+        if (holding.sequence() != appliedSequence) {
+            SentClaim claim = sent.find(holding.sequence());
+            if (claim == null) {
+                return false;
+            }
+            sentAt = claim.at;
+        }
+        // validity counts from when the claim was sent: the store cannot have recorded it before
+        boolean sessions = aliveUntil != Times.NEVER;
+        long until = sessions ? aliveUntil : sentAt + policy.validity();
+        if (now >= until) {
+            return false;
+        }
+        // A later claim may return some of the permits that this answer grants. The store may have applied that claim
+        // already, so the lowest number is valid.
+        int permits = Math.min(Math.min(holding.permits(), cap), sent.leastHeldAfter(holding.sequence()));
+        holders.loseDownTo(permits, effects);
+        if (holding.version() != appliedVersion) {
+            grantsOfVersion = 0;
+        }
+        appliedSequence = holding.sequence();
+        appliedVersion = holding.version();
+        appliedSentAt = sentAt;
+        validUntil = until;
+        knownLimit = holding.limit();
+        contended = holding.contended();
+        over = holding.over();
+        if (permits > granted) {
+            sliceStart = now;
+        }
+        granted = permits;
+        sent.confirmed(appliedSequence);
+        return true;
+    }
+
+    /** Whether the pair of sequence and version is higher than the last one: messages may arrive out of order. */
+    private boolean isNews(Holding holding) {
+        return holding.sequence() != appliedSequence
+                ? holding.sequence() > appliedSequence
+                : holding.version() > appliedVersion;
+    }
+
+    /** Whether it belongs to a later claim than the last applied one. */
+    boolean isBeyond(Holding holding) {
+        return holding.sequence() > appliedSequence;
+    }
+
+    /** A new grant, numbered within the store's version so that its token is unique. */
+    Grant grant(Grant.Owner owner, PermitStats stats, int weight, long now) {
+        return new Grant(owner, stats, weight, appliedVersion, grantsOfVersion++, now);
+    }
+
+    /** Counts the grant as in use. */
+    void hold(Grant grant) {
+        holders.add(grant);
+        grant.gauge();
+    }
+
+    /** Repeats {@link #hold} for a grant that a call has, if an error prevented it. */
+    void holdAfterError(Grant grant) {
+        if (!grant.counted && !grant.ended && !grant.isLost()) {
+            hold(grant);
+        }
+    }
+
+    /** After an error: keeps what is in use, and nothing else, because the other numbers may be wrong. */
+    void mend() {
+        holders.mend();
+        shrinkTo(holders.inUse());
+    }
+
+    /** Counts the grant as no longer in use; {@code false} if it was lost before. */
+    boolean letGo(Grant grant) {
+        if (!grant.counted) {
+            return false;
+        }
+        grant.ungauge();
+        return holders.remove(grant);
+    }
+
+    /** Marks all permits of this process as lost. */
+    void loseAll(Effects effects) {
+        holders.loseDownTo(0, effects);
+        granted = 0;
+    }
+
+    /** Ignores all further answers to the claims sent so far: they belong to a session that has ended. */
+    void distrust() {
+        appliedVersion = Long.MAX_VALUE;
+    }
+
+    /** Lowers the count, before a claim with that {@code held} is sent. Only {@link #apply} raises it. */
+    void shrinkTo(int permits) {
+        granted = Math.min(granted, permits);
+    }
+
+    /** How many permits this process may use. */
+    int granted() {
+        return granted;
+    }
+
+    int inUse() {
+        return holders.inUse();
+    }
+
+    /** How many permits are granted and not in use. */
+    int idle() {
+        return granted - holders.inUse();
+    }
+
+    /** Until when the lease of the last confirmed claim is certain to last. */
+    long validUntil() {
+        return validUntil;
+    }
+
+    /** When permits last arrived from the store: the start of the time slice for passing them on. */
+    long sliceStart() {
+        return sliceStart;
+    }
+
+    /** The sequence of the last claim whose answer was applied. */
+    long appliedSequence() {
+        return appliedSequence;
+    }
+
+    /** Whether other members wait, as of the last answer. */
+    boolean isContended() {
+        return contended;
+    }
+
+    /** Whether more permits are in use than the limit allows, as of the last answer. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** The limit in effect as of the last answer; {@code null} before the first. */
+    @Nullable
+    Integer knownLimit() {
+        return knownLimit == UNKNOWN ? null : knownLimit;
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.Release;
+import java.time.Duration;
+
+/**
+ * The settings that apply to the calls of one name: {@link CoreSettings}, the name's {@code PermitSettings} and its limit
+ * merged, with times in nanoseconds so that events only add numbers. Immutable.
+ *
+ * @param limit the limit this member states
+ * @param lease how long the store keeps a claim; with sessions, the length of the session
+ * @param commandTimeout how long an answer may take
+ * @param storeTimeout how long calls wait for a store that does not answer
+ * @param recheck how long calls wait before the queue asks the store again
+ * @param slice how long permits pass from call to call in this process while other members wait
+ * @param linger how long an idle permit may stay
+ * @param window claims that may be in flight
+ * @param maxWaiters calls that may wait
+ * @param release whether giving back waits for the store
+ */
+public record Policy(
+        int limit,
+        long lease,
+        long commandTimeout,
+        long storeTimeout,
+        long recheck,
+        long slice,
+        long linger,
+        int window,
+        int maxWaiters,
+        Release release) {
+
+    /** A member ends a lease this part of it earlier than the store, because clocks do not run at equal rates. */
+    public static final int MARGIN = 20;
+
+    /** What applies to a key of this limit in general. */
+    public static Policy of(int limit, CoreSettings settings, long defaultSlice) {
+        Duration slice = settings.handOverSlice();
+        return new Policy(
+                limit,
+                settings.lease().toNanos(),
+                settings.commandTimeout().toNanos(),
+                settings.storeTimeout().toNanos(),
+                settings.recheck().toNanos(),
+                slice == null ? defaultSlice : slice.toNanos(),
+                settings.linger().toNanos(),
+                settings.window(),
+                settings.maxWaiters(),
+                settings.release());
+    }
+
+    /** For a key that no call of this process uses: its queue only gives back. */
+    public static Policy ofUnusedKey(CoreSettings settings) {
+        CoreSettings returnAtOnce = settings.toBuilder()
+                .handOverSlice(Duration.ZERO)
+                .linger(Duration.ZERO)
+                .release(Release.ASYNC)
+                .build();
+        return of(PermitDefinition.MAX_LIMIT, returnAtOnce, 0);
+    }
+
+    /** How long permits are valid after the claim was sent that the store has confirmed. */
+    long validity() {
+        return lease - lease / MARGIN;
+    }
+
+    /** How often permits are confirmed: two confirmations may be lost within a lease. */
+    long renewal() {
+        return lease / 3;
+    }
+
+    Duration leaseDuration() {
+        return Duration.ofNanos(lease);
+    }
+}

@@ -1,0 +1,85 @@
+package io.github.distributedpermit.core.key;
+
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call that asks for permits, from its arrival to its {@link Outcome}. The outcome is decided by one compare-and-set,
+ * either by the queue that grants or by the caller that gives up. So a permit that is granted at the moment of a time-out
+ * goes either to the caller or to the next waiter, and is never lost.
+ *
+ * <p>{@link #decide} and {@link #outcome} are thread-safe. All other mutable fields are guarded by the lock of the
+ * {@link KeyQueue}, but {@code gauged}.
+ */
+public class Waiter {
+
+    /** No claim has been sent since the call arrived. */
+    static final long UNCLAIMED = -1;
+
+    private static final AtomicReferenceFieldUpdater<Waiter, @Nullable Outcome> OUTCOME =
+            AtomicReferenceFieldUpdater.newUpdater(Waiter.class, Outcome.class, "outcome");
+
+    /** The name under which the call was made. */
+    public final PermitStats stats;
+
+    /** How many permits the call wants. */
+    final int weight;
+
+    /** Whether the call waits for a permit; otherwise it is rejected after one claim. */
+    public final boolean queueing;
+
+    /** When the call arrived, on the clock of the process. */
+    public final long arrival;
+
+    private final Waker waker;
+
+    @Nullable
+    Waiter previous;
+
+    @Nullable
+    Waiter next;
+
+    boolean inQueue;
+
+    /** Whether the gauge of its name counts it. Written only by the thread that makes or ends the call. */
+    public boolean gauged;
+
+    /** The sequence of the first claim that was sent after the call arrived. */
+    long firstClaim = UNCLAIMED;
+
+    private volatile @Nullable Outcome outcome;
+
+    public Waiter(PermitStats stats, int weight, boolean queueing, long arrival, Waker waker) {
+        this.stats = stats;
+        this.weight = weight;
+        this.queueing = queueing;
+        this.arrival = arrival;
+        this.waker = waker;
+    }
+
+    /** Decides the outcome. {@code false} if it is decided already; exactly one thread gets {@code true}. */
+    public boolean decide(Outcome value) {
+        return OUTCOME.compareAndSet(this, null, value);
+    }
+
+    /** The outcome; {@code null} while the call waits. */
+    @Nullable
+    public Outcome outcome() {
+        return outcome;
+    }
+
+    /** Whether a claim that was sent after the call arrived is among the confirmed ones. */
+    boolean wasClaimedBy(long confirmed) {
+        return firstClaim != UNCLAIMED && firstClaim <= confirmed;
+    }
+
+    /** Notifies the caller. Called without any lock, perhaps more than once. */
+    void wake(Outcome value) {
+        waker.wake(value);
+    }
+
+    /** How a caller is notified of its outcome: unparked, or its future completed. Must not block. */
+    public interface Waker {
+        void wake(Outcome outcome);
+    }
+}

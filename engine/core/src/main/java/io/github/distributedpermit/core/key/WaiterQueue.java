@@ -1,0 +1,153 @@
+package io.github.distributedpermit.core.key;
+
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of this process that wait for one key, in the order of their arrival: a doubly linked list, so that a
+ * waiter can be removed at any position in constant time. A waiter is either <em>queueing</em> (it waits for a permit)
+ * or a <em>try</em> (a call with {@code block = false}, which stays only until one claim has been answered). Guarded by
+ * the lock of the {@link KeyQueue}. Links and counts change together, without a method call in between, so that not
+ * even a stack overflow can leave them inconsistent.
+ */
+final class WaiterQueue {
+
+    private @Nullable Waiter first;
+    private @Nullable Waiter last;
+    private int size;
+    private long weight;
+    private int queueing;
+    private int heaviest;
+
+    /** Puts the waiter at the end. */
+    void add(Waiter waiter) {
+        waiter.previous = last;
+        if (last == null) {
+            first = waiter;
+        } else {
+            last.next = waiter;
+        }
+        last = waiter;
+        waiter.inQueue = true;
+        size++;
+        weight += waiter.weight;
+        if (waiter.weight > heaviest) {
+            heaviest = waiter.weight;
+        }
+        if (waiter.queueing) {
+            queueing++;
+        }
+    }
+
+    /** Removes the waiter, wherever it is. Has no effect if it has left already. */
+    void remove(Waiter waiter) {
+        if (!waiter.inQueue) {
+            return;
+        }
+        Waiter before = waiter.previous;
+        Waiter after = waiter.next;
+        if (before == null) {
+            first = after;
+        } else {
+            before.next = after;
+        }
+        if (after == null) {
+            last = before;
+        } else {
+            after.previous = before;
+        }
+        waiter.previous = null;
+        waiter.next = null;
+        waiter.inQueue = false;
+        size--;
+        weight -= waiter.weight;
+        if (waiter.queueing) {
+            queueing--;
+        }
+        if (size == 0) {
+            heaviest = 0;
+        }
+    }
+
+    @Nullable
+    Waiter first() {
+        return first;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** How many permits all waiters want together. */
+    long weight() {
+        return weight;
+    }
+
+    /** Whether there are calls that wait for a permit. */
+    boolean hasQueueing() {
+        return queueing > 0;
+    }
+
+    /** Whether there are calls that do not wait, and are here only until one claim has been answered. */
+    boolean hasTries() {
+        return queueing < size;
+    }
+
+    /** An upper bound of what a single waiter wants: removals do not lower it, an empty queue resets it. */
+    int heaviest() {
+        return heaviest;
+    }
+
+    /** Notes a claim for the waiters that have none: those at the end, which arrived after the last claim. */
+    void claimed(long sequence) {
+        for (Waiter w = last; w != null && w.firstClaim == Waiter.UNCLAIMED; w = w.previous) {
+            w.firstClaim = sequence;
+        }
+    }
+
+    /** Clears the noted claims, so that the answer to a claim in flight rejects no waiter. */
+    void unclaimed() {
+        for (Waiter w = last; w != null; w = w.previous) {
+            w.firstClaim = Waiter.UNCLAIMED;
+        }
+    }
+
+    /** Ends the wait of all that match, unless they are decided already. */
+    void end(Predicate<Waiter> which, Outcome outcome, Effects effects) {
+        Waiter w = first;
+        while (w != null) {
+            Waiter following = w.next;
+            if (which.test(w)) {
+                // decided first: a decided waiter that is still queued is woken by the repair, if an error occurs here
+                if (w.decide(outcome)) {
+                    effects.ended(w, outcome);
+                }
+                remove(w);
+            }
+            w = following;
+        }
+    }
+
+    /**
+     * After an error: removes the waiters that are decided, and wakes them once more in case the error prevented it.
+     */
+    void mend(Ledger ledger, Effects effects) {
+        Waiter w = first;
+        while (w != null) {
+            Waiter following = w.next;
+            Outcome outcome = w.outcome();
+            if (outcome != null) {
+                if (outcome instanceof Grant grant) {
+                    ledger.holdAfterError(grant);
+                }
+                effects.ended(w, outcome);
+                remove(w);
+            }
+            w = following;
+        }
+    }
+}

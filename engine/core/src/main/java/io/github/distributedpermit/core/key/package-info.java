@@ -1,0 +1,21 @@
+/**
+ * Everything that happens to one key in this process, under that key's lock: who waits, what is granted and in use, which claim
+ * is due, what failed claims mean. The state machine of the protocol; the simulation and the mutants test it. It knows the
+ * process only as {@code KeyQueueHost}, and neither the calls nor the registry.
+ *
+ * <table>
+ *   <caption>The classes by role</caption>
+ *   <tr><th>events and their lock</th><td>{@code KeyQueue}, {@code KeyQueueEvents}, {@code Effects}, {@code Repairs},
+ *       {@code KeyQueueTimer}, {@code Alarm}, {@code ProcessClock}</td></tr>
+ *   <tr><th>state</th><td>{@code KeyQueueState}, {@code WaiterQueue}, {@code Ledger}, {@code Holders}, {@code Lingering},
+ *       {@code IdleFastPath}, {@code Confirmations}</td></tr>
+ *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures}, {@code Backoff},
+ *       {@code Outage}, {@code StoreContact}</td></tr>
+ *   <tr><th>what calls see</th><td>{@code Waiter}, {@code Outcome}, {@code Grant}, {@code LossListeners}</td></tr>
+ *   <tr><th>values</th><td>{@code Policy}, {@code PermitStats}, {@code Times}, {@code LogSafe}</td></tr>
+ * </table>
+ */
+@NullMarked
+package io.github.distributedpermit.core.key;
+
+import org.jspecify.annotations.NullMarked;

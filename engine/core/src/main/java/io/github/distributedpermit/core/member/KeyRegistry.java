@@ -1,0 +1,341 @@
+package io.github.distributedpermit.core.member;
+
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.key.Grant;
+import io.github.distributedpermit.core.key.KeyQueue;
+import io.github.distributedpermit.core.key.KeyQueueHost;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.Policy;
+import io.github.distributedpermit.core.key.Repairs;
+import io.github.distributedpermit.core.key.SentClaim;
+import io.github.distributedpermit.core.key.StoreContact;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStore;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues of this process, one per key in use, and the one membership of the store that they share. It creates a queue for
+ * the first call of a key, passes what the store sends to the queue it is for, and is the {@link KeyQueueHost} of all queues.
+ * Thread-safe: the map is concurrent, and each queue has its own lock.
+ */
+public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingListener, Iterable<KeyQueue> {
+
+    /** The key that health probes use. */
+    public static final String PROBE = "distributed-permit.probe";
+
+    private final ConcurrentMap<String, KeyQueue> queues = new ConcurrentHashMap<>();
+    private final AtomicLong sequence = new AtomicLong();
+    private final CoreEnvironment environment;
+    private final CoreSettings settings;
+    private final Runnable progress;
+    private final long origin;
+    private final PermitStore store;
+    private final SessionWatch session;
+    private final StoreContact contact;
+    private final Repairs repairs;
+
+    private final AtomicLong lostSessions = new AtomicLong();
+
+    private volatile boolean closing;
+    private volatile boolean closed;
+
+    public KeyRegistry(
+            PermitBackend backend,
+            Member member,
+            CoreSettings settings,
+            CoreEnvironment environment,
+            Runnable progress) {
+        this.environment = environment;
+        this.progress = progress;
+        this.settings = settings;
+        this.origin = environment.ticker().getAsLong();
+        this.session = new SessionWatch(environment.scheduler(), this::now, this::checkAll);
+        this.contact = new StoreContact(settings.commandTimeout().toNanos());
+        this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
+        this.store = backend.join(member, this);
+        store.session().ifPresent(session::begin);
+    }
+
+    /** The queue of the key, a new one if need be; {@code null} if as many keys as allowed are in use. */
+    @Nullable
+    public KeyQueue queue(String key, Policy policy) {
+        KeyQueue queue = queues.get(key);
+        if (queue != null) {
+            return queue;
+        }
+        if (queues.size() >= settings.maxKeys()) {
+            return null;
+        }
+        boolean open = !closing;
+        queue = queues.computeIfAbsent(key, absent -> newQueue(absent, policy, false));
+        if (open && closing) {
+            queue.close(); // it may have been created too late to be closed with the others
+        }
+        return queue;
+    }
+
+    /** The queue of the key; {@code null} if the key is not in use. */
+    @Nullable
+    public KeyQueue find(String key) {
+        return queues.get(key);
+    }
+
+    private KeyQueue newQueue(String key, Policy policy, boolean unused) {
+        return new KeyQueue(key, policy, unused, closing, this, this);
+    }
+
+    /** The state of the key in the store, without permits that are idle here only because this member is alone. */
+    public CompletionStage<KeyState> inspect(String key) {
+        KeyQueue queue = queues.get(key);
+        if (queue != null && isAlone()) {
+            queue.recall();
+        }
+        return store.inspect(key);
+    }
+
+    /** Sets or lifts the operator's limit of a key. */
+    public CompletionStage<Void> override(String key, OptionalInt limit) {
+        CompletionStage<Void> done = store.override(key, limit);
+        KeyQueue queue = queues.get(key);
+        if (queue != null && isAlone()) {
+            queue.recall();
+            queue.changed(); // there is no other member whose claim would make the store notify this one
+        }
+        return done;
+    }
+
+    /** Sends a claim that asks for nothing, for health. */
+    public CompletionStage<Holding> probe() {
+        return store.claim(new Claim(PROBE, 1, nextSequence(), 0, 0, 0, Duration.ZERO, settings.lease(), false));
+    }
+
+    @Override
+    public Iterator<KeyQueue> iterator() {
+        return queues.values().iterator();
+    }
+
+    /** Present if the store keeps its members alive by a session: its length. */
+    public Optional<Duration> session() {
+        return store.session();
+    }
+
+    public int size() {
+        return queues.size();
+    }
+
+    /** Takes no more calls and rejects those that wait. */
+    void close() {
+        closing = true;
+        each(KeyQueue::close);
+    }
+
+    /** Leaves the store: no renewals and repetitions any more. */
+    public void leave() {
+        closed = true;
+        session.end();
+        each(KeyQueue::abandon);
+        store.close();
+    }
+
+    @Override
+    public long now() {
+        return environment.ticker().getAsLong() - origin;
+    }
+
+    @Override
+    public long time(long tickerNanos) {
+        return tickerNanos - origin;
+    }
+
+    @Override
+    public StoreContact contact() {
+        return contact;
+    }
+
+    @Override
+    public long nextSequence() {
+        return sequence.incrementAndGet();
+    }
+
+    @Override
+    public long aliveUntil() {
+        return session.aliveUntil();
+    }
+
+    @Override
+    public long lostSessions() {
+        return lostSessions.get();
+    }
+
+    @Override
+    public boolean isAlone() {
+        return !store.isShared();
+    }
+
+    @Override
+    public void send(Claim claim, SentClaim sent) {
+        CompletionStage<Holding> answer;
+        try {
+            answer = store.claim(claim);
+        } catch (RuntimeException | Error e) {
+            sent.accept(null, e);
+            return;
+        }
+        sent.follow(answer);
+    }
+
+    @Override
+    public Scheduler scheduler() {
+        return environment.scheduler();
+    }
+
+    @Override
+    public double jitter() {
+        return environment.jitter().getAsDouble();
+    }
+
+    @Override
+    public void retired(KeyQueue queue) {
+        queues.remove(queue.key(), queue);
+    }
+
+    @Override
+    public void progress() {
+        progress.run();
+    }
+
+    @Override
+    public void callback(Runnable task) {
+        environment.callback(task);
+    }
+
+    @Override
+    public void notice(Runnable task) {
+        environment.notice(task);
+    }
+
+    @Override
+    public void released(Grant grant) {
+        if (environment.isObserved()) {
+            environment.observer().released(grant.name(), Duration.ofNanos(now() - grant.grantedAt));
+        }
+    }
+
+    @Override
+    public void awaitReturn(Future<Void> confirmation) {
+        boolean interrupted = false;
+        try {
+            confirmation.get(settings.commandTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } catch (ExecutionException | TimeoutException e) {
+            // the queue repeats the return until the store confirms it; the call need not wait for that
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void lost(Grant grant) {
+        environment.observer().lost(grant.name(), grant.weight);
+    }
+
+    @Override
+    public void handedOver(PermitStats stats, int permits) {
+        environment.observer().handedOver(stats.name(), permits);
+    }
+
+    @Override
+    public void trouble(KeyQueue queue, Throwable cause) {
+        repairs.trouble(queue, cause);
+    }
+
+    /** Looks at all queues if an error cut an event short and the scheduler could take no task for that queue. */
+    public void repair() {
+        repairs.repair();
+    }
+
+    @Override
+    public void granted(String key, Holding holding) {
+        KeyQueue queue = queues.get(key);
+        if (queue == null && holding.permits() > 0 && !closed) {
+            // granted to a call that has given up long ago: a queue without calls gives it back
+            queue = queues.computeIfAbsent(key, absent -> newQueue(absent, Policy.ofUnusedKey(settings), true));
+        }
+        if (queue != null) {
+            queue.pushed(holding);
+        }
+    }
+
+    @Override
+    public void changed(String key) {
+        KeyQueue queue = queues.get(key);
+        if (queue != null) {
+            queue.changed();
+        }
+    }
+
+    @Override
+    public void reachable() {
+        each(KeyQueue::reachable);
+    }
+
+    /** What prevents this member from working, such as missing notifications; empty if all is well. */
+    public Optional<String> problem() {
+        return store.problem();
+    }
+
+    @Override
+    public void alive(long sentAtNanos) {
+        session.alive(time(sentAtNanos));
+        repairs.repair();
+    }
+
+    @Override
+    public void lost() {
+        try {
+            session.lost();
+        } finally {
+            // a count that each queue compares, so that a queue can't miss the loss if an error strikes here. It is
+            // raised
+            // after the end of the validity, so that no queue that sees it takes in anything under the old session
+            lostSessions.incrementAndGet();
+            each(KeyQueue::sessionLost);
+        }
+    }
+
+    private void checkAll() {
+        each(KeyQueue::check);
+    }
+
+    /** Does this with every queue. What it throws for one of them does not stop the others. */
+    void each(Consumer<KeyQueue> action) {
+        for (KeyQueue queue : queues.values()) {
+            try {
+                action.accept(queue);
+            } catch (RuntimeException | Error e) {
+                trouble(queue, e);
+            }
+        }
+    }
+}

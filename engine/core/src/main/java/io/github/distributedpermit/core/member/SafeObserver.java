@@ -1,0 +1,68 @@
+package io.github.distributedpermit.core.member;
+
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+
+/** Passes everything to an observer of the application, and keeps what that throws from the calls. Thread-safe if the observer is. */
+public final class SafeObserver implements PermitObserver {
+
+    private static final Logger LOG = System.getLogger(SafeObserver.class.getName());
+
+    private final PermitObserver target;
+
+    private SafeObserver(PermitObserver target) {
+        this.target = target;
+    }
+
+    /** The observer as a safe one. */
+    public static PermitObserver of(PermitObserver observer) {
+        return observer == NONE ? NONE : new SafeObserver(observer);
+    }
+
+    private static void safely(Runnable notice) {
+        try {
+            notice.run();
+        } catch (Throwable e) { // an error, too, must not lose the permit
+            LOG.log(Level.WARNING, "An observer of permits threw an exception; the call is not affected", e);
+        }
+    }
+
+    @Override
+    public void named(PermitGauges gauges) {
+        safely(() -> target.named(gauges));
+    }
+
+    @Override
+    public void acquired(String name, Duration waited) {
+        safely(() -> target.acquired(name, waited));
+    }
+
+    @Override
+    public void rejected(String name, Reason reason, Duration waited) {
+        safely(() -> target.rejected(name, reason, waited));
+    }
+
+    @Override
+    public void failed(String name, Duration waited) {
+        safely(() -> target.failed(name, waited));
+    }
+
+    @Override
+    public void released(String name, Duration held) {
+        safely(() -> target.released(name, held));
+    }
+
+    @Override
+    public void lost(String name, int permits) {
+        safely(() -> target.lost(name, permits));
+    }
+
+    @Override
+    public void handedOver(String name, int permits) {
+        safely(() -> target.handedOver(name, permits));
+    }
+}

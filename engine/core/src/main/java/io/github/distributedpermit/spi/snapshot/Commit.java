@@ -1,0 +1,50 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+
+/**
+ * How an attempt to commit a change ended.
+ *
+ * @param <S> what the store reads
+ */
+public sealed interface Commit<S> {
+
+    /**
+     * The change was made as planned, and nothing else has changed in between.
+     *
+     * @param after the key as the change left it
+     */
+    record Done<S>(S after) implements Commit<S> {}
+
+    /**
+     * The change was made, but the store has not checked all of the key, so that others may have changed the rest. The
+     * answer is taken from this snapshot, and members that can be served now are served with a further commit.
+     *
+     * @param after the key, read in the same transaction
+     */
+    record DoneUnchecked<S>(S after) implements Commit<S> {}
+
+    /**
+     * A part of the change was made, or more than the limit allows. No member was notified of what is not to stay. The
+     * claim is computed again from this snapshot.
+     *
+     * @param after the key, read in the same transaction
+     * @param held what the next change leaves to the claiming member at most; {@code Integer.MAX_VALUE} for no limit
+     */
+    record Part<S>(S after, int held) implements Commit<S> {}
+
+    /** Another member has changed the key since the snapshot; nothing was written. The claim is computed again. */
+    record Conflict<S>() implements Commit<S> {}
+
+    /**
+     * The change may have been made, or may yet be. The claim fails. The store itself makes sure that no change of an
+     * earlier commit is made once a later commit of the same member is done; until then its snapshots may change.
+     */
+    record OutcomeUnknown<S>(PermitStoreException failure) implements Commit<S> {}
+
+    /** The session of the change is lost; the store calls {@link StoreEvents#lost} as well. The claim fails. */
+    record SessionLost<S>(PermitStoreException failure) implements Commit<S> {}
+
+    /** The store refuses the change; nothing was written. The claim fails. */
+    record Denied<S>(PermitStoreException failure) implements Commit<S> {}
+}

@@ -1,0 +1,346 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.Kind;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Step;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Executes one request of a key: computes the change on the cached snapshot or on a new one, commits it by
+ * check-and-set, and repeats both after a conflict with another member. It ends with exactly one call of its
+ * {@link Outcome}. Confined to the mailbox of its worker.
+ */
+final class CommitAttempt<S extends Snapshot> {
+
+    /** Receives the end of the attempt. */
+    interface Outcome<S extends Snapshot> {
+
+        /**
+         * The request has taken effect, or had nothing to change.
+         *
+         * @param at the key after the request
+         * @param holding the answer to a claim, with its sequence; {@code null} for other requests
+         */
+        void answered(CommitAttempt<S> attempt, S at, @Nullable Holding holding);
+
+        /** @param mayHaveWritten whether the request may have taken effect all the same */
+        void failed(CommitAttempt<S> attempt, PermitStoreException failure, boolean mayHaveWritten);
+    }
+
+    /** An attempt with conflicts for this long fails; the core then repeats the claim. */
+    private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
+
+    private final String key;
+    private final KeyRequest request;
+    private final StoreSession session;
+    private final LayerContext<S> context;
+    private final Executor mailbox;
+    private final SnapshotCache<S> cache;
+    private final ArrivalOrder order;
+    private final LatestVersion latest;
+    private final Outcome<S> outcome;
+    /** Whether a claim with a higher sequence was sent before this one, or this one was answered before. */
+    private final boolean delayed;
+    /** Whether the outcome of each earlier claim is known. */
+    private final boolean certain;
+
+    private final ConflictPause pause = new ConflictPause();
+    private final long begun;
+    /** The most permits that the change may leave to the member; lowered when a commit was made in part. */
+    private int held;
+
+    /** Only the queue is to be served: the request is committed, is a CHECK or is a delayed claim. */
+    private boolean settling;
+
+    /** At least one commit was made. */
+    private boolean written;
+
+    private boolean stopped;
+    /** The position in the queue of a waiter that arrives now. */
+    private long position;
+
+    CommitAttempt(
+            String key,
+            KeyRequest request,
+            StoreSession session,
+            LayerContext<S> context,
+            Executor mailbox,
+            SnapshotCache<S> cache,
+            ArrivalOrder order,
+            LatestVersion latest,
+            Outcome<S> outcome,
+            boolean delayed,
+            boolean certain,
+            int held) {
+        this.key = key;
+        this.request = request;
+        this.session = session;
+        this.context = context;
+        this.mailbox = mailbox;
+        this.cache = cache;
+        this.order = order;
+        this.latest = latest;
+        this.outcome = outcome;
+        this.delayed = delayed;
+        this.certain = certain;
+        this.held = held;
+        this.begun = context.now();
+        this.settling = request instanceof Task task ? task.kind() == Kind.CHECK : delayed;
+    }
+
+    KeyRequest request() {
+        return request;
+    }
+
+    StoreSession session() {
+        return session;
+    }
+
+    /** What the claim leaves at most, as far as commits have shown. */
+    int held() {
+        return held;
+    }
+
+    boolean isDelayed() {
+        return delayed;
+    }
+
+    /** Whether no commit of an earlier claim can take effect any more. */
+    boolean isCertain() {
+        return certain || written;
+    }
+
+    long position() {
+        return position;
+    }
+
+    /** Makes the attempt fail instead of reading again. A read or commit that has been sent is completed. */
+    void stop() {
+        stopped = true;
+    }
+
+    void begin() {
+        guarded(() -> {
+            S guess = cache.guess();
+            if (guess == null || !commitsUnread(guess)) {
+                read();
+            }
+        });
+    }
+
+    /**
+     * Commits on the cached snapshot, which may be out of date, if the claim gets all that it wants there. A refusal,
+     * or an answer without a write, needs a new snapshot. {@code false} if nothing was sent.
+     */
+    private boolean commitsUnread(S guess) {
+        Claim claim = request.claim();
+        if (claim == null || settling) {
+            return false;
+        }
+        PlannedCommit<S> planned = plan(guess, false);
+        boolean plain = planned.step().answer().orElseThrow().permits() >= claim.wanted();
+        boolean tries = plain
+                && !planned.isUnchanged()
+                && !planned.isRepetition()
+                && context.store().mayCommitUnread(planned, cache.isAlone());
+        if (tries) {
+            commit(planned);
+        }
+        return tries;
+    }
+
+    private void read() {
+        if (stopped) {
+            fail(PermitStoreException.passing("The member has left the store", null), written);
+            return;
+        }
+        then(context.store().read(key), written, snapshot -> {
+            cache.read(snapshot);
+            propose(snapshot);
+        });
+    }
+
+    private void propose(S at) {
+        PlannedCommit<S> planned = plan(at, true);
+        boolean nothingToDo = planned.isUnchanged()
+                || (certain
+                        && request.claim() != null
+                        && planned.isRepetition()
+                        && context.store().mayStayUnwritten(planned));
+        if (nothingToDo) {
+            answer(at, planned);
+        } else {
+            commit(planned);
+        }
+    }
+
+    private PlannedCommit<S> plan(S at, boolean fresh) {
+        KeyTable table = at.table();
+        OptionalInt limit = table.override();
+        long now = at.version();
+        position = now + 1;
+        Step step;
+        Optional<Claim> claim = Optional.empty();
+        if (settling) {
+            step = table.refresh(now);
+        } else if (request instanceof ClaimRequest asked) {
+            Claim leaving = asked.claim().leaving(held);
+            claim = Optional.of(leaving);
+            step = table.claim(session.member(), leaving, now, order.since(asked.arrival(), position));
+        } else {
+            Task task = (Task) request;
+            step = task.kind() == Kind.OVERRIDE
+                    ? table.override(task.limit(), now)
+                    : table.leave(session.member(), now);
+        }
+        boolean changesOverride = !table.override().equals(limit);
+        return new PlannedCommit<>(key, session, at, table, step, changesOverride, claim, fresh);
+    }
+
+    private void commit(PlannedCommit<S> planned) {
+        if (!session.equals(context.session())) {
+            fail(sessionLost(), written);
+            return;
+        }
+        then(context.store().commit(planned), true, result -> {
+            if (result instanceof Commit.Done<S> done) {
+                written = true;
+                answer(done.after(), planned);
+            } else if (result instanceof Commit.DoneUnchecked<S> done) {
+                written = true;
+                settling = true;
+                settle(planned.before(), done.after());
+            } else if (result instanceof Commit.Part<S> part) {
+                written = true;
+                held = Math.min(held, part.held());
+                // a member that got too many permits while the queue was served returns them by its own claim
+                settling = settling && (delayed || request.claim() == null || part.held() == Integer.MAX_VALUE);
+                propose(part.after());
+            } else if (result instanceof Commit.Conflict<S>) {
+                conflict();
+            } else if (result instanceof Commit.OutcomeUnknown<S> unknown) {
+                fail(unknown.failure(), true);
+            } else if (result instanceof Commit.SessionLost<S> lost) {
+                fail(lost.failure(), true);
+            } else if (result instanceof Commit.Denied<S> denied) {
+                fail(denied.failure(), written);
+            }
+        });
+    }
+
+    /** Serves the queue again: members may have returned permits or joined it since the snapshot of the commit. */
+    private void settle(S before, S after) {
+        PlannedCommit<S> planned = plan(after, true);
+        boolean nothingFits = after == before; // the store had nothing to write for the step
+        if (nothingFits || planned.isUnchanged()) {
+            answer(after, planned);
+        } else {
+            commit(planned);
+        }
+    }
+
+    /** Reads again, because the commit of another member may change the result of the request. */
+    private void conflict() {
+        cache.othersHaveWritten();
+        long wait = pause.next();
+        if (context.now() - begun > PATIENCE) {
+            fail(
+                    PermitStoreException.passing(
+                            "Other members changed key '%s' %d times in %d s before this member's claim was committed; the claim will be repeated"
+                                    .formatted(
+                                            KeyEncoding.encode(key),
+                                            pause.conflicts(),
+                                            TimeUnit.NANOSECONDS.toSeconds(PATIENCE)),
+                            null),
+                    written);
+        } else if (wait == 0) {
+            read();
+        } else {
+            context.scheduler().schedule(() -> mailbox.execute(() -> guarded(this::read)), wait, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void answer(S at, PlannedCommit<S> planned) {
+        Claim claim = request.claim();
+        Holding holding = null;
+        if (claim != null) {
+            Holding found = planned.step().answer().orElseGet(() -> view(at.table(), claim));
+            long sequence = delayed
+                    ? Math.max(
+                            latest.answered(),
+                            at.record(session.member()).map(r -> r.sequence()).orElse(-1L))
+                    : claim.sequence();
+            holding = new Holding(
+                    found.permits(),
+                    found.limit(),
+                    sequence,
+                    version(at, planned, found),
+                    found.contended(),
+                    found.over(),
+                    found.recheckAfter());
+        }
+        outcome.answered(this, at, holding);
+    }
+
+    /**
+     * If the commit has removed the member's record, the highest version of the key may be that of a member it served.
+     */
+    private long version(S at, PlannedCommit<S> planned, Holding found) {
+        boolean removed = at != planned.before()
+                && found.version() > 0
+                && at.record(session.member()).isEmpty();
+        return removed ? found.version() : at.version(session.member(), latest.version());
+    }
+
+    /** The holding of the member according to a table, in which it may have no record. */
+    private Holding view(KeyTable table, Claim claim) {
+        int limit = table.override().orElse(claim.limit());
+        Optional<Holding> own = table.view(session.member(), 0);
+        boolean contended = own.map(Holding::contended)
+                .orElseGet(() -> table.records().stream().anyMatch(r -> r.inLine()));
+        return new Holding(
+                own.map(Holding::permits).orElse(0), limit, 0, 0, contended, table.used() > limit, Optional.empty());
+    }
+
+    /** Continues with the result in the mailbox, or fails if the session was lost meanwhile. */
+    private <T> void then(CompletionStage<T> stage, boolean mayHaveWritten, Consumer<T> next) {
+        stage.whenComplete((result, failure) -> mailbox.execute(() -> guarded(() -> {
+            if (failure != null) {
+                fail(Failures.of(key, failure), mayHaveWritten);
+            } else if (!session.equals(context.session())) {
+                fail(sessionLost(), mayHaveWritten);
+            } else {
+                next.accept(result);
+            }
+        })));
+    }
+
+    /** Ends the attempt if a step throws an exception: otherwise the key would stay blocked. */
+    private void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            fail(Failures.of(key, e), true);
+        }
+    }
+
+    private void fail(PermitStoreException failure, boolean mayHaveWritten) {
+        outcome.failed(this, failure, mayHaveWritten);
+    }
+
+    static PermitStoreException sessionLost() {
+        return PermitStoreException.passing("The session with the store has ended", null);
+    }
+}

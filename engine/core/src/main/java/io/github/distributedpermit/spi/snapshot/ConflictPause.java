@@ -1,0 +1,31 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How an attempt goes on after conflicts: at once after the first two, then after 0.2 to 0.4 ms, doubling up to 50 ms,
+ * because a commit that fails costs the store as much as one that succeeds. Confined to its {@link CommitAttempt}.
+ */
+final class ConflictPause {
+
+    private static final int AT_ONCE = 2;
+    private static final int MOST_DOUBLINGS = 7;
+    private static final long SHORTEST = TimeUnit.MICROSECONDS.toNanos(200);
+
+    private int conflicts;
+
+    int conflicts() {
+        return conflicts;
+    }
+
+    /** Counts a conflict; nanoseconds to wait. */
+    long next() {
+        conflicts++;
+        if (conflicts <= AT_ONCE) {
+            return 0;
+        }
+        long least = SHORTEST << Math.min(conflicts - AT_ONCE - 1, MOST_DOUBLINGS);
+        return ThreadLocalRandom.current().nextLong(least, 2 * least);
+    }
+}

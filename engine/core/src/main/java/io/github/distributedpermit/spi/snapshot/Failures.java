@@ -1,0 +1,21 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.concurrent.CompletionException;
+
+/** Failures of a store as the core is to receive them. */
+final class Failures {
+
+    private Failures() {}
+
+    /** The store's own failure, or else a passing one. */
+    static PermitStoreException of(String key, Throwable failure) {
+        Throwable cause = failure.getCause();
+        Throwable first = failure instanceof CompletionException && cause != null ? cause : failure;
+        return first instanceof PermitStoreException known
+                ? known
+                : PermitStoreException.passing(
+                        "The store failed for key '%s': %s".formatted(KeyEncoding.encode(key), first), first);
+    }
+}

@@ -1,0 +1,65 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+
+/** Takes the member out of keys that it no longer uses, many at a time. Confined to the scheduler, but for the workers. */
+final class IdleKeys<S extends Snapshot> {
+
+    private static final int MOST_AT_A_TIME = 100;
+
+    private final ConcurrentMap<String, KeyWorker<S>> workers;
+    private final SnapshotStore<S> store;
+    private final long idle;
+    /** Those whose claims wait until they are released. */
+    private final Queue<KeyWorker<S>> leaving = new ConcurrentLinkedQueue<>();
+
+    IdleKeys(ConcurrentMap<String, KeyWorker<S>> workers, SnapshotStore<S> store, long idle) {
+        this.workers = workers;
+        this.store = store;
+        this.idle = idle;
+    }
+
+    void release() {
+        for (KeyWorker<S> worker : workers.values()) {
+            worker.run(() -> {
+                if (worker.beginRelease(idle)) {
+                    leaving.add(worker);
+                }
+            });
+        }
+        Map<String, KeyWorker<S>> batch = new HashMap<>();
+        for (KeyWorker<S> worker = leaving.poll(); worker != null; worker = leaving.poll()) {
+            batch.put(worker.key(), worker);
+            if (batch.size() == MOST_AT_A_TIME) {
+                release(Map.copyOf(batch));
+                batch.clear();
+            }
+        }
+        if (!batch.isEmpty()) {
+            release(Map.copyOf(batch));
+        }
+    }
+
+    private void release(Map<String, KeyWorker<S>> batch) {
+        CompletionStage<Set<String>> released;
+        try {
+            released = store.release(batch.keySet());
+        } catch (RuntimeException | Error e) { // the workers must not wait for an answer that never comes
+            released = CompletableFuture.completedFuture(Set.of());
+        }
+        released.exceptionally(failure -> Set.of())
+                .thenAccept(clean -> batch.values()
+                        .forEach(worker -> worker.run(() -> {
+                            if (worker.released(clean.contains(worker.key()))) {
+                                workers.remove(worker.key(), worker);
+                            }
+                        })));
+    }
+}

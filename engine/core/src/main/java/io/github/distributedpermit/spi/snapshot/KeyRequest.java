@@ -1,0 +1,98 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link KeyWorker} has to do, one after the other. Immutable but for the futures. */
+sealed interface KeyRequest {
+
+    /** Ends the futures that wait for it. */
+    void fail(Throwable failure);
+
+    /** Whether nothing waits for it any more. */
+    boolean isAbandoned();
+
+    /** The claim, if it is one. */
+    default @Nullable Claim claim() {
+        return null;
+    }
+
+    /**
+     * One claim, or several that came while another was under way: see {@link Claim#mergedWith}.
+     *
+     * @param claim what is to be sent
+     * @param arrival when the oldest waiter of the last one came, on the monotonic clock
+     * @param answers of all claims that it stands for; empty if the layer repeats a claim by itself
+     */
+    record ClaimRequest(Claim claim, long arrival, List<CompletableFuture<Holding>> answers) implements KeyRequest {
+
+        static ClaimRequest of(Claim claim, long now, CompletableFuture<Holding> answer) {
+            return new ClaimRequest(claim, now - claim.waited().toNanos(), List.of(answer));
+        }
+
+        static ClaimRequest again(Claim claim, long now) {
+            return new ClaimRequest(claim, now, List.of());
+        }
+
+        /** @param sent the highest sequence of a claim that was sent */
+        ClaimRequest mergedWith(ClaimRequest next, long sent) {
+            Claim both = claim.mergedWith(next.claim, sent);
+            List<CompletableFuture<Holding>> all = new ArrayList<>(next.answers);
+            answers.stream().filter(a -> !a.isDone()).forEach(all::add);
+            return new ClaimRequest(both, both.sequence() == claim.sequence() ? arrival : next.arrival, all);
+        }
+
+        void complete(Holding holding) {
+            answers.forEach(a -> a.complete(holding));
+        }
+
+        @Override
+        public void fail(Throwable failure) {
+            answers.forEach(a -> a.completeExceptionally(failure));
+        }
+
+        @Override
+        public boolean isAbandoned() {
+            return !answers.isEmpty() && answers.stream().allMatch(CompletableFuture::isDone);
+        }
+    }
+
+    /**
+     * Anything else: it ends without a holding.
+     *
+     * @param kind what it is
+     * @param limit the operator's limit to set, or none to lift it; only for {@link Kind#OVERRIDE}
+     * @param done ends with it
+     */
+    record Task(Kind kind, OptionalInt limit, CompletableFuture<Void> done) implements KeyRequest {
+
+        static Task of(Kind kind) {
+            return new Task(kind, OptionalInt.empty(), new CompletableFuture<>());
+        }
+
+        @Override
+        public void fail(Throwable failure) {
+            done.completeExceptionally(failure);
+        }
+
+        @Override
+        public boolean isAbandoned() {
+            return done.isDone();
+        }
+    }
+
+    /** The kinds of {@link Task}. */
+    enum Kind {
+        /** Sets or lifts the operator's limit. */
+        OVERRIDE,
+        /** Removes the member's record and serves the queue with what it held. */
+        LEAVE,
+        /** Reads the key and serves the queue if that is due. */
+        CHECK
+    }
+}

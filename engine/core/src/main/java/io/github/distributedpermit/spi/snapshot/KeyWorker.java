@@ -1,0 +1,298 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.Kind;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Executes the requests of one member for one key, one at a time, and keeps the member's state of that key. Every
+ * method except {@link #run} and {@link #key} is an event: it has to be called within {@link #run} and is thereby
+ * confined to the worker's {@link Mailbox}. A {@link CommitAttempt} executes a request and reports its end here.
+ */
+final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
+
+    private final String key;
+    private final LayerContext<S> context;
+    private final Mailbox mailbox = new Mailbox();
+    private final RequestQueue queue = new RequestQueue();
+    private final ArrivalOrder order = new ArrivalOrder();
+    private final LatestVersion latest = new LatestVersion();
+    private final UnknownOutcome unknown = new UnknownOutcome();
+    private final SnapshotCache<S> cache;
+    private @Nullable CommitAttempt<S> running;
+    /** A notification without a sequence, which is passed on when the running attempt has ended. */
+    private @Nullable Holding notice;
+    /** The store may have a record of the member in the present session. */
+    private boolean recorded;
+    /** The store may have a record of an earlier session, which the core does not use and which has to be removed. */
+    private boolean leaving;
+    /** The store is releasing the key; nothing is sent meanwhile. */
+    private boolean releasing;
+
+    private boolean closing;
+    private boolean retired;
+    private long lastUsed;
+
+    /**
+     * What the next claim leaves at most. A grant above the limit that could not be given back is not known to the core, and a
+     * repetition of the claim would confirm it.
+     */
+    private int atMost = Integer.MAX_VALUE;
+
+    KeyWorker(String key, LayerContext<S> context) {
+        this.key = key;
+        this.context = context;
+        this.cache = new SnapshotCache<>(context.store(), key);
+        this.lastUsed = context.now();
+    }
+
+    String key() {
+        return key;
+    }
+
+    /** Runs an event. May be called by any thread. */
+    void run(Runnable event) {
+        mailbox.execute(event);
+    }
+
+    /** Adds a request; {@code false} if this worker is retired, so that the key needs a new one. */
+    boolean add(KeyRequest request) {
+        if (retired) {
+            return false;
+        }
+        queue.add(request);
+        pump();
+        return true;
+    }
+
+    /** Starts the next request, unless an attempt is running, the key is being released or there is no session. */
+    private void pump() {
+        queue.dropAbandoned();
+        StoreSession session = context.session();
+        if (running != null || releasing || session == null) {
+            return;
+        }
+        KeyRequest next = queue.poll();
+        if (next == null && !leaving) {
+            context.store().rested(key, cache.last());
+            return;
+        }
+        if (next == null) {
+            next = Task.of(Kind.LEAVE);
+        }
+        lastUsed = context.now();
+        Claim claim = next.claim();
+        boolean delayed = claim != null && (claim.sequence() <= latest.answered() || claim.sequence() < queue.sent());
+        running = new CommitAttempt<>(
+                key, next, session, context, mailbox, cache, order, latest, this, delayed, unknown.isNone(), atMost);
+        running.begin();
+    }
+
+    @Override
+    public void answered(CommitAttempt<S> attempt, S at, @Nullable Holding holding) {
+        if (running != attempt) {
+            return;
+        }
+        long now = context.now();
+        String member = attempt.session().member();
+        cache.learn(at);
+        recorded = at.record(member).isPresent();
+        running = null;
+        lastUsed = now;
+        boolean leaves = attempt.request() instanceof Task task && task.kind() == Kind.LEAVE;
+        if (leaves || (holding != null && !attempt.isDelayed())) {
+            leaving = false; // a claim that was answered says what is to be left, too
+            atMost = Integer.MAX_VALUE;
+            unknown.answered(attempt.isCertain());
+        }
+        if (holding != null && attempt.request() instanceof ClaimRequest request) {
+            Claim claim = request.claim();
+            if (claim.queue() && claim.unit() > 0 && !attempt.isDelayed()) {
+                order.recorded(request.arrival(), now, attempt.position());
+            }
+            long sequence = at.record(member).map(r -> r.sequence()).orElse(holding.sequence());
+            Holding answer = latest.answered(holding, sequence);
+            if (request.answers().isEmpty() && answer.permits() > 0) {
+                context.listener().granted(key, answer);
+            }
+            request.complete(answer);
+        } else if (attempt.request() instanceof Task done) {
+            done.done().complete(null);
+        }
+        passOnNotice();
+        pump();
+    }
+
+    @Override
+    public void failed(CommitAttempt<S> attempt, PermitStoreException failure, boolean mayHaveWritten) {
+        if (running != attempt) {
+            return;
+        }
+        boolean sameSession = attempt.session().equals(context.session());
+        recorded = recorded || mayHaveWritten;
+        leaving = !closing && (leaving || !sameSession);
+        atMost = Math.min(atMost, attempt.held());
+        if (mayHaveWritten) {
+            unknown.failed(
+                    sameSession && !failure.isPermanent() ? attempt.request().claim() : null);
+        }
+        cache.forget();
+        running = null;
+        lastUsed = context.now();
+        attempt.request().fail(failure);
+        passOnNotice();
+        if (!queue.isEmpty()) {
+            pump(); // without a request, the layer repeats its own LEAVE only in the next turn()
+        }
+    }
+
+    /** Another member has served this one. */
+    void served(Holding holding) {
+        cache.othersHaveWritten();
+        if (holding.sequence() != LatestVersion.NO_SEQUENCE) {
+            context.listener().granted(key, latest.notified(holding));
+            return;
+        }
+        cache.forget();
+        notice = holding;
+        if (running == null) {
+            passOnNotice();
+        }
+    }
+
+    private void passOnNotice() {
+        Holding holding = notice;
+        notice = null;
+        if (holding != null && holding.version() > latest.version()) {
+            cache.forget();
+            recorded = true;
+            atMost = Integer.MAX_VALUE;
+            context.listener().granted(key, latest.notified(holding));
+        }
+    }
+
+    /** The key has changed, and no notification contains the change. */
+    void changed() {
+        cache.othersHaveWritten();
+        context.listener().changed(key);
+    }
+
+    /** Another client than this library has deleted permits of this member. */
+    void reduced(int left) {
+        cache.forget();
+        Holding holding = latest.reduced(left);
+        if (holding != null) {
+            context.listener().granted(key, holding);
+            context.listener().changed(key);
+        }
+    }
+
+    /** There is no session at present: all queued requests fail. */
+    void unavailable(PermitStoreException reason) {
+        queue.drop().forEach(request -> request.fail(reason));
+    }
+
+    /** The session has ended: all queued requests fail, and its records no longer count. */
+    void sessionLost() {
+        queue.drop().forEach(request -> request.fail(CommitAttempt.sessionLost()));
+        unknown.sessionLost();
+        leaving = leaving || recorded || running != null;
+        recorded = false;
+        atMost = Integer.MAX_VALUE;
+        notice = null;
+        cache.forget();
+    }
+
+    /**
+     * A session exists, so that requests can be executed.
+     *
+     * @param sameMember whether the store may still have records of the session before under the member's name
+     * @return whether the worker is retired, so that it has to be removed
+     */
+    boolean ready(boolean sameMember) {
+        if (!sameMember) {
+            leaving = false;
+            order.clear();
+            latest.forget();
+            retired = retired || (running == null && queue.isEmpty());
+        }
+        if (!retired) {
+            pump();
+        }
+        return retired;
+    }
+
+    /** Runs periodically: repeats a claim of unknown outcome if the core has sent no other claim since. */
+    void turn() {
+        long now = context.now();
+        Claim claim = unknown.due(now, lastUsed);
+        if (claim != null && running == null && queue.isEmpty() && context.session() != null) {
+            queue.add(ClaimRequest.again(claim, now));
+        }
+        if (!retired) {
+            pump();
+        }
+    }
+
+    /**
+     * Begins the release of the key if the member has neither held nor waited for some time. Requests that arrive then
+     * wait until {@link #released}.
+     *
+     * @param idle that time in nanoseconds
+     * @return whether the release has begun
+     */
+    boolean beginRelease(long idle) {
+        boolean atRest = running == null && queue.isEmpty() && !releasing && !retired;
+        boolean clean = unknown.isSettled() && !leaving && !recorded;
+        releasing = releasing || (atRest && clean && context.now() - lastUsed >= idle);
+        return atRest && releasing;
+    }
+
+    /** The store has cleaned up the key, or failed to. Returns whether the worker is retired and has to be removed. */
+    boolean released(boolean clean) {
+        releasing = false;
+        if (clean) {
+            cache.forget();
+            retired = retired || queue.isEmpty();
+        }
+        if (!retired) {
+            pump();
+        }
+        return retired;
+    }
+
+    /** The store is closed: what is under way will not be answered. */
+    void abandon(PermitStoreException reason) {
+        CommitAttempt<S> left = running;
+        running = null;
+        retired = true;
+        if (left != null) {
+            left.request().fail(reason);
+        }
+        queue.drop().forEach(request -> request.fail(reason));
+    }
+
+    /** The member leaves: queued requests fail, and its permits are returned. */
+    void close(PermitStoreException reason, CompletableFuture<Void> done) {
+        queue.drop().forEach(request -> request.fail(reason));
+        retired = true;
+        closing = true;
+        if (running != null) {
+            running.stop();
+        }
+        if (context.session() == null || (running == null && !recorded && !leaving)) {
+            done.complete(null);
+            return;
+        }
+        leaving = false;
+        releasing = false;
+        queue.add(new Task(Kind.LEAVE, OptionalInt.empty(), done));
+        pump();
+    }
+}

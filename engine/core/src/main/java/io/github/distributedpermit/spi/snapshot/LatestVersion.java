@@ -1,0 +1,101 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.Holding;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The newest state of the member's record of a key that was received, by an answer or by a notification, and the highest
+ * claim that is answered by it.
+ *
+ * <p>A claim that changes nothing but the sequence of the record is answered without a write. The store then has a lower
+ * sequence than the core, or none at all. Whatever comes from the store is given the sequence of the last answered claim
+ * here, so that the core neither ignores a grant because it seems to belong to an earlier claim, nor accepts a state that
+ * is older than one it has. Confined to its {@link KeyWorker}.
+ */
+final class LatestVersion {
+
+    /** The sequence of a record in a store that does not record sequences. */
+    static final long NO_SEQUENCE = -1;
+
+    private @Nullable Holding latest;
+    /** The sequence that the store has. */
+    private long recorded = NO_SEQUENCE;
+    /** The highest sequence of a claim that was answered. */
+    private long answered = -1;
+
+    /**
+     * A claim was answered.
+     *
+     * @param holding the answer, with the sequence of the claim, or of the record if that is higher
+     * @param sequence the sequence that the store has for the member
+     * @return what to answer
+     */
+    Holding answered(Holding holding, long sequence) {
+        boolean sameRecord = sequence == recorded;
+        if (holding.sequence() > answered) {
+            answered = holding.sequence();
+            recorded = sequence;
+        }
+        Holding current = translated(holding);
+        Holding before = latest;
+        if (before != null && sameRecord && before.version() > current.version()) {
+            current = withSequence(before, answered); // a notification of the same record has overtaken the answer
+        }
+        latest = current;
+        return current;
+    }
+
+    /**
+     * A notification was received.
+     *
+     * @return what to pass on
+     */
+    Holding notified(Holding notice) {
+        Holding holding = translated(notice);
+        Holding before = latest;
+        boolean older = before != null
+                && (before.sequence() > holding.sequence()
+                        || (before.sequence() == holding.sequence() && before.version() > holding.version()));
+        if (!older) {
+            latest = holding;
+        }
+        return holding;
+    }
+
+    private Holding translated(Holding h) {
+        boolean current = h.sequence() == recorded || h.sequence() == NO_SEQUENCE;
+        return current ? withSequence(h, answered) : h;
+    }
+
+    private static Holding withSequence(Holding h, long sequence) {
+        return new Holding(h.permits(), h.limit(), sequence, h.version(), h.contended(), h.over(), h.recheckAfter());
+    }
+
+    /** The highest sequence of a claim that was answered. */
+    long answered() {
+        return answered;
+    }
+
+    /** The version that the member received last in this session; 0 if none. */
+    long version() {
+        return latest == null ? 0 : latest.version();
+    }
+
+    /** Permits were deleted from outside; {@code null} if the member was never notified that it had any. */
+    @Nullable
+    Holding reduced(int left) {
+        Holding h = latest;
+        if (h != null) {
+            latest = new Holding(
+                    left, h.limit(), h.sequence(), h.version() + 1, h.contended(), h.over(), Optional.empty());
+        }
+        return latest;
+    }
+
+    /** The versions of a new session have nothing to do with those of the one before. */
+    void forget() {
+        latest = null;
+        recorded = NO_SEQUENCE;
+    }
+}

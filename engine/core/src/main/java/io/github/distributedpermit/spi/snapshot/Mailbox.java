@@ -1,0 +1,42 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Runs the events of one {@link KeyWorker} one after the other, on whichever thread brings them: no lock is held and no
+ * thread is woken while they run. An event that an event of the same worker causes runs after it. Thread-safe.
+ */
+final class Mailbox implements Executor {
+
+    private static final System.Logger LOG = System.getLogger(Mailbox.class.getName());
+
+    private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
+    /** Events that have not ended. Whoever raises it from zero runs them all. */
+    private final AtomicInteger pending = new AtomicInteger();
+
+    @Override
+    public void execute(Runnable event) {
+        events.add(event);
+        if (pending.getAndIncrement() > 0) {
+            return;
+        }
+        do {
+            run(events.remove());
+        } while (pending.decrementAndGet() > 0);
+    }
+
+    private static void run(Runnable event) {
+        try {
+            event.run();
+        } catch (RuntimeException | Error e) { // the events behind it must run all the same
+            try {
+                LOG.log(System.Logger.Level.ERROR, "An event of a key failed. The key goes on with the next event", e);
+            } catch (RuntimeException | Error withoutLog) {
+                // such as a full stack
+            }
+        }
+    }
+}

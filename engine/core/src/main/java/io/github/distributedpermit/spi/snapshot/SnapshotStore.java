@@ -1,0 +1,103 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store without scripts, as one member sees it: it reads a key as a whole and commits a change of it by check-and-set.
+ * Everything else, from the queue of claims to the answer, is done by {@link SnapshotPermitStore}.
+ *
+ * <p>Who does what:
+ *
+ * <ul>
+ *   <li>The store opens and renews the session of the member, and reports its state by {@link StoreEvents}. Snapshots
+ *       leave out members whose sessions have ended.
+ *   <li>{@link #commit} also notifies: each member in {@link io.github.distributedpermit.spi.step.Step#served} gets a
+ *       message in the same transaction, so that only grants that stand are notified.
+ *   <li>The layer decides when a key is read, and repeats after a conflict, with growing pauses. It has at most one
+ *       {@code read} or {@code commit} of a key under way, and calls for different keys at the same time.
+ *   <li>The core repeats claims of waiting members (the re-check); the layer answers them from a reading alone if they
+ *       change nothing.
+ * </ul>
+ *
+ * <p>Methods are called by any thread and never block; stages may end on any thread. A stage that fails with something
+ * other than {@link PermitStoreException} is reported as a passing failure of unknown outcome.
+ *
+ * @param <S> what it reads
+ */
+public interface SnapshotStore<S extends Snapshot> {
+
+    /** Begins to connect; called once, before all others. */
+    void open(StoreEvents events);
+
+    /** How long the session outlives its last confirmed renewal. */
+    Duration session();
+
+    /** The key as it is now: no change that was committed before the call is missing. */
+    CompletionStage<S> read(String key);
+
+    /** Makes a change if the key has not been changed since the snapshot; all of it or nothing. */
+    CompletionStage<Commit<S>> commit(PlannedCommit<S> planned);
+
+    /** For operators, at any time: the key as in {@link #read}. */
+    default CompletionStage<S> inspect(String key) {
+        return read(key);
+    }
+
+    /** What to assume of a key that the member has not used before, instead of reading it; {@code null} to read it. */
+    default @Nullable S assumedUnused(String key) {
+        return null;
+    }
+
+    /**
+     * Whether to try a change that rests on a snapshot which may be out of date. The layer asks only if the change grants
+     * or returns all that the claim asks for.
+     *
+     * @param alone whether no change of another member was seen between the last two claims; always true for what
+     *     {@link #assumedUnused} returned
+     */
+    default boolean mayCommitUnread(PlannedCommit<S> planned, boolean alone) {
+        return alone;
+    }
+
+    /** Whether a claim that repeats what is recorded for the member may be answered without a write. */
+    default boolean mayStayUnwritten(PlannedCommit<S> planned) {
+        return true;
+    }
+
+    /**
+     * No claim of the key is under way or waits: time to delete what an earlier session left. The next claim may begin
+     * before that is done.
+     *
+     * @param last what was last read or committed in this session; {@code null} if that is not known
+     */
+    default void rested(String key, @Nullable S last) {}
+
+    /**
+     * The member has not used these keys for a while, and neither holds nor waits there. Until the stage ends, none of them
+     * is read or changed.
+     *
+     * @return the keys that need no clean-up any more; the others are kept
+     */
+    default CompletionStage<Set<String>> release(Set<String> keys) {
+        return CompletableFuture.completedFuture(keys);
+    }
+
+    /** Why a limit is not possible in this store, for a claim or as the operator's; {@code null} if it is. */
+    default @Nullable PermitStoreException refusal(String key, int limit) {
+        return null;
+    }
+
+    /** As in {@link io.github.distributedpermit.spi.PermitStore#problem}. */
+    default Optional<String> problem() {
+        return Optional.empty();
+    }
+
+    /** Ends the session, within 300 ms. The layer has returned before what the member held. */
+    void close();
+}

@@ -1,0 +1,55 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+
+/**
+ * What a store reports unasked to the layer, which passes it on to the core. Thread-safe: may be called by any thread,
+ * never blocks, and may run code of the core on the calling thread, so that no lock of the store may be held.
+ */
+public interface StoreEvents {
+
+    /** There is a session, and claims can be sent; those that wait are sent now. */
+    void ready(StoreSession session);
+
+    /**
+     * There is no session at present, for this reason. Claims that wait fail, and so does each new one, until
+     * {@link #ready}. A store that only needs a moment does not call it: claims wait then, at most until their caller
+     * gives up.
+     */
+    void unavailable(PermitStoreException reason);
+
+    /**
+     * As in {@link io.github.distributedpermit.spi.HoldingListener#alive}.
+     *
+     * @param sentAtNanos when the confirmed renewal was sent
+     */
+    void alive(long sentAtNanos);
+
+    /**
+     * The session is lost, and all that was recorded for the member with it. Commits that are under way fail. The core is
+     * notified.
+     */
+    void lost();
+
+    /**
+     * Another member has served this one.
+     *
+     * @param holding what the other one wrote; its sequence is that of the record, or -1 if the store does not record
+     *     sequences: such a notice waits until no claim of the key is under way
+     */
+    void served(String key, Holding holding);
+
+    /** Something about the key has changed, such as a grant whose size the notice does not say: the core claims again. */
+    void changed(String key);
+
+    /**
+     * Permits of this member were deleted from outside.
+     *
+     * @param left how many it still has
+     */
+    void reduced(String key, int left);
+
+    /** The key is to be read when its turn comes, because something may be wrong with it. Nothing is written as a rule. */
+    void check(String key);
+}

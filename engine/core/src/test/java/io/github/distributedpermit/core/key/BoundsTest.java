@@ -1,0 +1,115 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.key.Bench.Asked;
+import io.github.distributedpermit.core.key.Bench.Party;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Everything is bounded, and what is not used is removed. */
+class BoundsTest {
+
+    private static final int MANY = Boolean.getBoolean("tests.long") ? 100_000 : 10_000;
+
+    private final Bench bench = new Bench();
+
+    private static void assertRejected(Asked call, Reason reason) {
+        assertThat(call.failure())
+                .isInstanceOfSatisfying(
+                        PermitRejectedException.class,
+                        e -> assertThat(e.reason()).isEqualTo(reason));
+    }
+
+    private static Asked acquire(Party party, String key) {
+        return new Asked(party.engine.named(Bench.KEY).acquireAsync(PermitRequest.of(key)));
+    }
+
+    @Test
+    void aFullLineRefuses() {
+        Party a = bench.member("a", 1, Bench.bounded(3, 10));
+        a.hold();
+        List<Asked> waiting = List.of(a.acquire(), a.acquire(), a.acquire());
+        assertRejected(a.acquire(), Reason.LINE_FULL);
+        assertRejected(a.tryAcquire(), Reason.LINE_FULL);
+        waiting.get(1).future.cancel(false);
+        assertThat(a.acquire().isWaiting()).isTrue();
+    }
+
+    @Test
+    void tooManyKeysAreRefusedThroughTheFuture() {
+        Party a = bench.member("a", 1, Bench.bounded(3, 2));
+        acquire(a, "one");
+        acquire(a, "two");
+        assertRejected(acquire(a, "three"), Reason.TOO_MANY_KEYS);
+        assertThat(Peek.stats(a.engine, Bench.KEY).waiters()).isEqualTo(2);
+        bench.runMillis(2);
+        assertThat(Peek.stats(a.engine, Bench.KEY).waiters()).isZero();
+    }
+
+    @Test
+    void manyKeysUsedOnceLeaveNothing() {
+        Party a = bench.member("a", 1);
+        List<WeakReference<Object>> permits = new ArrayList<>();
+        for (int i = 0; i < MANY; i++) {
+            Asked call = acquire(a, "key-" + i);
+            bench.runMillis(1);
+            permits.add(new WeakReference<>(call.permit()));
+            call.release();
+        }
+        bench.run(Duration.ofSeconds(5));
+        assertThat(a.engine.keys()).isZero();
+        assertThat(bench.time.pending()).isZero();
+        a.link.claims.clear();
+        assertThatAllAreCollected(permits);
+    }
+
+    @Test
+    void manyKeysUsedOnceLeaveNothingEvenIfTheStoreWasAway() {
+        Party a = bench.member("a", 1);
+        bench.conditions.refusing = true;
+        int keys = MANY / 5;
+        for (int i = 0; i < keys; i++) {
+            Asked call = acquire(a, "key-" + i);
+            call.future.cancel(false);
+        }
+        assertThat(a.engine.keys()).isEqualTo(keys);
+        bench.run(Bench.LEASE.plusSeconds(10));
+        assertThat(a.engine.keys()).isZero();
+        assertThat(bench.time.pending()).isZero();
+    }
+
+    @Test
+    void manyKeysHeldWhileTheStoreGoesAwayLeaveNothing() {
+        Party a = bench.member("a", 1);
+        List<Asked> calls = new ArrayList<>();
+        int keys = MANY / 20;
+        for (int i = 0; i < keys; i++) {
+            calls.add(acquire(a, "key-" + i));
+        }
+        bench.runMillis(2);
+        List<Permit> permits = calls.stream().map(Asked::permit).toList();
+        bench.conditions.claimsLost = true;
+        bench.run(Bench.LEASE);
+        assertThat(permits).noneMatch(Permit::isHeld);
+        permits.forEach(Permit::release);
+        bench.run(Bench.LEASE.plusSeconds(10));
+        assertThat(a.engine.keys()).isZero();
+        assertThat(bench.time.pending()).isZero();
+    }
+
+    private static void assertThatAllAreCollected(List<WeakReference<Object>> references) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
+            System.gc();
+            return references.stream().allMatch(r -> r.get() == null);
+        });
+    }
+}

@@ -1,0 +1,446 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.key.Bench.Asked;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An error of the virtual machine, of an observer or of a listener costs at most the call that it happens to. */
+class ErrorsTest {
+
+    private static final String KEY = Bench.KEY;
+    private static final int LIMIT = 3;
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** What fails, once, at its n-th use. */
+    private enum Source {
+        CLOCK,
+        TIMER,
+        CLAIM,
+        OBSERVER,
+        JITTER
+    }
+
+    /** As a full heap would be, which JUnit would not survive. */
+    private static final class Planted extends VirtualMachineError {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
+    private final Timeline time = new Timeline();
+    private final SimNetwork network = new SimNetwork(time, () -> new StepTable(Duration.ofSeconds(30)));
+    private final Bench.Conditions conditions = new Bench.Conditions();
+    private final SimProcess process = new SimProcess("a", time, 1_000_000_007L);
+
+    private @Nullable Source failing;
+    private int usesUntilFailure;
+    private boolean failed;
+    private boolean failingOn;
+    private int timersSet;
+
+    /**
+     * Calls at every depth near the end of a stack: an error may end them anywhere, inside every step of the core. With
+     * another member calls claim, and those that follow a failed claim wait for the end of its back-off.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void callWithAFullStackCostsNoOtherCall(boolean alone) throws Exception {
+        ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(2);
+        timers.setRemoveOnCancelPolicy(true);
+        timers.prestartAllCoreThreads();
+        PermitBackend backend = new LocalPermitBackend();
+        PermitEngine engine = engine(backend, timers);
+        PermitEngine other = alone
+                ? engine
+                : new PermitEngine(
+                        backend,
+                        new Member("b", "b"),
+                        CoreSettings.DEFAULTS,
+                        Map.of(KEY, Bench.limit(LIMIT)),
+                        PermitObserver.NONE,
+                        System::nanoTime,
+                        (task, delay) -> () -> {},
+                        Runnable::run,
+                        Runnable::run);
+        NamedPermits permits = engine.named(KEY);
+        for (int i = 0; i < 100; i++) {
+            takeOne(permits);
+        }
+        AtomicInteger errors = new AtomicInteger();
+        Thread deep = new Thread(null, () -> errors.set(callAtEveryDepth(permits, alone ? 1 : 9)), "deep", 256 * 1024);
+        deep.setDaemon(true);
+        deep.start();
+        deep.join(60_000);
+        assertThat(deep.isAlive()).as("the thread with the full stack hangs").isFalse();
+        assertThat(errors.get()).isPositive();
+
+        CompletableFuture<Permit> all =
+                permits.acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT).withTimeout(PATIENCE));
+        all.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS).release();
+        CompletableFuture<Permit> others = other.named(KEY)
+                .acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT).withTimeout(PATIENCE));
+        others.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS).release();
+        assertThat(Peek.stats(engine, KEY).holders()).isZero();
+        assertThat(Peek.stats(engine, KEY).waiters()).isZero();
+        engine.close();
+        timers.shutdownNow();
+    }
+
+    private static int callAtEveryDepth(NamedPermits permits, int step) {
+        int reachable = 1;
+        int unreachable = 1 << 20;
+        while (unreachable - reachable > 1) {
+            int middle = (reachable + unreachable) / 2;
+            if (failsAt(middle, () -> {})) {
+                unreachable = middle;
+            } else {
+                reachable = middle;
+            }
+        }
+        int errors = 0;
+        // Once descend is compiled its frames are smaller, and the stack ends deeper than just measured.
+        for (int depth = Math.max(1, reachable - 500); depth < reachable + 10 || errors == 0; depth += step) {
+            errors += failsAt(depth, () -> takeOne(permits)) ? 1 : 0;
+        }
+        return errors;
+    }
+
+    private static boolean failsAt(int depth, Runnable call) {
+        try {
+            descend(depth, call);
+            return false;
+        } catch (StackOverflowError e) {
+            return true;
+        }
+    }
+
+    private static int descend(int depth, Runnable call) {
+        if (depth == 0) {
+            call.run();
+            return 0;
+        }
+        return 1 + descend(depth - 1, call);
+    }
+
+    private static void takeOne(NamedPermits permits) {
+        try (Permit permit = permits.acquire(PermitRequest.of(KEY).withTimeout(PATIENCE))) {
+            permit.isHeld();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Whatever fails, and at whichever of its uses: what is taken comes back, and who waits is served or told. */
+    @ParameterizedTest
+    @EnumSource(Source.class)
+    void errorOfTheSurroundingsLosesNoPermit(Source source) {
+        for (int use = 1; use <= 60; use++) {
+            ErrorsTest world = new ErrorsTest();
+            world.playWithErrorAt(source, use);
+            if (!world.failed) {
+                return; // it is not used so often
+            }
+        }
+    }
+
+    private void playWithErrorAt(Source source, int use) {
+        PermitEngine engine = failingEngine();
+        conditions.refusing = true; // so that claims are repeated as well
+        failing = source;
+        usesUntilFailure = use;
+        List<Asked> calls = new ArrayList<>();
+        List<Permit> held = new ArrayList<>();
+        for (int i = 0; i < LIMIT + 2; i++) {
+            PermitRequest request = PermitRequest.of(KEY).withTimeout(Duration.ofSeconds(40));
+            guarded(() -> calls.add(new Asked(engine.named(KEY).acquireAsync(request))));
+            guarded(() -> calls.add(new Asked(engine.named(KEY).acquireAsync(request.withoutWaiting()))));
+            run(Duration.ofMillis(2));
+        }
+        conditions.refusing = false;
+        for (int round = 0; round < 20 && !calls.isEmpty(); round++) {
+            run(Duration.ofSeconds(4));
+            Source paused = failing;
+            failing = null;
+            calls.stream().filter(Asked::holds).forEach(call -> held.add(call.permit()));
+            calls.removeIf(call -> !call.isWaiting());
+            failing = paused;
+            held.forEach(permit -> guarded(permit::release));
+            held.clear();
+        }
+        failing = null;
+        run(Bench.LEASE.multipliedBy(2));
+        String at = source + " at use " + use;
+        assertThat(calls).as(at).isEmpty();
+        SimTable table = network.server.find(KEY);
+        assertThat(table == null ? 0 : table.used()).as(at).isZero();
+        Asked all =
+                new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+        run(Duration.ofSeconds(1));
+        assertThat(all.holds()).as(at).isTrue();
+        all.release();
+        run(Bench.LEASE.multipliedBy(2));
+        assertThat(Peek.stats(engine, KEY).holders()).as(at).isZero();
+        assertThat(Peek.stats(engine, KEY).waiters()).as(at).isZero();
+        assertThat(engine.keys()).as(at).isZero();
+        assertThat(engine.problem()).as(at).isEmpty();
+    }
+
+    /** Between the decision and the count: the call has a permit that is not counted. */
+    @Test
+    void callThatWasDecidedWhenAnErrorStruckHasItsPermit() {
+        PermitEngine engine = failingEngine();
+        Asked first = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        KeyQueue queue = Objects.requireNonNull(Peek.queue(engine, KEY));
+        PermitStats stats = Peek.stats(engine, KEY);
+        List<Outcome> woken = new ArrayList<>();
+        Waiter second = new Waiter(stats, 1, true, queue.host().now(), woken::add) {
+            @Override
+            public boolean decide(Outcome value) {
+                if (super.decide(value)) {
+                    throw new Planted();
+                }
+                return false;
+            }
+        };
+        guarded(() -> queue.enter(second));
+        run(Duration.ofSeconds(1));
+        assertThat(woken).isNotEmpty().hasOnlyElementsOfType(Grant.class);
+        assertThat(((Grant) woken.get(0)).isHeld()).isTrue();
+        assertThat(stats.holders()).isEqualTo(2);
+        Asked others = new Asked(engine.named(KEY)
+                .acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT - 1).withoutWaiting()));
+        run(Duration.ofSeconds(1));
+        assertThat(others.failure()).as("of two permits in use and one free").isNotNull();
+        ((Grant) woken.get(0)).release();
+        first.release();
+        run(Bench.LEASE.multipliedBy(2));
+        assertThat(stats.holders()).isZero();
+        assertThat(engine.keys()).isZero();
+    }
+
+    @Test
+    void errorInAnObserverLeavesTheCallItsPermit() {
+        PermitEngine engine = failingEngine();
+        failing = Source.OBSERVER;
+        usesUntilFailure = 1;
+        Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(2));
+        assertThat(failed).isTrue();
+        assertThat(call.holds()).isTrue();
+    }
+
+    @Test
+    void errorInAListenerOrAnObserverKeepsNobodyFromHearingOfALoss() {
+        PermitEngine engine = failingEngine();
+        List<String> told = new ArrayList<>();
+        Asked one = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        Asked two = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        Consumer<String> broken = name -> {
+            told.add(name);
+            throw new NoClassDefFoundError("planted");
+        };
+        one.permit().onLoss(() -> broken.accept("one"));
+        one.permit().onLoss(() -> told.add("one, second"));
+        two.permit().onLoss(() -> told.add("two"));
+        failing = Source.OBSERVER;
+        usesUntilFailure = 1;
+        conditions.refusing = true;
+        run(Bench.LEASE.multipliedBy(2));
+        assertThat(failed).isTrue();
+        assertThat(told).containsExactlyInAnyOrder("one", "one, second", "two");
+    }
+
+    @Test
+    void claimsThatAreNotAnsweredAreAProblemUntilTheyAre() {
+        PermitEngine engine = failingEngine();
+        Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        conditions.answersLost = true;
+        run(Bench.COMMAND.multipliedBy(2));
+        assertThat(engine.problem()).isEmpty();
+        run(Bench.LEASE);
+        assertThat(engine.problem())
+                .hasValueSatisfying(
+                        problem -> assertThat(problem).contains("1 key(s)").doesNotContain(KEY));
+        conditions.answersLost = false;
+        run(Bench.LEASE);
+        assertThat(engine.problem()).isEmpty();
+        call.release();
+    }
+
+    @Test
+    void timersThatDoNotRunAreAProblem() {
+        PermitEngine engine = failingEngine();
+        Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        assertThat(call.holds()).isTrue();
+        process.stop(Bench.LEASE.toNanos());
+        run(Bench.LEASE.dividedBy(3).plus(Bench.COMMAND.multipliedBy(4)));
+        assertThat(engine.problem()).isPresent();
+    }
+
+    /** Each failure is reported more than once, by the event and by who began it: that must not multiply. */
+    @Test
+    void lineThatGoesOnFailingIsLookedAtNowAndThen() {
+        PermitEngine engine = failingEngine();
+        Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        assertThat(call.holds()).isTrue();
+        timersSet = 0;
+        failing = Source.CLOCK;
+        failingOn = true;
+        run(Duration.ofMinutes(2));
+        assertThat(failed).isTrue();
+        assertThat(timersSet).isBetween(20, 100);
+        failing = null;
+        run(Duration.ofSeconds(5));
+        Asked next =
+                new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+        run(Duration.ofSeconds(1));
+        assertThat(next.holds()).isTrue();
+        next.release();
+    }
+
+    /** Its only timer finds the clock failing, at each of the steps of giving up. */
+    @Test
+    void callEndsThoughItsTimeOutFails() {
+        for (int use = 1; use <= 8; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            Asked all = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+            world.run(Duration.ofMillis(5));
+            assertThat(all.holds()).isTrue();
+            Asked call = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withTimeout(Duration.ofMillis(200))));
+            world.run(Duration.ofMillis(199));
+            world.failing = Source.CLOCK;
+            world.usesUntilFailure = use;
+            world.run(Duration.ofSeconds(2));
+            assertThat(call.failure()).as("use " + use).isNotNull();
+            all.release();
+        }
+    }
+
+    private void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (Planted e) {
+            // the error of this call
+        }
+    }
+
+    /** As a scheduler does that survives what its tasks throw. */
+    private void run(Duration duration) {
+        long until = time.now() + duration.toNanos();
+        while (time.now() < until) {
+            guarded(() -> time.runUntil(until));
+        }
+    }
+
+    private void use(Source source) {
+        if (source == failing && (failingOn || --usesUntilFailure == 0)) {
+            failed = true;
+            throw new Planted();
+        }
+    }
+
+    private static PermitEngine engine(PermitBackend backend, ScheduledThreadPoolExecutor timers) {
+        return new PermitEngine(
+                backend,
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                Map.of(KEY, Bench.limit(LIMIT)),
+                PermitObserver.NONE,
+                System::nanoTime,
+                (task, delay) -> {
+                    Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
+                    return () -> set.cancel(false);
+                },
+                Runnable::run,
+                Runnable::run);
+    }
+
+    private PermitEngine failingEngine() {
+        network.weather = conditions;
+        PermitObserver observer = new PermitObserver() {
+            @Override
+            public void acquired(String name, Duration waited) {
+                use(Source.OBSERVER);
+            }
+
+            @Override
+            public void released(String name, Duration held) {
+                use(Source.OBSERVER);
+            }
+
+            @Override
+            public void lost(String name, int permits) {
+                use(Source.OBSERVER);
+            }
+
+            @Override
+            public void handedOver(String name, int permits) {
+                use(Source.OBSERVER);
+            }
+        };
+        network.tap = new SimNetwork.Tap() {
+            @Override
+            public void sent(SimLink link, Claim claim) {
+                use(Source.CLAIM);
+            }
+        };
+        return new PermitEngine(
+                network.backend(process),
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                Map.of(KEY, Bench.limit(LIMIT)),
+                observer,
+                () -> {
+                    use(Source.CLOCK);
+                    return process.clock();
+                },
+                (task, delay) -> {
+                    timersSet++;
+                    use(Source.TIMER);
+                    return process.schedule(task, delay);
+                },
+                Runnable::run,
+                Runnable::run,
+                () -> {
+                    use(Source.JITTER);
+                    return 0.5;
+                });
+    }
+}

@@ -1,0 +1,246 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.spi.Holding;
+import net.bytebuddy.asm.Advice.Argument;
+import net.bytebuddy.asm.Advice.FieldValue;
+import net.bytebuddy.asm.Advice.OnMethodEnter;
+import net.bytebuddy.asm.Advice.OnMethodExit;
+import net.bytebuddy.asm.Advice.OnNonDefaultValue;
+import net.bytebuddy.asm.Advice.Return;
+
+/** The wrong pieces of code that {@link Mutant} puts into compiled classes of the core. They run inside those classes. */
+@SuppressWarnings("UnusedVariable")
+final class Mistakes {
+
+    private Mistakes() {}
+
+    /** Skips the method. */
+    static final class Skipped {
+        @OnMethodEnter(skipOn = OnNonDefaultValue.class)
+        static boolean enter() {
+            return true;
+        }
+    }
+
+    /** {@code Ledger.isNews}. */
+    static final class NoVersionTest {
+        @OnMethodExit
+        static void exit(
+                @Argument(0) Holding holding,
+                @FieldValue("appliedSequence") long applied,
+                @Return(readOnly = false) boolean news) {
+            news = holding.sequence() >= applied;
+        }
+    }
+
+    /** {@code Ledger.isNews}. */
+    static final class VersionAlone {
+        @OnMethodExit
+        static void exit(
+                @Argument(0) Holding holding,
+                @FieldValue("appliedVersion") long applied,
+                @Return(readOnly = false) boolean news) {
+            news = holding.version() > applied;
+        }
+    }
+
+    /** {@code Ledger.apply}: whatever comes counts. */
+    static final class AppliedUnconditionally {
+        @OnMethodEnter
+        static void enter(
+                @Argument(value = 0, readOnly = false) Holding holding,
+                @FieldValue("appliedSequence") long sequence,
+                @FieldValue("appliedVersion") long version) {
+            if (holding.sequence() <= sequence) {
+                holding = new Holding(
+                        holding.permits(),
+                        holding.limit(),
+                        sequence,
+                        version + 1,
+                        holding.contended(),
+                        holding.over(),
+                        holding.recheckAfter());
+            }
+        }
+    }
+
+    /** {@code Ledger.apply}: nothing counts but the answer to the last claim. */
+    static final class OnlyTheLastCounts {
+        @OnMethodEnter(skipOn = OnNonDefaultValue.class)
+        static boolean enter(@Argument(0) Holding holding, @Argument(1) SentClaims sent) {
+            return sent.leastHeldAfter(holding.sequence()) != Integer.MAX_VALUE;
+        }
+    }
+
+    /** {@code Ledger.apply}. */
+    static final class DeadlineFromAnswer {
+        @OnMethodExit
+        static void exit(
+                @Argument(4) long now,
+                @FieldValue("policy") Policy policy,
+                @FieldValue(value = "validUntil", readOnly = false) long until,
+                @Return boolean applied) {
+            if (applied) {
+                until = now + policy.validity();
+            }
+        }
+    }
+
+    /** {@code Ledger.apply}: permits count for another lease, so that an answer too late for its own lease counts as well. */
+    static final class TooLateCounts {
+        @OnMethodExit
+        static void exit(
+                @Argument(4) long now,
+                @FieldValue("policy") Policy policy,
+                @FieldValue(value = "validUntil", readOnly = false) long until,
+                @Return boolean applied) {
+            if (applied) {
+                until = until + policy.lease();
+            }
+        }
+    }
+
+    /** {@code Ledger.shrinkTo}. */
+    static final class GrownBeforeAnswer {
+        @OnMethodExit
+        static void exit(@Argument(0) int permits, @FieldValue(value = "granted", readOnly = false) int granted) {
+            granted = permits;
+        }
+    }
+
+    /** {@code Ledger.grant}. */
+    static final class TokenIsVersion {
+        @OnMethodExit
+        static void exit(@FieldValue(value = "grantsOfVersion", readOnly = false) long grants) {
+            grants = 0;
+        }
+    }
+
+    /** {@code ClaimPlan.confirmed} and {@code send}. */
+    static final class NoRecheck {
+        @OnMethodExit
+        static void exit(@FieldValue(value = "recheckAt", readOnly = false) long recheckAt) {
+            recheckAt = Long.MAX_VALUE;
+        }
+    }
+
+    /** {@code ClaimPlan.nextTimed}: no check on behalf of calls that hand over. */
+    static final class NeverLearns {
+        @OnMethodEnter
+        static void enter(
+                @Argument(1) WaiterQueue waiters,
+                @FieldValue(value = "passedOn", readOnly = false) boolean passedOn,
+                @FieldValue(value = "lastOldest", readOnly = false) Waiter oldest) {
+            passedOn = false;
+            oldest = waiters.first();
+        }
+    }
+
+    /** {@code ClaimPlan.maySend}: what cannot be said at once is never said. */
+    static final class GiveUpForgotten {
+        @OnMethodExit
+        static void exit(
+                @Return boolean may,
+                @FieldValue(value = "owed", readOnly = false) boolean owed,
+                @FieldValue(value = "giveBack", readOnly = false) boolean giveBack,
+                @FieldValue(value = "again", readOnly = false) boolean again) {
+            if (!may) {
+                owed = false;
+                giveBack = false;
+                again = false;
+            }
+        }
+    }
+
+    /** {@code ClaimPlan.maySend}: a claim follows another whatever that was, so that a mistake shows which this hides. */
+    static final class UpToTheWindow {
+        @OnMethodExit
+        static void exit(
+                @Argument(2) long now,
+                @FieldValue("sent") SentClaims sent,
+                @FieldValue("backoff") Backoff backoff,
+                @FieldValue("policy") Policy policy,
+                @Return(readOnly = false) boolean may) {
+            may = may || (now >= backoff.until() && !backoff.isFailing() && sent.inFlight() < policy.window());
+        }
+    }
+
+    /** {@code ClaimPlan.isDue}. */
+    static final class LastLeavesSilently {
+        @OnMethodEnter
+        static void enter(
+                @Argument(2) WaiterQueue waiters,
+                @FieldValue(value = "lastQueue", readOnly = false) boolean lastQueue) {
+            if (waiters.isEmpty()) {
+                lastQueue = false;
+            }
+        }
+    }
+
+    /** {@code ClaimPlan.maySend}: the window is all that counts. */
+    static final class NoPatience {
+        @OnMethodExit
+        static void exit(
+                @FieldValue("sent") SentClaims sent,
+                @FieldValue("policy") Policy policy,
+                @Return(readOnly = false) boolean may) {
+            may = sent.inFlight() < policy.window();
+        }
+    }
+
+    /** {@code KeyQueueState.returnIdle}. */
+    static final class IdlePartKept {
+        @OnMethodEnter(skipOn = OnNonDefaultValue.class)
+        static boolean enter(@FieldValue("waiters") WaiterQueue waiters) {
+            return !waiters.isEmpty();
+        }
+    }
+
+    /** {@code KeyQueueState.rejectTooHeavy}. */
+    static final class JudgedTooEarly {
+        @OnMethodEnter
+        static void enter(
+                @Argument(0) Effects effects,
+                @FieldValue("ledger") Ledger ledger,
+                @FieldValue("waiters") WaiterQueue waiters) {
+            rejectAll(effects, ledger, waiters);
+        }
+    }
+
+    static void rejectAll(Effects effects, Ledger ledger, WaiterQueue waiters) {
+        Integer limit = ledger.knownLimit();
+        if (limit != null && limit > 0) {
+            waiters.end(w -> w.weight > limit, new Refused(Reason.ABOVE_LIMIT), effects);
+        }
+    }
+
+    /** {@code KeyQueueState.nextTime}. */
+    static final class TimerWhileFull {
+        @OnMethodExit
+        static void exit(
+                @FieldValue("plan") ClaimPlan plan,
+                @FieldValue("ledger") Ledger ledger,
+                @FieldValue("waiters") WaiterQueue waiters,
+                @Return(readOnly = false) long at) {
+            at = Math.min(at, plan.nextTimed(ledger.granted(), waiters, true));
+        }
+    }
+
+    /** {@code Holders.loseDownTo}: no call is notified. */
+    static final class LossIgnored {
+        @OnMethodEnter(skipOn = OnNonDefaultValue.class)
+        static boolean enter() {
+            return true;
+        }
+    }
+
+    /** {@code Backoff.failed}. */
+    static final class NoBackoff {
+        @OnMethodExit
+        static void exit(@FieldValue(value = "until", readOnly = false) long until) {
+            until = Long.MIN_VALUE;
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store's part of the protocol once more, written down from its description as plainly as possible: no index, every
+ * question reads all records. The real step has to agree with it, and mistakes are planted here.
+ */
+final class ModelTable implements SimTable {
+
+    /** A mistake a store could make. */
+    enum Mistake {
+        SEQUENCE_IGNORED,
+        ZERO_RECORD_DELETED,
+        HEAD_JUDGED_BY_THE_FREER,
+        SERVED_MOVES_TO_THE_TAIL,
+        VERSION_RESTARTS_AT_ONE,
+        DEAD_MEMBER_STAYS,
+        UNIT_IGNORED,
+        HEAD_THAT_NEVER_FITS_BLOCKS,
+        TRY_BARGES
+    }
+
+    private static final class Entry {
+        int permits;
+        long sequence = -1;
+        long version;
+        int wanted;
+        int unit;
+        int least;
+        int limit;
+
+        @Nullable
+        Long since;
+
+        long expiry = Long.MAX_VALUE;
+
+        boolean idle() {
+            return permits == 0 && since == null;
+        }
+    }
+
+    private final TreeMap<String, Entry> entries = new TreeMap<>();
+    private final Set<String> grown = new HashSet<>();
+    private final long tombstone;
+    private final @Nullable Mistake mistake;
+    private OptionalInt override = OptionalInt.empty();
+    private long version;
+    private int freerLimit;
+
+    ModelTable(Duration tombstone, @Nullable Mistake mistake) {
+        this.tombstone = tombstone.toNanos() / 1_000;
+        this.mistake = mistake;
+    }
+
+    @Override
+    public Outcome claim(String member, Claim c, long now) {
+        expire(now);
+        freerLimit = c.limit();
+        Entry r = entries.computeIfAbsent(member, absent -> new Entry());
+        if (c.sequence() <= r.sequence && mistake != Mistake.SEQUENCE_IGNORED) {
+            serve(now);
+            return outcome(member, now);
+        }
+        int base = Math.min(r.permits, Math.min(c.held(), c.wanted()));
+        r.since = null;
+        r.sequence = Math.max(r.sequence, c.sequence());
+        r.wanted = c.wanted();
+        r.unit = c.unit();
+        r.limit = c.limit();
+        r.permits = base;
+        r.least = base + (mistake == Mistake.UNIT_IGNORED ? 0 : c.unit());
+        r.version = tick(now);
+        if (c.queue() && c.wanted() > base) {
+            r.since = now - c.waited().toNanos() / 1_000;
+        }
+        serve(now);
+        if (!c.queue() && c.wanted() > base && (line().isEmpty() || mistake == Mistake.TRY_BARGES)) {
+            grow(member, r, now);
+        }
+        r.expiry = now + (r.idle() ? tombstone : c.lease().toNanos() / 1_000);
+        if (r.idle() && mistake == Mistake.ZERO_RECORD_DELETED) {
+            Holding answer = view(r, now);
+            entries.remove(member);
+            return new Outcome(answer, served(member, now));
+        }
+        return outcome(member, now);
+    }
+
+    private void expire(long now) {
+        entries.values().removeIf(r -> r.expiry <= now && (mistake != Mistake.DEAD_MEMBER_STAYS || r.since == null));
+    }
+
+    private List<Map.Entry<String, Entry>> line() {
+        List<Map.Entry<String, Entry>> line = new ArrayList<>();
+        for (Map.Entry<String, Entry> e : entries.entrySet()) {
+            if (e.getValue().since != null) {
+                line.add(e);
+            }
+        }
+        line.sort(Comparator.comparingLong(e -> since(e.getValue())));
+        return line;
+    }
+
+    private static long since(Entry r) {
+        return r.since == null ? Long.MAX_VALUE : r.since;
+    }
+
+    private void serve(long now) {
+        for (Map.Entry<String, Entry> e : line()) {
+            Entry w = e.getValue();
+            int limit = limit(w);
+            boolean never = limit > 0 && limit < w.unit;
+            if (never && mistake != Mistake.HEAD_THAT_NEVER_FITS_BLOCKS) {
+                continue;
+            }
+            if (!grow(e.getKey(), w, now)) {
+                return;
+            }
+            if (w.permits == w.wanted) {
+                w.since = null;
+            } else if (mistake == Mistake.SERVED_MOVES_TO_THE_TAIL) {
+                w.since = now;
+            } else {
+                return; // it took all there was
+            }
+        }
+    }
+
+    private boolean grow(String member, Entry r, long now) {
+        int target = Math.min(r.wanted, r.permits + limit(r) - used());
+        if (target <= r.permits || target < r.least) {
+            return false;
+        }
+        r.permits = target;
+        r.version = tick(now);
+        grown.add(member);
+        return true;
+    }
+
+    private int limit(Entry r) {
+        return override.orElse(mistake == Mistake.HEAD_JUDGED_BY_THE_FREER ? freerLimit : r.limit);
+    }
+
+    private long tick(long now) {
+        version = mistake == Mistake.VERSION_RESTARTS_AT_ONE ? version + 1 : Math.max(version + 1, now);
+        return version;
+    }
+
+    private Holding view(Entry r, long now) {
+        List<Map.Entry<String, Entry>> line = line();
+        boolean head = !line.isEmpty() && line.get(0).getValue() == r;
+        long first = entries.values().stream()
+                .filter(e -> !e.idle())
+                .mapToLong(e -> e.expiry)
+                .min()
+                .orElse(Long.MAX_VALUE);
+        Optional<Duration> recheck = head && first != Long.MAX_VALUE
+                ? Optional.of(Duration.ofNanos((first - now + 1_000) * 1_000))
+                : Optional.empty();
+        boolean contended = line.size() > (r.since == null ? 0 : 1);
+        return new Holding(r.permits, limit(r), r.sequence, r.version, contended, used() > limit(r), recheck);
+    }
+
+    private Outcome outcome(@Nullable String claimer, long now) {
+        Entry r = claimer == null ? null : entries.get(claimer);
+        return new Outcome(r == null ? null : view(r, now), served(claimer, now));
+    }
+
+    private Map<String, Holding> served(@Nullable String claimer, long now) {
+        Map<String, Holding> served = new LinkedHashMap<>();
+        for (String member : grown) {
+            Entry r = entries.get(member);
+            if (r != null && !member.equals(claimer)) {
+                served.put(member, view(r, now));
+            }
+        }
+        grown.clear();
+        return served;
+    }
+
+    @Override
+    public Outcome override(OptionalInt limit, long now) {
+        override = limit;
+        return refresh(now);
+    }
+
+    @Override
+    public Outcome refresh(long now) {
+        expire(now);
+        serve(now);
+        return outcome(null, now);
+    }
+
+    @Override
+    public Outcome leave(String member, long now) {
+        entries.remove(member);
+        return refresh(now);
+    }
+
+    @Override
+    public List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        entries.forEach((member, r) -> rows.add(row(member, r)));
+        return rows;
+    }
+
+    @Override
+    public @Nullable Row row(String member) {
+        Entry r = entries.get(member);
+        return r == null ? null : row(member, r);
+    }
+
+    private static Row row(String member, Entry r) {
+        return new Row(member, r.permits, r.wanted, r.unit, r.limit, r.sequence, r.since != null, r.expiry);
+    }
+
+    @Override
+    public int used() {
+        return entries.values().stream().mapToInt(r -> r.permits).sum();
+    }
+
+    @Override
+    public OptionalInt override() {
+        return override;
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return entries.isEmpty() && override.isEmpty();
+    }
+}

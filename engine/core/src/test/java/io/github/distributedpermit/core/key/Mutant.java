@@ -1,0 +1,214 @@
+package io.github.distributedpermit.core.key;
+
+import static net.bytebuddy.matcher.ElementMatchers.named;
+
+import io.github.distributedpermit.core.call.CallMistakes;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.asm.Advice;
+import net.bytebuddy.dynamic.ClassFileLocator;
+import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.implementation.FixedValue;
+import net.bytebuddy.implementation.Implementation;
+import net.bytebuddy.pool.TypePool;
+import org.jspecify.annotations.Nullable;
+
+/** A mistake that can be planted in the compiled core, in the store or in both. Production code knows nothing of it. */
+enum Mutant {
+    ANSWERS_UNCAPPED("SentClaims", "leastHeldAfter", FixedValue.value(Integer.MAX_VALUE)),
+    NO_VERSION_TEST("Ledger", "isNews", Mistakes.NoVersionTest.class),
+    APPLIED_UNCONDITIONALLY("Ledger", "apply", Mistakes.AppliedUnconditionally.class),
+    ONLY_THE_LAST_COUNTS("Ledger", "apply", Mistakes.OnlyTheLastCounts.class),
+    DEADLINE_FROM_ANSWER("Ledger", "apply", Mistakes.DeadlineFromAnswer.class),
+    DEADLINE_BEYOND_LEASE("Ledger", "apply", Mistakes.TooLateCounts.class),
+    GROWN_BEFORE_ANSWER("Ledger", "shrinkTo", Mistakes.GrownBeforeAnswer.class),
+    SHRUNK_AFTER_SENDING("Ledger", "shrinkTo", Mistakes.Skipped.class),
+    VERSION_ALONE_AND_RESTARTING(
+            "Ledger", "isNews", Mistakes.VersionAlone.class, ModelTable.Mistake.VERSION_RESTARTS_AT_ONE),
+    TOKEN_IS_VERSION("Ledger", "grant", Mistakes.TokenIsVersion.class),
+    LIMIT_LOWERED_UNHEARD("Ledger", "isOver", FixedValue.value(false)),
+    LOSS_IGNORED("Holders", "loseDownTo", Mistakes.LossIgnored.class),
+    NO_RECHECK("ClaimPlan", "confirmed,send", Mistakes.NoRecheck.class),
+    NEVER_LEARNS("ClaimPlan", "nextTimed", Mistakes.NeverLearns.class),
+    GIVE_UP_FORGOTTEN("ClaimPlan", "maySend", Mistakes.GiveUpForgotten.class),
+    LATE_ANSWER_TAKEN_FOR_ONE("Ledger", "isBeyond", FixedValue.value(false)),
+    LAST_LEAVES_SILENTLY("ClaimPlan", "isDue", Mistakes.LastLeavesSilently.class),
+    NO_PATIENCE("ClaimPlan", "maySend", Mistakes.NoPatience.class),
+    OWED_SENT_AGAIN(
+            change("SentClaims", "isInFlight", FixedValue.value(false)),
+            change("ClaimPlan", "maySend", Mistakes.UpToTheWindow.class)),
+    UP_TO_THE_WINDOW("ClaimPlan", "maySend", Mistakes.UpToTheWindow.class),
+    NO_BACKOFF("Backoff", "failed", Mistakes.NoBackoff.class),
+    SEVERAL_IN_FLIGHT_WHILE_AWAY("Backoff", "isFailing", FixedValue.value(false)),
+    IDLE_PART_KEPT("KeyQueueState", "returnIdle", Mistakes.IdlePartKept.class),
+    HEAVY_JUDGED_TOO_EARLY("KeyQueueState", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
+    RENEWED_WITHOUT_ANSWERS("ClaimPlan", "isProbing", FixedValue.value(false)),
+    STANDSTILL_UNNOTICED("KeyQueueTimer", "lateBy", FixedValue.value(0L)),
+    LEFT_BROKEN("KeyQueueState", "mend", Mistakes.Skipped.class),
+    TIMER_WHILE_WINDOW_FULL("KeyQueueState", "nextTime", Mistakes.TimerWhileFull.class),
+    CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),
+    SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),
+    ZERO_RECORD_DELETED(ModelTable.Mistake.ZERO_RECORD_DELETED),
+    HEAD_JUDGED_BY_THE_FREER(ModelTable.Mistake.HEAD_JUDGED_BY_THE_FREER),
+    SERVED_MOVES_TO_THE_TAIL(ModelTable.Mistake.SERVED_MOVES_TO_THE_TAIL),
+    DEAD_MEMBER_STAYS(ModelTable.Mistake.DEAD_MEMBER_STAYS),
+    UNIT_IGNORED(ModelTable.Mistake.UNIT_IGNORED),
+    HEAD_THAT_NEVER_FITS_BLOCKS(ModelTable.Mistake.HEAD_THAT_NEVER_FITS_BLOCKS),
+    TRY_BARGES(ModelTable.Mistake.TRY_BARGES);
+
+    private static final String PACKAGE = "io.github.distributedpermit.";
+
+    private final List<Change> changes;
+    private final ModelTable.@Nullable Mistake inStore;
+
+    Mutant(String type, String methods, Object wrong) {
+        this(change(type, methods, wrong));
+    }
+
+    Mutant(Change... changes) {
+        this(null, changes);
+    }
+
+    Mutant(ModelTable.Mistake inStore) {
+        this(inStore, new Change[0]);
+    }
+
+    Mutant(String type, String methods, Object wrong, ModelTable.Mistake inStore) {
+        this(inStore, change(type, methods, wrong));
+    }
+
+    Mutant(ModelTable.@Nullable Mistake inStore, Change... changes) {
+        this.inStore = inStore;
+        this.changes = List.of(changes);
+    }
+
+    private static Change change(String type, String methods, Object wrong) {
+        return new Change(
+                PACKAGE + "core." + (type.contains(".") ? type : "key." + type), List.of(methods.split(",")), wrong);
+    }
+
+    /**
+     * A class with other code in some of its methods.
+     *
+     * @param wrong an {@link Implementation} that replaces them, or a class of {@link Advice} around them
+     */
+    private record Change(String type, List<String> methods, Object wrong) {
+        DynamicType.Builder<?> in(DynamicType.Builder<?> builder) {
+            DynamicType.Builder<?> changed = builder;
+            for (String method : methods) {
+                changed = wrong instanceof Implementation replacement
+                        ? changed.method(named(method)).intercept(replacement)
+                        : changed.visit(Advice.to((Class<?>) wrong).on(named(method)));
+            }
+            return changed;
+        }
+    }
+
+    /** A world of classes with this mistake in it. */
+    World world() {
+        return new World(this);
+    }
+
+    /** The classes that this mistake changes, by name, and what they are changed to. */
+    Map<String, byte[]> changedCode() throws IOException {
+        Map<String, byte[]> code = new HashMap<>();
+        for (Change change : changes) {
+            String resource = change.type.replace('.', '/') + ".class";
+            try (InputStream in = Mutant.class.getClassLoader().getResourceAsStream(resource)) {
+                if (in == null) {
+                    throw new IllegalArgumentException(this + " changes a class that is not there: " + change.type);
+                }
+                code.put(change.type, mutate(change.type, in.readAllBytes()));
+            }
+        }
+        return code;
+    }
+
+    private byte[] mutate(String name, byte[] original) {
+        List<Change> here = changes.stream().filter(c -> c.type.equals(name)).toList();
+        if (here.isEmpty()) {
+            return original;
+        }
+        ClassFileLocator locator = new ClassFileLocator.Compound(
+                ClassFileLocator.Simple.of(name, original),
+                ClassFileLocator.ForClassLoader.of(Mutant.class.getClassLoader()));
+        DynamicType.Builder<?> builder = new ByteBuddy()
+                .redefine(TypePool.Default.of(locator).describe(name).resolve(), locator);
+        for (Change change : here) {
+            builder = change.in(builder);
+        }
+        return builder.make().getBytes();
+    }
+
+    /** Loads the project's own classes anew, one of them changed. */
+    static final class World extends ClassLoader {
+
+        private final Mutant mutant;
+
+        World(Mutant mutant) {
+            super(Mutant.class.getClassLoader());
+            this.mutant = mutant;
+        }
+
+        /** What the simulation finds with this seed; {@code null} for nothing. */
+        @Nullable
+        String finding(long seed) {
+            try {
+                Method run =
+                        loadClass(Simulation.class.getName()).getDeclaredMethod("findingOf", long.class, String.class);
+                run.setAccessible(true);
+                return (String) run.invoke(null, seed, mutant.inStore == null ? "" : mutant.inStore.name());
+            } catch (InvocationTargetException e) {
+                throw new AssertionError(e.getCause());
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** How a test of the core fails in this world; {@code null} if it does not. */
+        @Nullable
+        Throwable failure(Class<?> test, String method) throws ReflectiveOperationException {
+            Constructor<?> made = loadClass(test.getName()).getDeclaredConstructor();
+            made.setAccessible(true);
+            Object instance = made.newInstance();
+            Method run = instance.getClass().getDeclaredMethod(method);
+            run.setAccessible(true);
+            try {
+                run.invoke(instance);
+                return null;
+            } catch (InvocationTargetException e) {
+                return e.getCause();
+            }
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                if (known != null || !name.startsWith(PACKAGE)) {
+                    return known != null ? known : super.loadClass(name, resolve);
+                }
+                byte[] code = mutant.mutate(name, read(name));
+                return defineClass(name, code, 0, code.length);
+            }
+        }
+
+        private byte[] read(String name) throws ClassNotFoundException {
+            try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+                if (in == null) {
+                    throw new ClassNotFoundException(name);
+                }
+                return in.readAllBytes();
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.time.Duration;
+import java.util.OptionalInt;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** The simulation bites: planted mistakes are found, those that need few seeds in the ordinary build. */
+class MutantTest {
+
+    private static final long SEEDS = 100;
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.INCLUDE,
+            names = {
+                "ANSWERS_UNCAPPED",
+                "NO_VERSION_TEST",
+                "APPLIED_UNCONDITIONALLY",
+                "DEADLINE_FROM_ANSWER",
+                "DEADLINE_BEYOND_LEASE",
+                "GROWN_BEFORE_ANSWER",
+                "SHRUNK_AFTER_SENDING",
+                "VERSION_ALONE_AND_RESTARTING",
+                "TOKEN_IS_VERSION",
+                "NO_RECHECK",
+                "NO_PATIENCE",
+                "NO_BACKOFF",
+                "IDLE_PART_KEPT",
+                "HEAVY_JUDGED_TOO_EARLY",
+                "RENEWED_WITHOUT_ANSWERS",
+                "STANDSTILL_UNNOTICED",
+                "TIMER_WHILE_WINDOW_FULL",
+                "CANCEL_LEAKS",
+                "LOSS_IGNORED",
+                "GIVE_UP_FORGOTTEN",
+                "SEQUENCE_IGNORED",
+                "ZERO_RECORD_DELETED",
+                "HEAD_JUDGED_BY_THE_FREER",
+                "DEAD_MEMBER_STAYS",
+                "UNIT_IGNORED",
+                "TRY_BARGES"
+            })
+    void plantedMistakeIsFound(Mutant mistake) {
+        Mutant.World world = mistake.world();
+        assertThat(firstOf(world::finding))
+                .as("what %d seeds find of %s", SEEDS, mistake)
+                .isNotNull();
+    }
+
+    /** Those that chance meets too seldom, or that break no invariant but cost claims or time. */
+    @ParameterizedTest
+    @CsvSource({
+        "ONLY_THE_LAST_COUNTS, StoreAwayTest, aGrantUnderAnEarlierClaimCountsWhileALaterOneIsUnanswered",
+        "LATE_ANSWER_TAKEN_FOR_ONE, StoreAwayTest, aStrayGrantIsReturnedAlthoughTheFirstReturnFails",
+        "OWED_SENT_AGAIN, ClaimCountTest, pairsThatFollowEachOtherAtOnceCostNoMore",
+        "LIMIT_LOWERED_UNHEARD, HandOverTest, aLoweredLimitEndsTheHandingOver",
+        "NEVER_LEARNS, HandOverTest, aLingeringPermitGoesBackAsSoonAsTheProcessHearsThatAnotherWaits",
+        "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
+        "LEFT_BROKEN, ErrorsTest, callThatWasDecidedWhenAnErrorStruckHasItsPermit",
+    })
+    void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {
+        Class<?> type = Class.forName(MutantTest.class.getPackageName() + "." + test);
+        assertThat(mistake.world().failure(type, method)).isInstanceOf(AssertionError.class);
+    }
+
+    /** {@code OWED_SENT_AGAIN} needs several claims in flight to show. By itself that costs the test nothing. */
+    @Test
+    void severalClaimsInFlightAloneFailNothing() throws ReflectiveOperationException {
+        assertThat(Mutant.UP_TO_THE_WINDOW
+                        .world()
+                        .failure(ClaimCountTest.class, "pairsThatFollowEachOtherAtOnceCostNoMore"))
+                .isNull();
+    }
+
+    /** Every simulated step is compared with the model, so that no mistake of the real one stays hidden. */
+    @ParameterizedTest
+    @EnumSource(mode = Mode.EXCLUDE, names = "HEAD_THAT_NEVER_FITS_BLOCKS")
+    void stepThatMakesAMistakeDiffersFromTheModel(ModelTable.Mistake mistake) {
+        assertThat(firstOf(seed -> Simulation.differenceOf(seed, mistake))).contains("differ");
+    }
+
+    /** Chance brings a head that can never fit too seldom. */
+    @Test
+    void stepThatLetsAHeadThatNeverFitsBlockDiffersFromTheModel() {
+        TwinTable same = lineWithAHeadThatNeverFits(null);
+        assertThat(same.claim("light", claim(1), 3).answer())
+                .isNotNull()
+                .extracting(Holding::permits)
+                .isEqualTo(1);
+        TwinTable wrong = lineWithAHeadThatNeverFits(ModelTable.Mistake.HEAD_THAT_NEVER_FITS_BLOCKS);
+        assertThatThrownBy(() -> wrong.claim("light", claim(1), 3)).hasMessageContaining("differ");
+    }
+
+    private static TwinTable lineWithAHeadThatNeverFits(ModelTable.@Nullable Mistake mistake) {
+        TwinTable table = new TwinTable(Duration.ofSeconds(30), mistake);
+        table.override(OptionalInt.of(1), 1);
+        table.claim("heavy", claim(2), 2);
+        return table;
+    }
+
+    private static Claim claim(int permits) {
+        return new Claim("key", 2, permits, permits, permits, permits, Duration.ZERO, Duration.ofSeconds(15), true);
+    }
+
+    private static @Nullable String firstOf(LongFunction<@Nullable String> run) {
+        String finding = null;
+        for (long seed = 0; seed < SEEDS && finding == null; seed++) {
+            finding = run.apply(seed);
+        }
+        return finding;
+    }
+}

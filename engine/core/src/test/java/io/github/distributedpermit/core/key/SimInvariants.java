@@ -1,0 +1,467 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.PermitToken;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What must hold after every event of a simulated world, seen from outside the engines wherever that is possible. */
+final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
+
+    private static final long MILLI = Weather.MILLI;
+
+    private final SimPlan plan;
+    private final Timeline time;
+    private final SimServer server;
+    private final SimWeather weather;
+    private final List<SimMember> members;
+    private final List<Set<PermitToken>> tokens = new ArrayList<>();
+    private final List<Map<String, SimTable.Row>> rowsBefore = new ArrayList<>();
+    private final PermitToken[] newest;
+    private final int[] ceiling;
+    private final long[] excusedUntil;
+    private final long[] stalledSince;
+    private final long[] busyAt;
+    private final long[] oldestSince;
+    private final long[] overSince;
+    private final @Nullable SimCall[] oldest;
+    private final boolean[] overridden;
+    private final long patience;
+    private @Nullable AssertionError first;
+
+    SimInvariants(SimPlan plan, SimNetwork network, SimWeather weather, List<SimMember> members) {
+        this.plan = plan;
+        this.time = network.time;
+        this.server = network.server;
+        this.weather = weather;
+        this.members = members;
+        int keys = plan.limits.length;
+        newest = new PermitToken[keys];
+        ceiling = new int[keys];
+        excusedUntil = new long[keys];
+        stalledSince = new long[keys];
+        busyAt = new long[keys];
+        overridden = new boolean[keys];
+        oldestSince = new long[keys];
+        overSince = new long[keys];
+        oldest = new SimCall[keys];
+        for (int key = 0; key < keys; key++) {
+            tokens.add(new HashSet<>());
+            rowsBefore.add(new HashMap<>());
+            stalledSince[key] = Long.MAX_VALUE;
+            excusedUntil[key] = Long.MIN_VALUE;
+        }
+        patience = plan.severity == 0
+                ? 6 * plan.slowest + plan.slice + plan.linger + 2 * MILLI
+                : 2 * plan.commandTimeout + plan.recheck + 2_500 * MILLI;
+    }
+
+    /** Remembered as well as thrown, for futures swallow what their callbacks throw. */
+    AssertionError violation(String message, Object... arguments) {
+        AssertionError violation = new AssertionError(message.formatted(arguments));
+        if (first == null) {
+            first = violation;
+        }
+        return violation;
+    }
+
+    void joined(SimMember member) {
+        for (int key = 0; key < ceiling.length; key++) {
+            ceiling[key] = Math.max(ceiling[key], member.limits[key]);
+        }
+    }
+
+    void overridden(int key, OptionalInt limit) {
+        overridden[key] = true;
+        ceiling[key] = Math.max(ceiling[key], limit.orElse(0));
+        for (SimMember member : members) {
+            for (SimCall call : member.waiting.get(key)) {
+                call.leastLimit = Math.min(call.leastLimit, limit.orElse(member.limits[key]));
+            }
+        }
+    }
+
+    /** The store has forgotten everything: for one lease it may grant what others believe to hold. */
+    void emptied() {
+        for (int key = 0; key < ceiling.length; key++) {
+            excusedUntil[key] = time.now() + plan.lease;
+            rowsBefore.get(key).clear();
+        }
+    }
+
+    int limitFor(SimMember member, int key) {
+        SimTable table = server.find(SimMember.name(key));
+        return table == null ? member.limits[key] : table.override().orElse(member.limits[key]);
+    }
+
+    // ---- what goes through the network
+
+    @Override
+    public void sent(SimLink link, Claim claim) {
+        SimMember member = member(link.member);
+        if (member != null && !member.claims[SimMember.key(claim.key())].spend()) {
+            throw violation("hot loop: %s claims %s too often, now %s", member, claim.key(), claim);
+        }
+        if (member != null) {
+            checkThatNothingUnusedIsRenewed(member, SimMember.key(claim.key()), claim);
+        }
+    }
+
+    /** Its answers may be lost, and then its repetitions would keep permits that no call uses. */
+    private void checkThatNothingUnusedIsRenewed(SimMember member, int key, Claim claim) {
+        long now = member.process.clock();
+        KeyQueueState state = Peek.state(member.engine, claim.key());
+        int inUse = state == null ? 0 : state.ledger.inUse();
+        boolean forgotten = now - member.wantedAt[key] >= plan.lease;
+        if (forgotten || member.unansweredSince[key] == Long.MAX_VALUE) {
+            member.unansweredSince[key] = now;
+        }
+        if (claim.wanted() > inUse) {
+            member.wantedAt[key] = now;
+            if (now - member.unansweredSince[key] >= plan.lease) {
+                throw violation(
+                        "%s uses %d, and asks for more without an answer for a lease: %s", member, inUse, claim);
+            }
+        }
+    }
+
+    @Override
+    public void delivered(SimLink link, String key, Holding holding, boolean pushed) {
+        SimMember member = member(link.member);
+        if (member == null) {
+            return;
+        }
+        int k = SimMember.key(key);
+        member.unansweredSince[k] = Long.MAX_VALUE;
+        boolean inTime = member.process.clock() - link.sentAt(holding.sequence()) < plan.commandTimeout;
+        if (!pushed && inTime) {
+            member.heardAt[k] = member.process.runningTime();
+        }
+        if (pushed) {
+            member.claims[k].earn(2);
+        }
+        long sentAt = link.sentAt(holding.sequence());
+        long until = sentAt + plan.lease - plan.lease / Policy.MARGIN;
+        if (sentAt != Long.MIN_VALUE && member.process.clock() < until) {
+            member.confirmedUntil[k] = Math.max(member.confirmedUntil[k], until);
+        }
+    }
+
+    @Override
+    public void failed(SimLink link, Claim claim, Throwable cause) {
+        SimMember member = member(link.member);
+        if (member != null) {
+            int key = SimMember.key(claim.key());
+            member.failedAt[key] = Math.max(member.failedAt[key], member.process.runningTime());
+        }
+    }
+
+    /**
+     * A call ended because of the store. One that waits has had no answer for the store time-out by then, or its own is over;
+     * a try has seen its claim fail or unanswered for the command time-out, unless the whole member had no answer for the
+     * store time-out. Time the process stood still does not count, but for what was left of a timer.
+     */
+    void storeFailed(SimCall call) {
+        SimMember member = call.member;
+        long now = member.process.runningTime();
+        long missed = member.process.wasStopped() ? plan.commandTimeout + 1_000 * MILLI : 0;
+        boolean silent = now - member.heardAt[call.key] + missed >= plan.storeTimeout;
+        boolean overdue = call.block
+                ? call.timeout >= 0 && time.now() - call.arrivedAt >= call.timeout
+                : time.now() - answerableFrom(call) >= plan.commandTimeout
+                        || member.failedAt[call.key] >= call.arrivedRunning;
+        if (!silent && !overdue) {
+            throw violation(
+                    "%s ended because of the store, which answered %d ms ago (%d ms of the member's time)",
+                    call, (now - member.heardAt[call.key]) / MILLI, (now - call.arrivedRunning) / MILLI);
+        }
+    }
+
+    /** A stop in which its time ended gives it a command time-out of its own. */
+    private long answerableFrom(SimCall call) {
+        long wentOn = call.member.process.stoppedUntil();
+        long due = call.arrivedAt + plan.commandTimeout;
+        return due + plan.commandTimeout / 20 < wentOn ? wentOn : call.arrivedAt;
+    }
+
+    private @Nullable SimMember member(String id) {
+        for (SimMember member : members) {
+            if (member.process.id.equals(id)) {
+                return member;
+            }
+        }
+        return null;
+    }
+
+    // ---- each step of the store
+
+    @Override
+    public void stepped(
+            String key, SimTable table, @Nullable String claimer, @Nullable Claim claim, SimTable.Outcome out) {
+        Map<String, SimTable.Row> before = rowsBefore.get(SimMember.key(key));
+        int sum = 0;
+        int most = Integer.MIN_VALUE;
+        for (SimTable.Row row : table.rows()) {
+            sum += row.permits();
+            if (row.inLine() && row.wanted() <= row.permits()) {
+                throw violation("queued without wanting more: %s of %s", row, key);
+            }
+            SimTable.Row previous = before.get(row.member());
+            boolean lapsed = previous == null || previous.expiry() <= server.clock();
+            int had = previous == null || lapsed ? 0 : previous.permits();
+            long seen = previous == null || lapsed ? -1 : previous.sequence();
+            int base = had;
+            if (row.member().equals(claimer) && claim != null && claim.sequence() > seen) {
+                base = Math.min(had, Math.min(claim.held(), claim.wanted()));
+            } else if (row.permits() < had) {
+                throw violation("a live member's holding was cut from %d: %s of %s", had, row, key);
+            }
+            if (row.permits() > base) {
+                if (row.member().equals(claimer) && claim != null && !claim.queue() && isAnyInLine(table)) {
+                    throw violation("a try barged in: %s of %s", row, key);
+                }
+                most = Math.max(most, table.override().orElse(row.limit()));
+            }
+        }
+        if (sum != table.used()) {
+            throw violation("used is %d, but the members have %d of %s", table.used(), sum, key);
+        }
+        if (most != Integer.MIN_VALUE && table.used() > most) {
+            throw violation("a grant lifted the use of %s to %d, above the limit %d", key, table.used(), most);
+        }
+        before.clear();
+        for (SimTable.Row row : table.rows()) {
+            before.put(row.member(), row);
+        }
+    }
+
+    private static boolean isAnyInLine(SimTable table) {
+        for (SimTable.Row row : table.rows()) {
+            if (row.inLine()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- the calls
+
+    void granted(SimCall call) {
+        for (SimCall other : call.member.waiting.get(call.key)) {
+            if (other.number < call.number && !other.ended) {
+                throw violation("%s was served before %s of the same process", call, other);
+            }
+        }
+        PermitToken token = call.permit == null ? new PermitToken(0, 0) : call.permit.token();
+        if (!tokens.get(call.key).add(token)) {
+            throw violation("token %s of %s was given before", token, call);
+        }
+        if (ceiling[call.key] == 1
+                && time.now() >= excusedUntil[call.key]
+                && call.permit != null
+                && call.permit.isHeld()) {
+            PermitToken last = newest[call.key];
+            if (last != null && last.compareTo(token) >= 0) {
+                throw violation("token %s of %s is not above %s, with a limit of 1", token, call, last);
+            }
+            newest[call.key] = token;
+        }
+    }
+
+    /**
+     * A member waits at most one slice and one call longer than in perfect order: so long may the oldest of all waiting
+     * calls be passed by, and once more, for the age of a call is known only to within the time of a message. Of several
+     * permits a member may take one more before its next claim says that the call it was queued for has been served.
+     * Looked at in fair weather only.
+     */
+    private void checkOrderBetweenMembers(int key) {
+        if (plan.severity > 0 || plan.weights || plan.limitsDiffer || plan.overrides) {
+            return;
+        }
+        SimCall found = null;
+        for (SimMember member : members) {
+            for (SimCall call : member.waiting.get(key)) {
+                if (call.block && !call.ended && (found == null || call.arrivedAt < found.arrivedAt)) {
+                    found = call;
+                }
+            }
+        }
+        if (found != oldest[key]) {
+            oldest[key] = found;
+            oldestSince[key] = time.now();
+        }
+        long once = plan.slice + 2 * plan.hold + plan.linger + 8 * plan.slowest;
+        long patience = ceiling[key] == 1 ? 2 * once : 3 * once;
+        if (found != null && time.now() - oldestSince[key] > patience) {
+            throw violation("%s is the oldest of all since %d ms", found, (time.now() - oldestSince[key]) / MILLI);
+        }
+    }
+
+    /** Members that hand over learn of a lowered limit within a slice or a re-check; looked at in fair weather only. */
+    private void checkThatLoweredLimitsAreHeard(int key, @Nullable SimTable table) {
+        if (table == null
+                || table.override().isEmpty()
+                || table.used() <= table.override().getAsInt()
+                || plan.severity > 0) {
+            overSince[key] = time.now();
+            return;
+        }
+        long patience = plan.recheck + plan.slice + 4 * plan.hold + plan.linger + 10 * plan.slowest;
+        if (time.now() - overSince[key] > patience) {
+            throw violation(
+                    "%d permits of %s are in use above the limit %s since %d ms",
+                    table.used(), SimMember.name(key), table.override(), (time.now() - overSince[key]) / MILLI);
+        }
+    }
+
+    /** A call was notified that its permit is lost. */
+    void lost(SimCall call) {
+        int believed = call.weight;
+        for (SimCall other : call.member.holding.get(call.key)) {
+            believed += other == call || other.lost ? 0 : other.weight;
+        }
+        boolean lapsed = call.member.process.clock() >= call.member.confirmedUntil[call.key];
+        int recorded = recorded(server.find(SimMember.name(call.key)), call.member.process.id);
+        if (!lapsed && recorded >= believed && time.now() >= excusedUntil[call.key]) {
+            throw violation("%s is notified of a loss, but the store has all %d", call, believed);
+        }
+    }
+
+    /** A try was answered that there is no permit. */
+    void refused(SimCall call) {
+        if (plan.severity == 0 && !overridden[call.key] && busyAt[call.key] < call.arrivedAt) {
+            throw violation("%s was refused though the key was not used", call);
+        }
+    }
+
+    // ---- everything, after every event
+
+    void check() {
+        if (first != null) {
+            throw first;
+        }
+        if (time.atThisInstant() > 5_000) {
+            throw violation("storm: %d events at one instant", time.atThisInstant());
+        }
+        for (int key = 0; key < ceiling.length; key++) {
+            SimTable table = server.find(SimMember.name(key));
+            int valid = 0;
+            for (SimMember member : members) {
+                if (member.isRunning()) {
+                    valid += checkMember(member, key, table);
+                }
+            }
+            if (time.now() >= excusedUntil[key] && valid > ceiling[key]) {
+                throw violation(
+                        "%d permits of %s are held validly, the limit is %d", valid, SimMember.name(key), ceiling[key]);
+            }
+            checkForStall(key, table);
+            checkOrderBetweenMembers(key);
+            checkThatLoweredLimitsAreHeard(key, table);
+            if (waiting(key) > 1 || (table != null && table.used() > 0)) {
+                busyAt[key] = time.now();
+            }
+        }
+    }
+
+    private int waiting(int key) {
+        int waiting = 0;
+        for (SimMember member : members) {
+            waiting += member.waiting.get(key).size();
+        }
+        return waiting;
+    }
+
+    private int checkMember(SimMember member, int key, @Nullable SimTable table) {
+        String name = SimMember.name(key);
+        int valid = 0;
+        for (SimCall call : member.holding.get(key)) {
+            if (call.permit != null && call.permit.isHeld()) {
+                valid += call.weight;
+            }
+        }
+        if (valid > 0 && member.process.clock() >= member.confirmedUntil[key]) {
+            throw violation("%s believes to hold %s longer than the store has confirmed", member, name);
+        }
+        KeyQueueState state = Peek.state(member.engine, name);
+        if (state == null) {
+            if (valid > 0) {
+                throw violation("%s holds %s but has forgotten the key", member, name);
+            }
+            return 0;
+        }
+        Ledger ledger = state.ledger;
+        if (ledger.inUse() > ledger.granted() || valid > ledger.inUse()) {
+            throw violation(
+                    "%s: %d valid, %d in use, %d granted of %s", member, valid, ledger.inUse(), ledger.granted(), name);
+        }
+        for (SentClaim claim : Peek.sent(state)) {
+            if (claim.sequence > ledger.appliedSequence() && ledger.granted() > claim.held) {
+                throw violation(
+                        "%s: %d granted of %s, but claim %d leaves only %d",
+                        member, ledger.granted(), name, claim.sequence, claim.held);
+            }
+        }
+        if (ledger.granted() > 0
+                && time.now() >= excusedUntil[key]
+                && Peek.registry(member.engine).now() < state.validUntil()) {
+            int recorded = recorded(table, member.process.id);
+            if (ledger.granted() > recorded) {
+                throw violation("%s: %d granted of %s, but the store has %d", member, ledger.granted(), name, recorded);
+            }
+        }
+        return valid;
+    }
+
+    private int recorded(@Nullable SimTable table, String member) {
+        SimTable.Row row = table == null ? null : table.row(member);
+        return row == null || row.expiry() <= server.clock() ? 0 : row.permits();
+    }
+
+    /** A free permit and a live waiter never coexist for long. */
+    private void checkForStall(int key, @Nullable SimTable table) {
+        int heaviest = 0;
+        int limit = Integer.MAX_VALUE;
+        for (SimMember member : members) {
+            if (!member.isRunning()) {
+                continue;
+            }
+            if (member.process.isStopped()) {
+                weather.trouble(member.process.stoppedUntil());
+            }
+            if (member.link.deaf) {
+                continue;
+            }
+            for (SimCall call : member.waiting.get(key)) {
+                if (call.block && !call.ended) {
+                    heaviest = Math.max(heaviest, call.weight);
+                    limit = Math.min(limit, limitFor(member, key));
+                }
+            }
+        }
+        int used = 0;
+        if (table != null) {
+            for (SimTable.Row row : table.rows()) {
+                used += row.expiry() <= server.clock() ? 0 : row.permits();
+            }
+        }
+        if (heaviest == 0 || limit - used < heaviest) {
+            stalledSince[key] = Long.MAX_VALUE;
+            return;
+        }
+        stalledSince[key] = Math.min(stalledSince[key], time.now());
+        long since = Math.max(stalledSince[key], weather.lastTrouble());
+        if (time.now() - since > patience) {
+            throw violation(
+                    "%d of %d permits of %s are in use and a call waits for %d, since %d ms",
+                    used, limit, SimMember.name(key), heaviest, (time.now() - since) / MILLI);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.core.CoreSettings;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** What a seed makes of a run: who takes part, with which settings, and how bad the weather gets. */
+final class SimPlan {
+
+    static final int MOST_WAITERS = 50;
+
+    private static final long MILLI = Weather.MILLI;
+
+    final long seed;
+    final SplittableRandom random;
+    final int members;
+    final int[] limits;
+    final boolean limitsDiffer;
+    final boolean weights;
+    final boolean overrides;
+    /** A lease so long that nothing but the protocol itself can bring back a permit. */
+    final boolean endless;
+
+    final long lease;
+    final long commandTimeout;
+    final long recheck;
+    final long slice;
+    final long linger;
+    final int window;
+    /** 0 fair, 1 some faults, 2 many. */
+    final int severity;
+
+    final long duration;
+    final int calls;
+    final long gap;
+    final long hold;
+    final long slowest;
+    /** Whether callbacks run a little later than what they tell of. */
+    final boolean deferred;
+    /** For so many leases nothing reaches one of the members, while all that it sends arrives; 0 for never. */
+    final int deafLeases;
+    /** How long calls wait for a store that does not answer. */
+    final long storeTimeout;
+    /** For what was added later, so that the other seeds stay what they were. */
+    final SplittableRandom later;
+
+    SimPlan(long seed) {
+        this.seed = seed;
+        this.random = new SplittableRandom(seed);
+        members = 1 + random.nextInt(5);
+        limits = new int[1 + random.nextInt(3)];
+        boolean narrow = chance(0.5);
+        for (int i = 0; i < limits.length; i++) {
+            limits[i] = 1 + random.nextInt(narrow ? 2 : 5);
+        }
+        limitsDiffer = chance(0.25);
+        weights = chance(0.3);
+        overrides = chance(0.3);
+        endless = chance(0.3);
+        lease = endless ? Duration.ofHours(1).toNanos() : between(300, 2_000) * MILLI;
+        commandTimeout = endless ? between(40, 300) * MILLI : lease / (4 + random.nextInt(5));
+        recheck = between(30, 300) * MILLI;
+        slice = new long[] {0, 2, 5, 20}[random.nextInt(4)] * MILLI;
+        linger = chance(0.5) ? 0 : between(1, 5) * MILLI;
+        window = 1 + random.nextInt(4);
+        double worse = random.nextDouble();
+        severity = worse < 0.25 ? 0 : worse < 0.6 ? 1 : 2;
+        duration = between(300, 1_500) * MILLI;
+        calls = 60 + random.nextInt(240);
+        gap = between(3, 30) * MILLI;
+        hold = between(1, 15) * MILLI;
+        deferred = chance(0.5);
+        slowest = chance(0.5) ? MILLI : between(1, 4) * MILLI;
+        later = new SplittableRandom(seed * 31 + 17);
+        boolean deaf = later.nextDouble() < 0.3 && !endless && severity > 0;
+        deafLeases = deaf ? 2 + later.nextInt(11) : 0;
+        storeTimeout = commandTimeout + later.nextLong(later.nextBoolean() ? 20 * commandTimeout : 10_000 * MILLI);
+    }
+
+    boolean chance(double probability) {
+        return random.nextDouble() < probability;
+    }
+
+    long between(long least, long most) {
+        return random.nextLong(least, most + 1);
+    }
+
+    /** Up to twice the mean, evenly. */
+    long around(long mean) {
+        return random.nextLong(2 * mean + 1);
+    }
+
+    int limit(int key) {
+        return limitsDiffer ? Math.max(1, limits[key] - 1 + random.nextInt(3)) : limits[key];
+    }
+
+    CoreSettings settings() {
+        return CoreSettings.DEFAULTS.toBuilder()
+                .lease(Duration.ofNanos(lease))
+                .commandTimeout(Duration.ofNanos(commandTimeout))
+                .storeTimeout(Duration.ofNanos(storeTimeout))
+                .recheck(Duration.ofNanos(recheck))
+                .window(window)
+                .handOverSlice(Duration.ofNanos(slice))
+                .linger(Duration.ofNanos(linger))
+                .maxWaiters(MOST_WAITERS)
+                .maxKeys(100)
+                .build();
+    }
+
+    @Override
+    public String toString() {
+        return "seed %d: %d members, limits %s%s%s%s, lease %d ms, command %d ms, store %d ms, recheck %d ms, slice %d ms, linger %d ms, window %d, severity %d, %d ms, gap %d ms, hold %d ms"
+                .formatted(
+                        seed,
+                        members,
+                        java.util.Arrays.toString(limits),
+                        limitsDiffer ? " differing" : "",
+                        weights ? ", weights" : "",
+                        overrides ? ", overrides" : "",
+                        lease / MILLI,
+                        commandTimeout / MILLI,
+                        storeTimeout / MILLI,
+                        recheck / MILLI,
+                        slice / MILLI,
+                        linger / MILLI,
+                        window,
+                        severity,
+                        duration / MILLI,
+                        gap / MILLI,
+                        hold / MILLI);
+    }
+}

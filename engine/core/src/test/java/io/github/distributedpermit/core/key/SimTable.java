@@ -1,0 +1,38 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/** One key of a simulated store. Times in microseconds of the store's clock. */
+interface SimTable {
+
+    /** The answer to a claim, and whom else it served. */
+    record Outcome(@Nullable Holding answer, Map<String, Holding> served) {}
+
+    /** What the store has for a member. */
+    record Row(
+            String member, int permits, int wanted, int unit, int limit, long sequence, boolean inLine, long expiry) {}
+
+    Outcome claim(String member, Claim claim, long now);
+
+    Outcome override(OptionalInt limit, long now);
+
+    Outcome refresh(long now);
+
+    /** The member's records are gone. */
+    Outcome leave(String member, long now);
+
+    Iterable<Row> rows();
+
+    @Nullable
+    Row row(String member);
+
+    int used();
+
+    OptionalInt override();
+
+    boolean isEmpty();
+}

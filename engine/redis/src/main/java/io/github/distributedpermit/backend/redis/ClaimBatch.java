@@ -1,0 +1,149 @@
+package io.github.distributedpermit.backend.redis;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ValueOutput;
+import io.lettuce.core.protocol.CommandType;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims that are sent in one command, and the future of the packed answers. The batch is empty until Lettuce writes the
+ * command; then it asks its {@link Source} for claims. Thread-safe.
+ */
+final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.Carrier {
+
+    private static final System.Logger LOG = System.getLogger(ClaimBatch.class.getName());
+
+    private final Source source;
+    private volatile @Nullable List<ClaimCall> claims;
+
+    /** Whether the sending thread failed with an error before the batch was sent. */
+    volatile boolean abandoned;
+
+    ClaimBatch(Source source) {
+        super(Script.CLAIMS, ScriptOutputType.VALUE);
+        this.source = source;
+    }
+
+    /** Fixes the content of the batch. The source calls it once. */
+    void fill(List<ClaimCall> with, long now) {
+        claims = with;
+        with.forEach(claim -> claim.joinBatch(this, now));
+    }
+
+    /** The content; empty until it is fixed. */
+    List<ClaimCall> filled() {
+        List<ClaimCall> known = claims;
+        return known == null ? List.of() : known;
+    }
+
+    /** The content, which is fixed now if it was not. */
+    List<ClaimCall> claims() {
+        List<ClaimCall> known = claims;
+        return known == null ? source.fillBatch(this) : known;
+    }
+
+    @Override
+    @Nullable
+    RedisKey key() {
+        return filled().isEmpty() ? null : filled().get(0).key;
+    }
+
+    /** Leaves the arguments open until the command is written, unless the content is fixed already. */
+    @Override
+    RedisFuture<byte[]> issueEvalsha(SharedConnection to, Script script) {
+        if (claims != null) {
+            return super.issueEvalsha(to, script);
+        }
+        DeferredArgs deferred = new DeferredArgs(arguments -> {
+            byte[][] names = names();
+            arguments.add(script.sha1()).add(names.length).addKeys(names).addValues(arguments(to));
+        });
+        return to.commands().dispatch(CommandType.EVALSHA, new ValueOutput<>(ByteArrayCodec.INSTANCE), deferred);
+    }
+
+    @Override
+    byte[][] names() {
+        List<ClaimCall> all = claims();
+        return all.size() == 1
+                ? all.get(0).key.names()
+                : all.stream().flatMap(claim -> Stream.of(claim.key.names())).toArray(byte[][]::new);
+    }
+
+    @Override
+    byte[][] arguments(SharedConnection to) {
+        return source.packArguments(claims());
+    }
+
+    @Override
+    byte[] readAnswer(byte[] views) {
+        return ClaimCodec.checkViews(views, claims().size());
+    }
+
+    /**
+     * Sends each claim alone if Redis refused a command of several: a claim that Redis refuses must not fail the others. The
+     * claims of the command that were executed change nothing when they are repeated.
+     */
+    @Override
+    void handleFailure(Throwable failure, SharedConnection to) {
+        source.fillBatchWithOldest(this); // the command may have failed before it was written
+        if (claims().size() > 1 && failure instanceof RedisCommandExecutionException) {
+            source.sendEachAlone(claims());
+            completeExceptionally(new CancellationException("each claim was sent alone"));
+        } else {
+            super.handleFailure(failure, to);
+        }
+    }
+
+    /** Gives each claim its answer, or the failure. */
+    void completeClaims(byte @Nullable [] views, @Nullable Throwable failure) {
+        List<ClaimCall> all = claims();
+        for (int i = 0; i < all.size(); i++) {
+            ClaimCall call = all.get(i);
+            try {
+                if (views != null) {
+                    call.complete(ClaimCodec.readView(views, i));
+                } else if (failure != null && !isCancelled()) {
+                    call.completeExceptionally(failure);
+                }
+            } catch (RuntimeException | Error e) {
+                LOG.log(
+                        WARNING,
+                        "Redis answered a claim of " + call.key + ", but applying the answer failed. The next "
+                                + "claim of this key applies it; please report this as an error of distributed-permit",
+                        e);
+            }
+        }
+    }
+
+    /** Cancels the command if no claim of it needs an answer, so that Lettuce does not keep it. */
+    @Override
+    public void claimCancelled() {
+        if (claims().stream().allMatch(ClaimCall::isDone)) {
+            cancel(false);
+        }
+    }
+
+    /** Where a batch gets its claims from. Thread-safe. */
+    interface Source {
+
+        /** Fills the batch with all claims that wait, unless it is filled; returns its content. */
+        List<ClaimCall> fillBatch(ClaimBatch batch);
+
+        /** Fills the batch with the oldest claim that waits, unless it is filled. */
+        void fillBatchWithOldest(ClaimBatch batch);
+
+        /** The arguments of a command with these claims. */
+        byte[][] packArguments(List<ClaimCall> claims);
+
+        /** Sends each claim that needs an answer in a command without others. */
+        void sendEachAlone(List<ClaimCall> claims);
+    }
+}

@@ -1,0 +1,153 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The binary format of claims, answers and notifications, as the library {@code struct} of the scripts packs them: little
+ * endian, times in microseconds. The only number of Lua is the double, which is exact up to 2^53. Claims and answers have no
+ * format number, because a member reads only those of its own scripts; notifications and stored records have one (see
+ * docs/compatibility.md). Stateless.
+ */
+final class ClaimCodec {
+
+    /** The format of stored records and of notifications in this version; common.lua has the same number. */
+    static final int FORMAT = 1;
+
+    /**
+     * The first byte of a notification of a grant. Then follow the format, the minimum reader, the length of the view, the
+     * view, and the encoded key. The view of a newer format is longer.
+     */
+    static final byte GRANT = 'G';
+
+    private static final int GRANT_READER = 2;
+    private static final int GRANT_VIEW_LENGTH = 3;
+    private static final int GRANT_VIEW = 4;
+
+    /** The first byte of a message of a member to itself; a number follows. */
+    static final byte PROBE = 'P';
+
+    private static final int CLAIM_LENGTH = 4 * Integer.BYTES + 1 + 4 * Double.BYTES;
+    private static final int VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
+    private static final int PROBE_LENGTH = 1 + Long.BYTES;
+    private static final long MAX_EXACT = 1L << 53;
+    private static final Duration MAX_DURATION = Duration.ofDays(3650);
+
+    private ClaimCodec() {}
+
+    /** Packs claims one after the other. */
+    static byte[] packClaims(List<ClaimCall> calls, Duration tombstone, boolean cluster) {
+        ByteBuffer out = buffer(calls.size() * CLAIM_LENGTH);
+        for (int i = 0; i < calls.size(); i++) {
+            pack(calls.get(i).claim, tombstone, cluster, out);
+        }
+        return out.array();
+    }
+
+    /** Throws if the sequence of the claim is not exact in Lua: in the thread of the caller, who gets the exception. */
+    static Claim requireExactSequence(Claim claim) {
+        if (claim.sequence() > MAX_EXACT) {
+            throw new IllegalArgumentException("A sequence in Redis is at most 2^53, not " + claim.sequence());
+        }
+        return claim;
+    }
+
+    private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, ByteBuffer out) {
+        return out.putInt(claim.limit())
+                .putInt(claim.held())
+                .putInt(claim.wanted())
+                .putInt(claim.unit())
+                .put((byte) ((claim.queue() ? 1 : 0) + (cluster ? 2 : 0)))
+                .putDouble(claim.sequence())
+                .putDouble(micros(claim.waited()))
+                .putDouble(micros(claim.lease()))
+                .putDouble(micros(tombstone));
+    }
+
+    /** Throws unless the answer has the length of the answers to so many claims. */
+    static byte[] checkViews(byte[] packed, int claims) {
+        if (packed.length != claims * VIEW_LENGTH) {
+            throw new IllegalArgumentException("The answer of the script to " + claims + " claims has " + packed.length
+                    + " bytes instead of " + claims * VIEW_LENGTH);
+        }
+        return packed;
+    }
+
+    /** Reads one of the answers. */
+    static Holding readView(byte[] packed, int number) {
+        ByteBuffer in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
+        return readView(in.position(number * VIEW_LENGTH));
+    }
+
+    private static Holding readView(ByteBuffer in) {
+        int permits = in.getInt();
+        int limit = in.getInt();
+        long sequence = (long) in.getDouble();
+        long version = (long) in.getDouble();
+        long recheck = (long) in.getDouble();
+        int flags = in.get();
+        Optional<Duration> recheckAfter =
+                recheck < 0 ? Optional.empty() : Optional.of(Duration.of(recheck, ChronoUnit.MICROS));
+        return new Holding(permits, limit, sequence, version, (flags & 1) != 0, (flags & 2) != 0, recheckAfter);
+    }
+
+    /** Whether the message is a notification of a grant that this version can read. */
+    static boolean isGrant(byte[] message) {
+        return message.length > GRANT_VIEW + VIEW_LENGTH
+                && message[0] == GRANT
+                && unsigned(message, GRANT_READER) <= FORMAT
+                && unsigned(message, GRANT_VIEW_LENGTH) >= VIEW_LENGTH
+                && message.length > grantedKeyStart(message);
+    }
+
+    /** Whether the message is a notification of a grant that only newer versions can read. */
+    static boolean isNewerGrant(byte[] message) {
+        return message.length > GRANT_VIEW && message[0] == GRANT && unsigned(message, GRANT_READER) > FORMAT;
+    }
+
+    static Holding readGrantedHolding(byte[] message) {
+        ByteBuffer in = ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN);
+        return readView(in.position(GRANT_VIEW));
+    }
+
+    static String readGrantedKey(byte[] message) {
+        int start = grantedKeyStart(message);
+        return new String(message, start, message.length - start, StandardCharsets.UTF_8);
+    }
+
+    private static int grantedKeyStart(byte[] message) {
+        return GRANT_VIEW + unsigned(message, GRANT_VIEW_LENGTH);
+    }
+
+    private static int unsigned(byte[] bytes, int at) {
+        return Byte.toUnsignedInt(bytes[at]);
+    }
+
+    static byte[] packProbe(long number) {
+        return buffer(PROBE_LENGTH).put(PROBE).putLong(number).array();
+    }
+
+    static boolean isProbe(byte[] message) {
+        return message.length == PROBE_LENGTH && message[0] == PROBE;
+    }
+
+    static long readProbeNumber(byte[] message) {
+        return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getLong(1);
+    }
+
+    private static ByteBuffer buffer(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static double micros(Duration duration) {
+        return TimeUnit.MICROSECONDS.convert(duration.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : duration);
+    }
+}

@@ -1,0 +1,293 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.StackRoom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends the claims of one connection, several of them in one command if that delays none. The steps of a claim are the
+ * methods of this class from top to bottom: {@link #enqueueClaim}, {@link #sendBatches}, {@link #fillBatch},
+ * {@link #endBatch}.
+ *
+ * <p>The content of a command is fixed only when the connection's thread writes it. So a return and the claim that
+ * follows it, or the claims of several calls that one answer woke, are sent together, although the command is passed to
+ * Lettuce with the first of them. While {@value #WINDOW} commands are unanswered, further claims wait for the next
+ * answer. This is a group commit for a busy process and causes no wait in an idle one. It delays no answer, because
+ * Redis answers the commands of a connection in order. In a cluster all keys of a command must be in one slot, so there
+ * each claim is sent alone and at once.
+ *
+ * <p>Thread-safe. The threads of callers run this code, and each of them may run out of stack or memory at any point of
+ * it. So the state changes by assignments only, which need neither, and a batch whose sending failed is marked by an
+ * assignment. The next claim removes that batch and fails its claims.
+ */
+final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
+
+    /** The most commands in flight. It is 2 so that a claim need not wait for the answer to the return before it. */
+    private static final int WINDOW = 2;
+
+    /** The most claims in one command, so that no command blocks Redis for long. */
+    private static final int MAX_CLAIMS = 64;
+
+    private final Object lock = new Object();
+    private final SharedConnection connection;
+    private final byte[] memberId;
+    private final Duration tombstone;
+    private final LongSupplier ticker;
+
+    /** The claims that no batch contains yet. */
+    private final ClaimQueue queue = new ClaimQueue();
+
+    /** The batch whose command is not written yet. Claims that arrive until then are sent with it. */
+    private @Nullable ClaimBatch unfilled;
+
+    /** The claim that the unfilled batch was made for. */
+    private @Nullable ClaimCall madeFor;
+
+    /** The batches without an answer. The next batch takes the place of one that has ended. */
+    private final @Nullable ClaimBatch[] inFlight = new ClaimBatch[WINDOW];
+
+    /**
+     * Creates the pipeline of a connection.
+     *
+     * @param tombstone how long Redis remembers the sequence of a member that holds nothing
+     * @param ticker the monotonic clock of the core, nanoseconds
+     */
+    ClaimPipeline(SharedConnection connection, byte[] memberId, Duration tombstone, LongSupplier ticker) {
+        this.connection = connection;
+        this.memberId = memberId;
+        this.tombstone = tombstone;
+        this.ticker = ticker;
+    }
+
+    SharedConnection connection() {
+        return connection;
+    }
+
+    /** Accepts a claim. It is sent at once, or with the next answer. */
+    void enqueueClaim(ClaimCall claim) {
+        if (claim.isDone()) {
+            return;
+        }
+        claim.waitIn(this);
+        // Lettuce counts the threads that write. If an error ended one of them inside Lettuce, the count would stay too
+        // high, and the connection would never close.
+        StackRoom.checkForClient();
+        if (connection.isCluster()) {
+            sendEachAlone(List.of(claim));
+        } else if (connection.isDown()) {
+            claim.failUnsent("Redis can't be reached: the connection is down");
+        } else {
+            synchronized (lock) {
+                queue.append(claim);
+            }
+            sendBatches();
+        }
+    }
+
+    /**
+     * Sends batches while claims wait and the window has a free place. This is a loop and no recursion, which would
+     * need a stack frame for each batch, because every batch ends at once if no command can be sent.
+     */
+    private void sendBatches() {
+        for (ClaimBatch batch = reserveBatch(); batch != null; batch = reserveBatch()) {
+            sendBatch(batch);
+        }
+    }
+
+    /** Reserves a place for a new batch; null if no claim waits, the window is full or an unfilled batch exists. */
+    private @Nullable ClaimBatch reserveBatch() {
+        failAbandonedBatches();
+        synchronized (lock) {
+            ClaimBatch open = unfilled;
+            if (open != null && open.isDone()) {
+                fillUnfilled(List.of()); // it ended without claims, and an error kept it from being cleared
+            }
+            if (unfilled == null) {
+                queue.dropDone();
+            }
+            int place = freePlace();
+            if (unfilled != null || queue.peek() == null || place < 0) {
+                return null;
+            }
+            ClaimBatch batch = new ClaimBatch(this);
+            inFlight[place] = batch;
+            madeFor = queue.peek();
+            unfilled = batch;
+            return batch;
+        }
+    }
+
+    /** The index of a free place in the window, or -1. */
+    private int freePlace() {
+        for (int i = 0; i < WINDOW; i++) {
+            ClaimBatch batch = inFlight[i];
+            if (batch == null || batch.isDone()) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private void sendBatch(ClaimBatch batch) {
+        boolean followed = false;
+        try {
+            batch.sendOver(connection);
+            if (batch.isDone()) {
+                batch.whenComplete(batch::completeClaims);
+            } else {
+                batch.whenComplete((views, failure) -> endBatch(batch, views, failure));
+            }
+            followed = true;
+        } finally {
+            if (!followed) {
+                batch.abandoned = true; // only an assignment: a call could fail with the same error
+            }
+        }
+    }
+
+    /** Fixes the content of a batch: all claims that wait now. Lettuce calls it when it writes the command. */
+    @Override
+    public List<ClaimCall> fillBatch(ClaimBatch batch) {
+        synchronized (lock) {
+            if (unfilled == batch && !batch.abandoned) {
+                fillUnfilled(queue.pollBatch(MAX_CLAIMS));
+            }
+            return batch.filled();
+        }
+    }
+
+    private void fillUnfilled(List<ClaimCall> claims) {
+        ClaimBatch batch = unfilled;
+        unfilled = null;
+        madeFor = null;
+        if (batch != null) {
+            batch.fill(claims, ticker.getAsLong());
+        }
+    }
+
+    @Override
+    public byte[][] packArguments(List<ClaimCall> claims) {
+        return new byte[][] {memberId, ClaimCodec.packClaims(claims, tombstone, connection.isCluster())};
+    }
+
+    /** Sends the claims that waited for a free place in the window, then completes the claims of the batch. */
+    private void endBatch(ClaimBatch batch, byte @Nullable [] views, @Nullable Throwable failure) {
+        try {
+            batch.claims(); // fills a batch that failed before it was written
+            sendBatches();
+        } finally {
+            batch.completeClaims(views, failure);
+        }
+    }
+
+    /** Puts one claim into a batch that failed before it was written: the later claims have not timed out yet. */
+    @Override
+    public void fillBatchWithOldest(ClaimBatch batch) {
+        synchronized (lock) {
+            if (unfilled == batch) {
+                ClaimCall oldest = queue.poll();
+                fillUnfilled(oldest == null ? List.of() : List.of(oldest));
+            }
+        }
+    }
+
+    @Override
+    public void sendEachAlone(List<ClaimCall> claims) {
+        for (ClaimCall claim : claims) {
+            if (!claim.isDone()) {
+                ClaimBatch alone = new ClaimBatch(this);
+                alone.fill(List.of(claim), ticker.getAsLong());
+                alone.whenComplete(alone::completeClaims);
+                alone.sendOver(connection);
+            }
+        }
+    }
+
+    /**
+     * A claim in the queue was cancelled. If the unfilled batch was made for it, that batch is cancelled as well, and
+     * the other claims get a new one: Lettuce may have dropped the command without a notification.
+     */
+    @Override
+    public void claimCancelled() {
+        ClaimBatch unwritten;
+        synchronized (lock) {
+            unwritten = madeFor != null && madeFor.isDone() ? unfilled : null;
+            if (unwritten != null) {
+                fillUnfilled(List.of());
+            }
+        }
+        if (unwritten != null) {
+            unwritten.cancel(false);
+        }
+    }
+
+    /** Sends claims that no answer will send, because the thread that should have sent them failed. */
+    void resumeSending() {
+        if (needsSending()) {
+            sendBatches();
+        }
+    }
+
+    private boolean needsSending() {
+        synchronized (lock) {
+            if (queue.peek() != null) {
+                return true;
+            }
+            for (int i = 0; i < WINDOW; i++) {
+                ClaimBatch batch = inFlight[i];
+                if (batch != null && batch.abandoned) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /**
+     * Ends the batches whose sending failed with an error. They may have no command, and then nothing else ends them.
+     */
+    private void failAbandonedBatches() {
+        for (int i = 0; i < WINDOW; i++) {
+            ClaimBatch batch;
+            synchronized (lock) {
+                batch = inFlight[i];
+                if (batch == null || !batch.abandoned) {
+                    continue;
+                }
+                if (unfilled == batch) {
+                    fillUnfilled(List.of()); // its claims are still in the queue and are sent in another batch
+                }
+                inFlight[i] = null;
+            }
+            PermitStoreException failure = PermitStoreException.passing(
+                    "The claim could not be sent: the sending thread failed with an error", null);
+            batch.cancel(false);
+            batch.filled().forEach(claim -> claim.completeExceptionally(failure));
+        }
+    }
+
+    /** Gives up the connection, and fails all claims that are queued or in flight. */
+    void retire(PermitStoreException why) {
+        connection.retire();
+        List<ClaimCall> claims = new ArrayList<>();
+        synchronized (lock) {
+            if (unfilled != null) {
+                fillUnfilled(List.of());
+            }
+            for (ClaimCall claim = queue.poll(); claim != null; claim = queue.poll()) {
+                claims.add(claim);
+            }
+            for (int i = 0; i < WINDOW; i++) {
+                ClaimBatch batch = inFlight[i];
+                if (batch != null) {
+                    claims.addAll(batch.filled());
+                }
+            }
+        }
+        claims.forEach(claim -> claim.completeExceptionally(why));
+    }
+}

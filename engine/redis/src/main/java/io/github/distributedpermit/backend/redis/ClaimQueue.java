@@ -1,0 +1,72 @@
+package io.github.distributedpermit.backend.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The claims that wait for a command, in order of arrival. They are linked, so that adding one allocates nothing. Not
+ * thread-safe: the {@link ClaimPipeline} guards it by its lock.
+ */
+final class ClaimQueue {
+
+    private @Nullable ClaimCall first;
+    private @Nullable ClaimCall last;
+
+    void append(ClaimCall claim) {
+        ClaimCall tail = last;
+        if (tail == null) {
+            first = claim;
+        } else {
+            tail.next = claim;
+        }
+        last = claim;
+    }
+
+    @Nullable
+    ClaimCall peek() {
+        return first;
+    }
+
+    @Nullable
+    ClaimCall poll() {
+        ClaimCall oldest = first;
+        if (oldest != null) {
+            first = oldest.next;
+            oldest.next = null;
+            if (first == null) {
+                last = null;
+            }
+        }
+        return oldest;
+    }
+
+    /**
+     * Removes the oldest claims that still need an answer, at most so many. If all claims were cancelled, it returns one of
+     * them: the cancelled claim then cancels the command.
+     */
+    List<ClaimCall> pollBatch(int most) {
+        List<ClaimCall> due = new ArrayList<>();
+        ClaimCall cancelled = null;
+        ClaimCall rest = first;
+        for (; rest != null && due.size() < most; rest = rest.next) {
+            cancelled = rest;
+            if (!rest.isDone()) {
+                due.add(rest);
+            }
+        }
+        List<ClaimCall> polled = due.isEmpty() && cancelled != null ? List.of(cancelled) : due;
+        first = rest; // the queue changes only here, because an error may interrupt the loop above
+        if (rest == null) {
+            last = null;
+        }
+        return polled;
+    }
+
+    /** Removes claims that were cancelled, up to the first that was not. */
+    void dropDone() {
+        for (ClaimCall oldest = first; oldest != null && oldest.isDone(); oldest = first) {
+            poll();
+        }
+    }
+}

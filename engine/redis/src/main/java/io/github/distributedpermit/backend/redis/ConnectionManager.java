@@ -1,0 +1,287 @@
+package io.github.distributedpermit.backend.redis;
+
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the member connected to Redis. Its thread makes the connection for claims and the Pub/Sub subscription, and
+ * replaces a connection that is lost, does not respond or leads to a server that is no longer the master. Calls are
+ * held until the first attempt to connect has ended, and are sent or fail at once afterwards. If attempts fail without
+ * a reason, up to {@value #ATTEMPTS_WITHOUT_REASON} of them count as the first.
+ *
+ * <p>{@link #submitCall}, {@link #problem} and {@link #close} may be called by any thread; only {@code close} waits,
+ * for less than a second. Everything else runs on the manager's thread, except {@link #masterMoved}.
+ */
+final class ConnectionManager implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ConnectionManager.class.getName());
+    private static final long CHECK_MILLIS = 250;
+    private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(800);
+
+    /** After so many failed attempts without a reason, held calls are released and fail. */
+    private static final int ATTEMPTS_WITHOUT_REASON = 3;
+
+    private final Connector connector;
+    private final SubscriptionKeeper subscription;
+    private final Function<SharedConnection, ClaimPipeline> pipelines;
+    private final Runnable reachable;
+    private final PendingCalls pendingCalls = new PendingCalls();
+    private final ReconnectPause reconnectPause = new ReconnectPause();
+    private final WorkSignal signal;
+    private volatile @Nullable ClaimPipeline current;
+    private volatile @Nullable PermitStoreException failure;
+    private int attemptsWithoutReason;
+    private @Nullable Thread thread;
+
+    /**
+     * Creates the manager, which connects to nothing before {@link #start}.
+     *
+     * @param signal ends the pauses of the thread; the connector uses it when a connection is lost
+     * @param pipelines makes the pipeline of a new connection
+     * @param reachable runs whenever a new connection can be used
+     */
+    ConnectionManager(
+            Connector connector,
+            SubscriptionKeeper subscription,
+            WorkSignal signal,
+            Function<SharedConnection, ClaimPipeline> pipelines,
+            Runnable reachable) {
+        this.connector = connector;
+        this.subscription = subscription;
+        this.signal = signal;
+        this.pipelines = pipelines;
+        this.reachable = reachable;
+    }
+
+    void start(String threadName) {
+        connector.onMasterChange(this::masterMoved);
+        Thread started = new Thread(this::run, threadName);
+        started.setDaemon(true);
+        thread = started;
+        started.start();
+    }
+
+    /**
+     * Passes the call to the next step on the present connection, or fails it. Before the first connection it is held.
+     */
+    <C extends Call<?>> void submitCall(C call, BiConsumer<ClaimPipeline, C> nextStep) {
+        if (pendingCalls.isReleased() || !pendingCalls.holdCall(call, () -> deliverCall(call, nextStep))) {
+            deliverCall(call, nextStep);
+        }
+    }
+
+    private <C extends Call<?>> void deliverCall(C call, BiConsumer<ClaimPipeline, C> nextStep) {
+        ClaimPipeline to = current;
+        PermitStoreException reason = failure;
+        if (signal.isClosed()) {
+            call.failUnsent("This member has left Redis");
+        } else if (to != null) {
+            nextStep.accept(to, call);
+        } else if (reason != null) {
+            call.completeExceptionally(reason);
+        } else {
+            call.failUnsent("Redis can't be reached yet");
+        }
+    }
+
+    /** Why permits do not work as they should; empty if they do. */
+    Optional<String> problem() {
+        PermitStoreException known = failure;
+        return subscription
+                .problem()
+                .map(problem -> known == null ? problem : problem + " (" + known.getMessage() + ")");
+    }
+
+    private void run() {
+        try {
+            while (!signal.isClosed()) {
+                try {
+                    keepConnected();
+                    keepSubscribed();
+                    pendingCalls
+                            .releaseCalls(); // after subscribing: an unsubscribed member loses its place in the queue
+                    reportSuccess();
+                    signal.awaitWork(CHECK_MILLIS);
+                } catch (RuntimeException | Error | ExecutionException | TimeoutException e) {
+                    // also an Error such as OutOfMemoryError, because no other thread would connect again
+                    recover(e);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // closed
+        } finally {
+            signal.close();
+            disconnect();
+        }
+    }
+
+    private void keepConnected() throws InterruptedException, ExecutionException, TimeoutException {
+        dropUselessConnection();
+        ClaimPipeline present = current;
+        SharedConnection next = present == null ? connector.connect() : connector.replacementFor(present.connection());
+        if (next != null) {
+            if (present != null) {
+                subscription.close(); // the reason to replace the one connection applies to the other
+            }
+            adoptConnection(next);
+        } else if (present != null) {
+            present.resumeSending();
+        }
+    }
+
+    private void dropUselessConnection() {
+        ClaimPipeline present = current;
+        if (present == null) {
+            return;
+        }
+        if (!connector.isMaster(present.connection())) {
+            // The new master has no record of the claims that the old one answers. The subscription is closed as well,
+            // because its connection may be open even if this one is down.
+            PermitStoreException why = notMaster();
+            reportFailure(why);
+            subscription.close();
+            replacePipeline(null, why);
+        } else if (present.connection().isDown()) {
+            PermitStoreException why = PermitStoreException.passing("The connection to Redis was lost", null);
+            reportFailure(PermitStoreException.passing("Redis can't be reached: the connection is down", null));
+            replacePipeline(null, why);
+            connector.recheckMaster();
+            if (reconnectPause.lost(System.nanoTime())) {
+                throw PermitStoreException.passing("Redis closes the connection soon after it is made", null);
+            }
+        }
+    }
+
+    private void adoptConnection(SharedConnection next) {
+        replacePipeline(
+                pipelines.apply(next),
+                PermitStoreException.passing("The connection to Redis was given up and made again", null));
+        if (!connector.isMaster(next)) { // another master was named before masterMoved could see this connection
+            PermitStoreException why = notMaster();
+            replacePipeline(null, why);
+            throw why;
+        }
+        reconnectPause.connected(System.nanoTime());
+        reachable.run();
+    }
+
+    private static PermitStoreException notMaster() {
+        return PermitStoreException.passing("The server is not the master any more", null);
+    }
+
+    /** From now on calls use this pipeline and its connection. */
+    private void replacePipeline(@Nullable ClaimPipeline next, PermitStoreException why) {
+        ClaimPipeline old = current;
+        current = next;
+        if (old != null) {
+            old.retire(why);
+        }
+    }
+
+    private void keepSubscribed() throws InterruptedException, ExecutionException, TimeoutException {
+        ClaimPipeline present = current;
+        if (present != null) {
+            subscription.keepSubscribed(present.connection());
+        }
+    }
+
+    /**
+     * Gives up a connection to the former master, whose answers must not count. Runs on any thread, because the thread
+     * of this class may be busy for seconds.
+     */
+    private void masterMoved() {
+        ClaimPipeline present = current;
+        if (present != null && !connector.isMaster(present.connection())) {
+            present.retire(notMaster());
+        }
+        signal.retryAtOnce();
+    }
+
+    /** After an error each step may fail with another error; none of them may end the thread. */
+    private void recover(Throwable e) throws InterruptedException {
+        try {
+            reportFailure(e);
+        } catch (RuntimeException | Error again) {
+            // the reason can't be reported; the next attempt matters more
+        }
+        try {
+            if (!Failures.hasNoReason(e) || ++attemptsWithoutReason >= ATTEMPTS_WITHOUT_REASON) {
+                pendingCalls.releaseCalls();
+            }
+        } catch (RuntimeException | Error again) {
+            // the calls that are still held are released after the next attempt
+        }
+        try {
+            signal.pauseBeforeRetry(reconnectPause.takeMillis());
+        } catch (RuntimeException | Error again) {
+            // the next attempt follows without a pause
+        }
+    }
+
+    private void reportFailure(Throwable e) {
+        PermitStoreException reason = Failures.ofAttempt(e, failure);
+        boolean first = failure == null;
+        failure = reason; // before the log, which may fail
+        if (first && !signal.isClosed()) {
+            LOG.log(
+                    WARNING,
+                    "Permits in Redis do not work: {0}. Calls that need a permit wait for their time-out or fail; the library "
+                            + "retries every 500 ms or sooner until Redis works again{1}",
+                    reason.getMessage(),
+                    reason.isPermanent() ? ". Waiting alone will not help: change the server or the settings" : "");
+        }
+    }
+
+    private void reportSuccess() {
+        long now = System.nanoTime();
+        if (reconnectPause.hasLasted(now) && subscription.hasLasted(now)) {
+            reconnectPause.restart();
+        }
+        if (failure != null) {
+            failure = null;
+            LOG.log(INFO, "Permits in Redis work again: connected and subscribed");
+        }
+    }
+
+    /** Runs each step although the one before it failed: above all the connections must be closed. */
+    private void disconnect() {
+        try {
+            pendingCalls.releaseCalls();
+        } finally {
+            try {
+                subscription.close();
+            } finally {
+                try {
+                    replacePipeline(null, PermitStoreException.passing("This member has left Redis", null));
+                } finally {
+                    connector.close();
+                }
+            }
+        }
+    }
+
+    /** Closes the connections, and waits for less than a second until they are. */
+    @Override
+    public void close() {
+        signal.close();
+        Thread started = thread;
+        if (started == null || started == Thread.currentThread()) {
+            return;
+        }
+        started.interrupt(); // it may be connecting
+        try {
+            started.join(CLOSE_TIMEOUT.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection that claims and other commands of the member share. It is used until it is lost or given up, and is then
+ * replaced by another; nothing of it is used again. Any thread may send and count; only the thread of the
+ * {@link ConnectionManager} calls the methods that look for a silent connection.
+ */
+final class SharedConnection {
+
+    /** How long no answer may arrive while a command waits for one. The connection is then examined, not yet given up. */
+    private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** Checks in a row without an answer, so that a pause of this process is not taken for a silent server. */
+    private static final int QUIET_CHECKS = 2;
+
+    private final RedisClusterAsyncCommands<byte[], byte[]> commands;
+    private final StatefulConnection<byte[], byte[]> state;
+    private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
+    private final @Nullable RedisURI server;
+    private final UnresponsiveNodes nodes;
+    private final AtomicInteger unanswered = new AtomicInteger();
+    private final AtomicLong answers = new AtomicLong();
+    private volatile boolean refusing;
+    private volatile boolean retired;
+
+    // confined to the thread of the ConnectionManager
+    private long seenAnswers;
+    private long quietSince;
+    private int quietChecks;
+    private boolean suspect;
+
+    /** A connection to one server. */
+    SharedConnection(StatefulRedisConnection<byte[], byte[]> connection, RedisURI server, UnresponsiveNodes nodes) {
+        this.state = connection;
+        this.commands = connection.async();
+        this.cluster = null;
+        this.server = server;
+        this.nodes = nodes;
+    }
+
+    /** A connection to a cluster. */
+    SharedConnection(StatefulRedisClusterConnection<byte[], byte[]> connection, UnresponsiveNodes nodes) {
+        this.state = connection;
+        this.commands = connection.async();
+        this.cluster = connection;
+        this.server = null;
+        this.nodes = nodes;
+    }
+
+    RedisClusterAsyncCommands<byte[], byte[]> commands() {
+        return commands;
+    }
+
+    /** Which nodes answer. */
+    UnresponsiveNodes nodes() {
+        return nodes;
+    }
+
+    boolean isCluster() {
+        return cluster != null;
+    }
+
+    /** The server at the other end; {@code null} in a cluster. */
+    @Nullable
+    RedisURI server() {
+        return server;
+    }
+
+    /** Runs the task when the connection is lost. */
+    void onLoss(Runnable task) {
+        state.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+                task.run();
+            }
+        });
+    }
+
+    /**
+     * Whether the connection is lost and will not come back. In a cluster the loss of a connection to one node means nothing:
+     * other nodes answer, and Lettuce reconnects that node. There it is lost only when the whole has been closed.
+     */
+    boolean isDown() {
+        return retired || (cluster == null ? !state.isOpen() : isClosed(cluster));
+    }
+
+    private static boolean isClosed(StatefulRedisClusterConnection<byte[], byte[]> cluster) {
+        return cluster instanceof RedisChannelHandler<?, ?> whole && whole.isClosed();
+    }
+
+    /** Counts a command that is sent. */
+    void countSent() {
+        unanswered.incrementAndGet();
+    }
+
+    /** Counts a command that has ended, with an answer or without. */
+    void countEnded(boolean answered) {
+        unanswered.decrementAndGet();
+        if (answered) {
+            answers.incrementAndGet();
+        }
+    }
+
+    /** Whether commands have been unanswered for a while. Only for the thread of the ConnectionManager. */
+    boolean isSilent(long now) {
+        if (suspect) {
+            return true;
+        }
+        long seen = answers.get();
+        if (unanswered.get() <= 0 || seen != seenAnswers || quietChecks == 0) {
+            seenAnswers = seen;
+            quietChecks = unanswered.get() > 0 ? 1 : 0;
+            quietSince = now;
+            return false;
+        }
+        return ++quietChecks > QUIET_CHECKS && now - quietSince >= QUIET_NANOS;
+    }
+
+    /** An examination showed that the connection works. Only for the thread of the ConnectionManager. */
+    void markHealthy() {
+        quietChecks = 0;
+        suspect = false;
+    }
+
+    /** A command that was not a claim was unanswered for long. Only for the thread of the ConnectionManager. */
+    void markSuspect() {
+        suspect = true;
+    }
+
+    /** The server answered that it takes no claims: it is a replica, has none, or has lost its master. */
+    void markRefusing() {
+        refusing = true;
+    }
+
+    /** Whether the server answered so since the last call of this method. */
+    boolean takeRefusing() {
+        boolean was = refusing;
+        refusing = false;
+        return was;
+    }
+
+    /** Whether the connection was given up; answers that still arrive do not count. */
+    boolean isRetired() {
+        return retired;
+    }
+
+    /** Gives the connection up and closes it. Does not wait for the server. */
+    void retire() {
+        retired = true;
+        state.closeAsync();
+    }
+
+    /** The node that serves the key; empty outside a cluster. */
+    String node(@Nullable RedisKey key) {
+        if (cluster == null || key == null) {
+            return "";
+        }
+        RedisClusterNode node = cluster.getPartitions().getPartitionBySlot(SlotHash.getSlot(key.state()));
+        return node == null ? "" : node.getNodeId();
+    }
+}

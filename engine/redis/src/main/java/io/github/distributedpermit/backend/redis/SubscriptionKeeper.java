@@ -1,0 +1,117 @@
+package io.github.distributedpermit.backend.redis;
+
+import static java.lang.System.Logger.Level.INFO;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the member subscribed on the server that takes its claims: checks the {@link GrantSubscription} every few seconds
+ * with a message to itself, and subscribes again when it was lost. Confined to the thread of the {@link ConnectionManager},
+ * except for {@link #problem}.
+ */
+final class SubscriptionKeeper implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(SubscriptionKeeper.class.getName());
+
+    /** A subscription that was not confirmed for this time and the time between two checks is a problem. */
+    private static final long UNCONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final GrantSubscription subscription;
+    private final Connector connector;
+    private final Duration watch;
+    private final Runnable lost;
+    private final ReconnectPause pause = new ReconnectPause();
+    private @Nullable SharedConnection confirmedWith;
+    private volatile long confirmedAt = System.nanoTime();
+
+    /**
+     * Creates the keeper; nothing is subscribed yet.
+     *
+     * @param watch the time between two checks
+     * @param lost runs when the connection of the subscription is lost, on any thread
+     */
+    SubscriptionKeeper(GrantSubscription subscription, Connector connector, Duration watch, Runnable lost) {
+        this.subscription = subscription;
+        this.connector = connector;
+        this.watch = watch;
+        this.lost = lost;
+    }
+
+    /** What waiting calls suffer from; empty if the subscription works. For any thread. */
+    Optional<String> problem() {
+        long unconfirmed = nanosSinceConfirmed();
+        return unconfirmed <= UNCONFIRMED_NANOS + watch.toNanos()
+                ? Optional.empty()
+                : Optional.of("no notifications from Redis for " + TimeUnit.NANOSECONDS.toSeconds(unconfirmed)
+                        + " s: permits are granted late");
+    }
+
+    /** Whether the present subscription has lasted for so long that its loss needs no pause. */
+    boolean hasLasted(long now) {
+        return pause.hasLasted(now);
+    }
+
+    private long nanosSinceConfirmed() {
+        return System.nanoTime() - confirmedAt;
+    }
+
+    /** Checks the subscription if a check is due, and subscribes again if it does not work. Throws if that fails. */
+    void keepSubscribed(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
+        boolean confirmed = claims == confirmedWith && subscription.isOpen();
+        if (confirmed && nanosSinceConfirmed() < watch.toNanos()) {
+            return;
+        }
+        if (subscription.isOpen() && !receivesMessages(claims)) {
+            LOG.log(
+                    INFO,
+                    "The subscription for grants from Redis receives no messages. Subscribing again; until then calls "
+                            + "that wait are granted by polling, up to half a second late");
+            subscription.close();
+        }
+        if (!subscription.isOpen()) {
+            subscribe(claims);
+        }
+        confirmedWith = claims;
+        confirmedAt = System.nanoTime();
+    }
+
+    private void subscribe(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
+        subscription.close();
+        boolean early = pause.lost(System.nanoTime());
+        if (early && claims == confirmedWith) { // with other claims, this class closed the subscription itself
+            throw PermitStoreException.passing(
+                    "Redis closes the connection of the subscription soon after it is made", null);
+        }
+        subscription.open(connector.client(), claims.server(), lost, () -> connector.isMaster(claims));
+        if (!receivesMessages(claims)) {
+            subscription.close();
+            throw PermitStoreException.passing(
+                    "Redis can't be reached: the subscription is not on the server that takes the claims", null);
+        }
+        pause.connected(System.nanoTime());
+        if (claims != confirmedWith) {
+            EvictionPolicy.checkPolicy(claims);
+        }
+    }
+
+    private boolean receivesMessages(SharedConnection claims)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        try {
+            return subscription.receivesProbe(claims);
+        } catch (TimeoutException e) {
+            claims.markSuspect();
+            throw e;
+        }
+    }
+
+    @Override
+    public void close() {
+        subscription.close();
+    }
+}

@@ -1,0 +1,248 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.backend.redis.StepForms.Effect;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One key of a real Redis, changed by scripts whose clock the test sets. Not thread-safe. */
+final class ScriptedKey {
+
+    private static final String TIME = "call('TIME')";
+
+    private final String name;
+    private final String prefix;
+    private final RedisKey key;
+    private final Server server;
+    private final String claims;
+    private final String override;
+    private @Nullable Holding answer;
+    private final List<Map.Entry<String, Holding>> notified = new ArrayList<>();
+
+    private ScriptedKey(String name, Server server, String claims, String override) {
+        this.name = name;
+        this.prefix = name + "-" + server.id;
+        this.key = RedisKey.of(prefix, "key");
+        this.server = server;
+        this.claims = server.load(claims.replace(
+                "local function claim_slow_path(...)\n",
+                "local function claim_slow_path(...)\nredis.call('INCR', '" + prefix + ":slow')\n"));
+        this.override = server.load(override);
+    }
+
+    /** The script without its last file, the fast path. */
+    static String slowPathOnly(String claims) {
+        int start = claims.indexOf("\nend\n-- The claims of one member");
+        if (start < 0) {
+            throw new IllegalStateException("claims.lua begins otherwise");
+        }
+        return claims.substring(0, start) + "\nend\nreturn claim_slow_path(KEYS, ARGV)\n";
+    }
+
+    String name() {
+        return name;
+    }
+
+    long slowPathCalls() {
+        byte[] calls = server.commands.get(RedisKey.bytes(prefix + ":slow"));
+        return calls == null ? 0 : Long.parseLong(new String(calls, StandardCharsets.US_ASCII));
+    }
+
+    void claim(String member, Claim claim, boolean cluster) {
+        byte[] packed = ClaimCodec.packClaims(List.of(new ClaimCall(claim, key)), StepForms.TOMBSTONE, cluster);
+        byte[] views =
+                server.commands.evalsha(claims, ScriptOutputType.VALUE, key.names(), RedisKey.bytes(member), packed);
+        answer = ClaimCodec.readView(views, 0);
+    }
+
+    void override(OptionalInt limit, boolean cluster) {
+        Object unused = server.commands.evalsha(
+                override,
+                ScriptOutputType.INTEGER,
+                key.names(),
+                RedisKey.bytes(Integer.toString(limit.orElse(-1))),
+                RedisKey.bytes(cluster ? "1" : "0"));
+    }
+
+    void delete(boolean whole, boolean withOverride) {
+        byte[][] names = key.names();
+        server.commands.del(whole ? new byte[][] {names[0], names[1], names[2], names[3]} : new byte[][] {names[0]});
+        if (withOverride) {
+            server.commands.del(names[4]);
+        }
+    }
+
+    /** What the last step answered and notified. Notifications must have been awaited. */
+    Effect takeEffect() {
+        Effect effect = new Effect(answer, List.copyOf(notified));
+        answer = null;
+        notified.clear();
+        return effect;
+    }
+
+    private void receive(String channel, byte[] message) {
+        String start = prefix + ":member:";
+        if (channel.startsWith(start)) {
+            notified.add(Map.entry(channel.substring(start.length()), ClaimCodec.readGrantedHolding(message)));
+        }
+    }
+
+    /** All records of the key, with the permits in use and the override. */
+    String stored() {
+        Map<String, String> records = new TreeMap<>();
+        int used = 0;
+        byte[] limit = server.commands.get(key.names()[4]);
+        for (Map.Entry<byte[], byte[]> field :
+                server.commands.hgetall(key.names()[0]).entrySet()) {
+            String member = new String(field.getKey(), StandardCharsets.UTF_8);
+            ByteBuffer in = ByteBuffer.wrap(field.getValue()).order(ByteOrder.LITTLE_ENDIAN);
+            if (member.equals(Packed.HEADER)) {
+                used = Packed.Header.of(field.getValue()).used();
+            } else {
+                records.put(member, record(in));
+            }
+        }
+        return text(
+                used,
+                limit == null
+                        ? OptionalInt.empty()
+                        : OptionalInt.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
+                records);
+    }
+
+    private static String record(ByteBuffer in) {
+        int permits = in.getInt();
+        int wanted = in.getInt();
+        int unit = in.getInt();
+        int least = in.getInt();
+        int limit = in.getInt();
+        long sequence = (long) in.getDouble();
+        long version = (long) in.getDouble();
+        long expiry = (long) in.getDouble();
+        in.getDouble();
+        in.getDouble();
+        return text(permits, wanted, unit, least, limit, sequence, version, expiry, in.get() == 1);
+    }
+
+    static String text(int used, OptionalInt override, Map<String, String> records) {
+        return "used %d, override %s, %s".formatted(used, override, new TreeMap<>(records));
+    }
+
+    static String text(
+            int permits,
+            int wanted,
+            int unit,
+            int least,
+            int limit,
+            long sequence,
+            long version,
+            long expiry,
+            boolean waiting) {
+        return "%d of %d (unit %d, least %d, limit %d, sequence %d, version %d, expiry %d%s)"
+                .formatted(permits, wanted, unit, least, limit, sequence, version, expiry, waiting ? ", waiting" : "");
+    }
+
+    /** The server, a subscription for all members, and the clock of the scripts. */
+    static final class Server implements AutoCloseable {
+
+        private static final byte[] BARRIER = RedisKey.bytes("barrier");
+
+        private final String id = UUID.randomUUID().toString();
+        private final RedisClient client;
+        private final RedisCommands<byte[], byte[]> commands;
+        private final StatefulRedisPubSubConnection<byte[], byte[]> subscription;
+        private final BlockingQueue<Map.Entry<String, byte[]>> messages = new LinkedBlockingQueue<>();
+        private final List<ScriptedKey> keys = new ArrayList<>();
+
+        Server(RedisServer server) {
+            client = server.client();
+            StatefulRedisConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
+            commands = connection.sync();
+            subscription = client.connectPubSub(ByteArrayCodec.INSTANCE);
+            subscription.addListener(new RedisPubSubAdapter<>() {
+                @Override
+                public void message(byte[] channel, byte[] message) {
+                    messages.add(Map.entry(new String(channel, StandardCharsets.UTF_8), message));
+                }
+            });
+            subscription.sync().subscribe(channel("barrier"));
+        }
+
+        ScriptedKey key(String name, String claims, String override) {
+            ScriptedKey key = new ScriptedKey(name, this, claims, override);
+            for (int i = 0; i < StepForms.MEMBERS; i++) {
+                subscription.sync().subscribe(RedisKeys.channel(key.prefix, StepForms.member(i)));
+            }
+            keys.add(key);
+            return key;
+        }
+
+        private byte[] channel(String name) {
+            return RedisKey.bytes(name + "-" + id);
+        }
+
+        private String load(String script) {
+            String clock = "call('HMGET', 'clock-" + id + "', 's', 'us')";
+            if (!script.contains(TIME)) {
+                throw new IllegalStateException("The script reads no clock");
+            }
+            return commands.scriptLoad(RedisKey.bytes(script.replace(TIME, clock)));
+        }
+
+        void setClock(long micros) {
+            commands.hset(
+                    channel("clock"),
+                    Map.of(
+                            RedisKey.bytes("s"), RedisKey.bytes(Long.toString(micros / 1_000_000)),
+                            RedisKey.bytes("us"), RedisKey.bytes(Long.toString(micros % 1_000_000))));
+        }
+
+        /** Redis delivers the messages of a subscription in order: those before the barrier have arrived with it. */
+        void awaitNotifications() {
+            commands.publish(channel("barrier"), BARRIER);
+            try {
+                while (true) {
+                    Map.Entry<String, byte[]> message = messages.poll(20, TimeUnit.SECONDS);
+                    if (message == null) {
+                        throw new IllegalStateException("The server delivers no messages");
+                    }
+                    if (message.getKey().equals("barrier-" + id)) {
+                        return;
+                    }
+                    keys.forEach(key -> key.receive(message.getKey(), message.getValue()));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void close() {
+            keys.forEach(key -> key.delete(true, true));
+            commands.del(channel("clock"));
+            client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+        }
+    }
+}

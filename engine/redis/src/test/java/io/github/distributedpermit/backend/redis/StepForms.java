@@ -1,0 +1,178 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.backend.redis.StepFormsTest.Mutant;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.Step;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The three forms of the step side by side on one key each, with one clock. Compares what a step answered, whom it notified
+ * and what it stored. Not thread-safe.
+ */
+final class StepForms implements AutoCloseable {
+
+    static final int MEMBERS = 5;
+    static final Duration TOMBSTONE = Duration.ofSeconds(30);
+
+    private final ScriptedKey.Server redis;
+    private final ScriptedKey slow;
+    private final ScriptedKey fast;
+    private KeyTable java = KeyTable.leased(TOMBSTONE);
+    private Effect javaEffect = Effect.NONE;
+
+    /** An hour ahead, so that the expiry of Redis, which has its own clock, removes nothing during a history. */
+    private long now = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + TimeUnit.HOURS.toMicros(1);
+
+    StepForms(RedisServer server, Mutant mutant) {
+        redis = new ScriptedKey.Server(server);
+        String whole = mutant.apply(new String(Script.CLAIMS.source(), StandardCharsets.UTF_8));
+        String override = new String(Script.OVERRIDE.source(), StandardCharsets.UTF_8);
+        String mutated = override.contains(mutant.right()) ? mutant.apply(override) : override;
+        fast = redis.key("fast", whole, mutated);
+        slow = redis.key("slow", ScriptedKey.slowPathOnly(whole), mutated);
+    }
+
+    static String member(int number) {
+        return "member-" + number;
+    }
+
+    /** Starts a history on a key without state. */
+    void startKey() {
+        java = KeyTable.leased(TOMBSTONE);
+        slow.delete(true, true);
+        fast.delete(true, true);
+    }
+
+    long slowPathCalls() {
+        return fast.slowPathCalls();
+    }
+
+    void advance(long micros) {
+        now += micros;
+    }
+
+    /** A record expires at the very microsecond of the next step. */
+    void advanceToFirstExpiry() {
+        now = java.records().stream()
+                .mapToLong(PermitRecord::expiry)
+                .filter(expiry -> expiry >= now)
+                .min()
+                .orElse(now);
+    }
+
+    void claim(String member, Claim claim, boolean cluster) {
+        Step step = java.claim(member, claim, now, now - TimeUnit.MICROSECONDS.convert(claim.waited()));
+        javaEffect = new Effect(
+                step.answer().orElseThrow(), List.copyOf(step.served().entrySet()));
+        redis.setClock(now);
+        slow.claim(member, claim, cluster);
+        fast.claim(member, claim, cluster);
+    }
+
+    void override(OptionalInt limit, boolean cluster) {
+        Step step = java.override(limit, now);
+        javaEffect = new Effect(null, List.copyOf(step.served().entrySet()));
+        redis.setClock(now);
+        slow.override(limit, cluster);
+        fast.override(limit, cluster);
+    }
+
+    /** Deletes the key or, without its sets, its state; the override as well, or not. */
+    void delete(boolean whole, boolean override) {
+        OptionalInt stays = override ? OptionalInt.empty() : java.override();
+        java = KeyTable.leased(TOMBSTONE);
+        java.override(stays, now);
+        javaEffect = Effect.NONE;
+        slow.delete(whole, override);
+        fast.delete(whole, override);
+    }
+
+    /** What differs between two forms; null if nothing does. */
+    @Nullable
+    String compare() {
+        redis.awaitNotifications();
+        for (ScriptedKey form : List.of(slow, fast)) {
+            Effect effect = form.takeEffect();
+            String answer = difference(javaEffect.answer, effect.answer);
+            if (answer != null) {
+                return form.name() + " answered otherwise than Java: " + answer;
+            }
+            if (javaEffect.notified.size() != effect.notified.size()) {
+                return form.name() + " notified " + effect.notified + ", Java " + javaEffect.notified;
+            }
+            for (int i = 0; i < javaEffect.notified.size(); i++) {
+                Map.Entry<String, Holding> expected = javaEffect.notified.get(i);
+                Map.Entry<String, Holding> found = effect.notified.get(i);
+                if (!expected.getKey().equals(found.getKey())
+                        || difference(expected.getValue(), found.getValue()) != null) {
+                    return form.name() + " notified " + found + ", Java " + expected;
+                }
+            }
+            String stored = form.stored();
+            if (!stored.equals(stored())) {
+                return form.name() + " stored " + stored + ", Java " + stored();
+            }
+        }
+        javaEffect = Effect.NONE;
+        return null;
+    }
+
+    private String stored() {
+        Map<String, String> records = java.records().stream()
+                .collect(Collectors.toMap(
+                        PermitRecord::member,
+                        r -> ScriptedKey.text(
+                                r.permits(),
+                                r.wanted(),
+                                r.unit(),
+                                r.least(),
+                                r.limit(),
+                                r.sequence(),
+                                r.version(),
+                                r.expiry(),
+                                r.since().isPresent())));
+        return ScriptedKey.text(java.used(), java.override(), records);
+    }
+
+    /** Lua knows only a lower bound of when the first lease ends, so its re-check may be due earlier. */
+    private static @Nullable String difference(@Nullable Holding expected, @Nullable Holding found) {
+        if (expected == null || found == null) {
+            return expected == found ? null : found + " instead of " + expected;
+        }
+        boolean same = expected.permits() == found.permits()
+                && expected.limit() == found.limit()
+                && expected.sequence() == found.sequence()
+                && expected.version() == found.version()
+                && expected.contended() == found.contended()
+                && expected.over() == found.over()
+                && expected.recheckAfter().isPresent() == found.recheckAfter().isPresent()
+                && (found.recheckAfter().isEmpty()
+                        || found.recheckAfter()
+                                        .get()
+                                        .compareTo(expected.recheckAfter().orElseThrow())
+                                <= 0);
+        return same ? null : found + " instead of " + expected;
+    }
+
+    @Override
+    public void close() {
+        redis.close();
+    }
+
+    /** What a step answered, and the members it notified, first served first. */
+    record Effect(@Nullable Holding answer, List<Map.Entry<String, Holding>> notified) {
+
+        static final Effect NONE = new Effect(null, List.of());
+    }
+}

@@ -1,0 +1,121 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.testsupport.RedisExtension;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * The step of the protocol has three forms: Java, the Lua slow path, and the Lua fast path. Random histories show that they
+ * have the same effect (docs/decisions/0013-three-forms-of-the-step.md), and mutants show that a difference is found.
+ */
+@ExtendWith(RedisExtension.class)
+class StepFormsTest extends RedisTest {
+
+    private static final int STEPS = 150;
+    private static final int SEEDS = 24;
+
+    private final RedisServer server;
+
+    StepFormsTest(RedisServer server) {
+        this.server = server;
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 9, 17})
+    void allFormsHaveTheSameEffectInFixedHistories(long first) {
+        for (long seed = first; seed < first + SEEDS / 3; seed++) {
+            assertThat(difference(seed, Mutant.NONE))
+                    .as("history of seed %d", seed)
+                    .isNull();
+        }
+    }
+
+    @Test
+    void allFormsHaveTheSameEffectInANewHistory() {
+        long seed = ThreadLocalRandom.current().nextLong();
+        System.out.println("StepFormsTest: new history of seed " + seed);
+
+        assertThat(difference(seed, Mutant.NONE)).as("history of seed %d", seed).isNull();
+    }
+
+    @Test
+    void bothPathsOfTheScriptAreTaken() {
+        try (StepForms forms = new StepForms(server, Mutant.NONE)) {
+            int claims = 0;
+            for (long seed = 1; seed <= 4; seed++) {
+                claims += new StepHistory(seed, forms).run(STEPS).claims();
+            }
+            assertThat(forms.slowPathCalls()).isBetween(claims / 5L, claims * 4L / 5);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutants")
+    void aDifferenceIsFound(Mutant mutant) {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            String found = difference(seed, mutant);
+            if (found != null) {
+                assertThat(found).contains("step");
+                return;
+            }
+        }
+        throw new AssertionError("No history shows the mutant: " + mutant.name());
+    }
+
+    private @Nullable String difference(long seed, Mutant mutant) {
+        try (StepForms forms = new StepForms(server, mutant)) {
+            return new StepHistory(seed, forms).run(STEPS).difference();
+        }
+    }
+
+    static Stream<Mutant> mutants() {
+        return List.of(
+                new Mutant("fast: half a unit is granted", "target >= base + unit", "target >= base"),
+                new Mutant("fast: a repeated claim counts", "sequence <= last or", "sequence < last or"),
+                new Mutant(
+                        "fast: a grant has no version",
+                        "permits = target\n        version = version + 1",
+                        "permits = target"),
+                new Mutant("fast: an override is ignored", "override >= 0 and override or own", "own"),
+                new Mutant("fast: the queue is ignored", "queued > 0 or first_lease", "first_lease"),
+                new Mutant("fast: no permit is returned", "if held < base then", "if held < 0 then"),
+                new Mutant("slow: half a unit is granted", "target < r.least", "target < 0"),
+                new Mutant("slow: a unit above the limit blocks", "return limit(r) > 0 and", "return false and"),
+                new Mutant("slow: a try passes the queue", "wanted > base and op.queued == 0", "wanted > base"),
+                new Mutant("slow: a head that waits is passed", "break -- strict", "position = position + 1 -- strict"),
+                new Mutant("slow: no notification", "op.served[#op.served + 1] = member", ""),
+                new Mutant(
+                        "slow: the lease of another member counts",
+                        "r.expiry = now + lease",
+                        "r.expiry = now + lease + 1"),
+                new Mutant("slow: the youngest is first", "now - waited, member", "waited - now, member"),
+                new Mutant("slow: an expired record counts", "op.used = op.used - r.permits\n", ""))
+                .stream();
+    }
+
+    /** A change of the script: some text, which must be there once, is replaced. */
+    record Mutant(String name, String right, String wrong) {
+
+        static final Mutant NONE = new Mutant("none", "", "");
+
+        String apply(String script) {
+            if (right.isEmpty()) {
+                return script;
+            }
+            assertThat(script.split(java.util.regex.Pattern.quote(right), -1))
+                    .as(name)
+                    .hasSize(2);
+            return script.replace(right, wrong);
+        }
+    }
+}

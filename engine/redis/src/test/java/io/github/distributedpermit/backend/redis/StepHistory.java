@@ -1,0 +1,129 @@
+package io.github.distributedpermit.backend.redis;
+
+import io.github.distributedpermit.spi.Claim;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A random history of one key: claims of several members with weights and different limits, repeated and reordered claims,
+ * overrides, expired leases and deleted keys. Applies each step to all forms and compares them. Not thread-safe.
+ */
+final class StepHistory {
+
+    private static final long[] LEASES_MILLIS = {1_000, 3_000, 15_000, 3_600_000};
+
+    private final SplittableRandom random;
+    private final StepForms forms;
+    private final int members;
+    private final int mostLimit;
+    private final boolean cluster;
+    private final long[] sequences;
+    private final List<Sent> sent = new ArrayList<>();
+    private final List<Sent> delayed = new ArrayList<>();
+    private int claims;
+    private @Nullable String difference;
+
+    StepHistory(long seed, StepForms forms) {
+        this.random = new SplittableRandom(seed);
+        this.forms = forms;
+        this.members = 1 + random.nextInt(StepForms.MEMBERS);
+        this.mostLimit = random.nextBoolean() ? 3 : 12;
+        this.cluster = random.nextInt(4) == 0;
+        this.sequences = new long[members];
+        forms.startKey();
+    }
+
+    int claims() {
+        return claims;
+    }
+
+    /** The first difference between two forms; null if there is none. */
+    @Nullable
+    String difference() {
+        return difference;
+    }
+
+    StepHistory run(int steps) {
+        for (int i = 0; i < steps && difference == null; i++) {
+            passTime();
+            String step = step();
+            String found = forms.compare();
+            if (found != null) {
+                difference = "after step " + i + ", " + step + ": " + found;
+            }
+        }
+        return this;
+    }
+
+    private void passTime() {
+        int kind = random.nextInt(20);
+        if (kind < 12) {
+            forms.advance(random.nextInt(2_000));
+        } else if (kind < 15) {
+            forms.advance(random.nextInt(800_000));
+        } else if (kind < 16) {
+            forms.advance(random.nextInt(20_000_000));
+        } else if (kind < 18) {
+            forms.advanceToFirstExpiry();
+        }
+    }
+
+    private String step() {
+        int kind = random.nextInt(100);
+        if (kind < 3) {
+            boolean whole = random.nextBoolean();
+            forms.delete(whole, random.nextBoolean());
+            return "deletion of " + (whole ? "the key" : "its state");
+        }
+        if (kind < 8) {
+            OptionalInt limit =
+                    random.nextInt(3) == 0 ? OptionalInt.empty() : OptionalInt.of(random.nextInt(mostLimit + 1));
+            forms.override(limit, cluster);
+            return "override " + limit;
+        }
+        Sent next = nextClaim();
+        claims++;
+        forms.claim(next.member, next.claim, cluster);
+        return next.toString();
+    }
+
+    /** A new claim, one that was sent before, or one that was delayed while later ones were sent. */
+    private Sent nextClaim() {
+        int kind = random.nextInt(20);
+        if (kind == 0 && !sent.isEmpty()) {
+            return sent.get(random.nextInt(sent.size()));
+        }
+        if (kind == 1 && !sent.isEmpty()) {
+            return sent.get(sent.size() - 1);
+        }
+        if (kind == 2 && !delayed.isEmpty()) {
+            return delayed.remove(random.nextInt(delayed.size()));
+        }
+        if (kind == 3) {
+            delayed.add(newClaim());
+        }
+        Sent made = newClaim();
+        sent.add(made);
+        return made;
+    }
+
+    private Sent newClaim() {
+        int member = random.nextInt(members);
+        int limit = 1 + random.nextInt(mostLimit);
+        int wanted = random.nextInt(3) == 0 ? 0 : random.nextInt(5);
+        int held = random.nextInt(4) == 0 ? random.nextInt(wanted + 1) : wanted;
+        int unit = wanted == 0 ? 0 : random.nextInt(Math.min(wanted, 3) + 1);
+        Duration waited = Duration.of(random.nextInt(2_000_000), TimeUnit.MICROSECONDS.toChronoUnit());
+        Duration lease = Duration.ofMillis(LEASES_MILLIS[random.nextInt(LEASES_MILLIS.length)]);
+        boolean queue = random.nextInt(3) > 0;
+        Claim claim = new Claim("key", limit, ++sequences[member], held, wanted, unit, waited, lease, queue);
+        return new Sent(StepForms.member(member), claim);
+    }
+
+    private record Sent(String member, Claim claim) {}
+}

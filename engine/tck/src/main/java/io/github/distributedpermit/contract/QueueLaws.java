@@ -1,0 +1,247 @@
+package io.github.distributedpermit.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import org.junit.jupiter.api.Test;
+
+/** Who waits, who is served, who is notified (laws 6 and 7). */
+interface QueueLaws extends ContractTests {
+
+    @Test
+    default void freedPermitServesTheHeadInTheSameStepAndTellsNobodyElse() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 2, 2);
+        b.queue(key, 2, 1);
+        c.queue(key, 2, 1);
+
+        a.keep(key, 2, 1);
+
+        assertThat(look(key).permits(b)).isEqualTo(1);
+        assertThat(look(key).inLine(b)).isFalse();
+        assertThat(look(key).permits(c)).isZero();
+        b.awaitNotices(key);
+
+        a.keep(key, 2, 0);
+
+        c.awaitNotices(key); // had it been told before, it would be twice
+        b.awaitNotices(key);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+    }
+
+    /** The waiting members make no claims, so only a notification of a grant that was taken back could say more. */
+    @Test
+    default void notificationIsSentOnlyForAGrantThatStands() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 3, 3);
+        b.queue(key, 3, 2);
+        c.queue(key, 3, 1);
+
+        a.keep(key, 3, 2);
+        b.awaitNotices(key);
+        assertThat(b.granted()).allMatch(permits -> permits <= look(key).permits(b));
+        a.keep(key, 3, 1);
+        b.awaitNotices(key, key);
+        assertThat(b.granted()).allMatch(permits -> permits <= look(key).permits(b));
+        a.keep(key, 3, 0);
+        c.awaitNotices(key);
+        assertThat(b.granted()).allMatch(permits -> permits <= look(key).permits(b));
+        assertThat(c.granted()).allMatch(permits -> permits <= look(key).permits(c));
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+    }
+
+    @Test
+    default void servedMemberFindsItsGrantByClaimingAgain() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 1, 1);
+        Holding waiting = b.queue(key, 1, 1);
+        a.keep(key, 1, 0);
+
+        Holding holding = b.keep(key, 1, 1);
+
+        assertThat(holding.permits()).isEqualTo(1);
+        assertThat(holding.version()).isGreaterThan(waiting.version());
+    }
+
+    @Test
+    default void severalAreServedAtOnceInTheOrderTheyCame() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        Peer d = peer();
+        a.queue(key, 3, 3);
+        b.queue(key, 3, 2);
+        c.queue(key, 3, 1);
+        d.queue(key, 3, 1);
+
+        a.keep(key, 3, 0);
+
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+        assertThat(look(key).permits(d)).isZero();
+        b.awaitNotices(key);
+        c.awaitNotices(key);
+    }
+
+    @Test
+    default void newcomerGetsOnlyWhatThoseBeforeItLeave() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 3, 2);
+        b.claim(b.queueing(key, 3, 2).unit(2)); // one is free, but it needs two
+
+        assertThat(c.queue(key, 3, 1).permits()).isZero();
+
+        a.keep(key, 3, 0);
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+    }
+
+    @Test
+    default void tryTakesOnlyWhatTheLineLeaves() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 3, 2);
+        b.claim(b.queueing(key, 3, 2).unit(2));
+
+        assertThat(c.attempt(key, 3, 1).permits()).isZero();
+
+        b.keep(key, 3, 0);
+        assertThat(c.attempt(key, 3, 1).permits()).isEqualTo(1);
+    }
+
+    @Test
+    default void refusedTryDoesNotStandInLine() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 1, 1);
+
+        assertThat(b.attempt(key, 1, 1).permits()).isZero();
+        assertThat(look(key).inLine(b)).isFalse();
+
+        Holding renewed = a.keep(key, 1, 1);
+        assertThat(renewed.contended()).isFalse();
+        a.keep(key, 1, 0);
+        assertThat(look(key).used()).isZero();
+    }
+
+    @Test
+    default void memberThatNoLongerWantsMoreLeavesTheLineAndTheNextIsServed() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 3, 2);
+        b.claim(b.queueing(key, 3, 2).unit(2));
+        c.queue(key, 3, 1);
+
+        b.keep(key, 3, 0);
+
+        assertThat(look(key).inLine(b)).isFalse();
+        assertThat(look(key).permits(c)).isEqualTo(1);
+        c.awaitNotices(key);
+        a.keep(key, 3, 0);
+        assertThat(look(key).permits(b)).isZero();
+        b.awaitNotices();
+    }
+
+    @Test
+    default void memberServedInPartKeepsItsPlaceUntilItsNextClaim() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 2, 2);
+        b.queue(key, 2, 2);
+        c.queue(key, 2, 1);
+
+        a.keep(key, 2, 1);
+        assertThat(look(key).permits(b)).isEqualTo(1);
+        a.keep(key, 2, 0);
+
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isZero();
+    }
+
+    @Test
+    default void memberServedInPartStandsBehindOnceItsOldestWaiterIsYounger() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 2, 2);
+        b.queue(key, 2, 2);
+        c.queue(key, 2, 1);
+        a.keep(key, 2, 1);
+
+        b.queue(key, 2, 2); // its first waiter has its permit, the next came only now
+        a.keep(key, 2, 0);
+
+        assertThat(look(key).permits(b)).isEqualTo(1);
+        assertThat(look(key).permits(c)).isEqualTo(1);
+    }
+
+    @Test
+    default void doubledClaimDoesNotPutAServedMemberBackInLine() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 2, 2);
+        Claim waiting = b.next(b.queueing(key, 2, 2));
+        b.send(waiting);
+        Peer c = peer();
+        c.queue(key, 2, 1);
+        a.keep(key, 2, 1);
+
+        b.send(waiting); // would it count, its waiter would be younger than the one of c
+
+        a.keep(key, 2, 0);
+        assertThat(look(key).permits(b)).isEqualTo(2);
+        assertThat(look(key).permits(c)).isZero();
+    }
+
+    @Test
+    default void contendedSaysThatAnotherMemberIsInLine() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        assertThat(a.queue(key, 1, 1).contended()).isFalse();
+
+        assertThat(b.queue(key, 1, 1).contended()).isFalse(); // it is itself the only one
+        assertThat(a.keep(key, 1, 1).contended()).isTrue();
+    }
+
+    @Test
+    default void claimerThatServesItselfIsAnsweredNotTold() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 1, 1);
+        b.queue(key, 1, 1);
+        b.keep(key, 1, 0);
+        a.keep(key, 1, 0);
+        b.queue(key, 1, 1);
+        a.queue(key, 1, 1);
+
+        b.keep(key, 1, 0); // tells a, once
+
+        a.awaitNotices(key);
+        b.awaitNotices();
+    }
+}

@@ -1,0 +1,54 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Derives from the requests that the leader has answered since when the session is certainly alive.
+ *
+ * <p>A session ends when its leader has received no report of it for that time. The leader is not in contact with a
+ * client directly: the server the client is connected to reports its active clients, every half tick, over the same
+ * stream on which it forwards writes and {@code sync}. A server that is cut off from its leader goes on answering reads
+ * and pings for a while, so they prove nothing. But when the leader answers a request, every report before that request
+ * has reached it, and thereby every contact that is older than the time between two reports. A tick is at most half a
+ * session (servers refuse shorter sessions by default), so a quarter of a session is old enough. If nothing is known of
+ * earlier contacts, it is the client's library that has kept the connection busy, three times in a session.
+ *
+ * <p>Not thread-safe; nanoseconds.
+ */
+final class LeaderContact {
+
+    static final int REPORTED_PER_SESSION = 4;
+    private static final int PINGS_PER_SESSION = 3;
+    private static final int SPACING = 20;
+
+    private final Deque<Contact> answered = new ArrayDeque<>();
+    private final long session;
+
+    LeaderContact(long session) {
+        this.session = session;
+    }
+
+    /**
+     * The leader has answered a request.
+     *
+     * @return as of when the session is certain to last for its full length
+     */
+    long answered(long sentAt, long now) {
+        long reported = sentAt - session / REPORTED_PER_SESSION;
+        long alive = reported - session / PINGS_PER_SESSION;
+        for (Contact contact : answered) {
+            if (contact.answeredAt() <= reported) {
+                alive = Math.max(alive, contact.sentAt());
+            }
+        }
+        Contact last = answered.peekLast();
+        if (last == null || sentAt - last.sentAt() >= session / SPACING) {
+            answered.add(new Contact(sentAt, now));
+            answered.removeIf(c -> now - c.sentAt() > session);
+        }
+        return alive;
+    }
+
+    record Contact(long sentAt, long answeredAt) {}
+}

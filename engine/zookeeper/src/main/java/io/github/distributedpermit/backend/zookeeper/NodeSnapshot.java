@@ -1,0 +1,92 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.spi.snapshot.Snapshot;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A key at one moment: its node, and the names of the nodes under it. The document counts versions and positions from the
+ * creation of the node; here they are raised by a number that never falls, whatever becomes of the node. Immutable.
+ *
+ * @param document what its node says; empty if there is none
+ * @param nodeVersion of the node, {@link #ABSENT} if there is none
+ * @param born the transaction that made the node; 0 if there is none
+ * @param children the names of the nodes under it, read after the document: the other order would miss a member that
+ *     joined in between, and its permits would be given away
+ */
+record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<String> children) implements Snapshot {
+
+    static final int ABSENT = -1;
+    /** A key without a node. */
+    static final NodeSnapshot NOTHING = new NodeSnapshot(KeyDocument.EMPTY, ABSENT, 0, List.of());
+    /** A transaction gives away 2^8 versions at the most on the average, so that later nodes have higher ones. */
+    private static final int VERSION_BITS = 8;
+
+    boolean exists() {
+        return nodeVersion != ABSENT;
+    }
+
+    /** The newest node of each member that is alive. */
+    Map<String, String> members() {
+        return Names.members(children);
+    }
+
+    @Override
+    public long version() {
+        return base() + document.ticks();
+    }
+
+    @Override
+    public KeyTable table() {
+        List<PermitRecord> records =
+                document.records().stream().map(r -> shifted(r, base())).toList();
+        KeyTable table = KeyTable.ofSessions(records, document.override(), version());
+        table.retain(members().keySet());
+        return table;
+    }
+
+    @Override
+    public Optional<PermitRecord> record(String member) {
+        return document.record(member).map(r -> shifted(r, base()));
+    }
+
+    /** The document that says what a table does, and keeps what this version does not know. */
+    KeyDocument documentOf(KeyTable after) {
+        List<PermitRecord> records =
+                after.records().stream().map(r -> shifted(r, -base())).toList();
+        return new KeyDocument(after.version() - base(), after.override(), records, document.newer());
+    }
+
+    private long base() {
+        return born << VERSION_BITS;
+    }
+
+    private static PermitRecord shifted(PermitRecord r, long by) {
+        OptionalLong since = r.since().isPresent() ? OptionalLong.of(r.since().getAsLong() + by) : r.since();
+        return new PermitRecord(
+                r.member(),
+                r.permits(),
+                r.sequence(),
+                r.version() + by,
+                r.wanted(),
+                r.unit(),
+                r.least(),
+                r.limit(),
+                since,
+                r.expiry());
+    }
+
+    NodeSnapshot with(String child) {
+        if (children.contains(child)) {
+            return this;
+        }
+        List<String> more = new ArrayList<>(children);
+        more.add(child);
+        return new NodeSnapshot(document, nodeVersion, born, more);
+    }
+}

@@ -1,0 +1,77 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The nodes by which a member had joined a key in a session that it has given up. If the ensemble has kept the session,
+ * they are still there, and no other member will delete them.
+ *
+ * <p>None of them is ever current again: names are used once, {@link OwnNode} never hands out what it has forgotten, and
+ * a claim that was answered as its session was given up does not bring its node back. What remains is the claim that took
+ * its node before and is about to be sent: it could make the node after its deletion. So nodes are deleted only while no
+ * claim is on its way that began before they were given up. Whatever was sent before a deletion is ahead of it, or is
+ * refused, because the session has moved to another connection since.
+ *
+ * <p>Nor may the last node of a member go while its record counts, for others would take it for expired, and no
+ * member would have served the queue: either the record goes first, or the member has joined by another node. Thread-safe.
+ */
+final class OrphanedNodes {
+
+    private final Set<String> paths = new LinkedHashSet<>();
+    private final Nodes nodes;
+    private final Watcher watcher;
+    private @Nullable ZooKeeper handle;
+
+    OrphanedNodes(Nodes nodes, Watcher watcher) {
+        this.nodes = nodes;
+        this.watcher = watcher;
+    }
+
+    /** Nodes are made through this handle from now on. It has one session, with which all nodes before it end. */
+    synchronized void belongTo(ZooKeeper zk) {
+        if (handle != zk) {
+            handle = zk;
+            paths.clear();
+        }
+    }
+
+    synchronized void add(String path) {
+        paths.add(path);
+    }
+
+    synchronized List<String> all() {
+        return List.copyOf(paths);
+    }
+
+    synchronized boolean isEmpty() {
+        return paths.isEmpty();
+    }
+
+    /** Those that can be deleted now, if the caller knows that no claim is on its way. */
+    synchronized List<String> of(ZooKeeper zk) {
+        if (handle != zk) {
+            paths.clear();
+        }
+        return List.copyOf(paths);
+    }
+
+    /** What cannot be deleted is kept for another time. */
+    CompletableFuture<Void> delete(ZooKeeper zk, List<String> given) {
+        return CompletableFuture.allOf(given.stream()
+                .map(path -> nodes.deleteIfThere(zk, path).thenRun(() -> gone(zk, path)))
+                .toArray(CompletableFuture<?>[]::new));
+    }
+
+    private void gone(ZooKeeper zk, String path) {
+        nodes.unwatch(zk, path, watcher);
+        synchronized (this) {
+            paths.remove(path);
+        }
+    }
+}

@@ -1,0 +1,327 @@
+package io.github.distributedpermit.backend.zookeeper;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.Commit;
+import io.github.distributedpermit.spi.snapshot.PlannedCommit;
+import io.github.distributedpermit.spi.snapshot.SnapshotStore;
+import io.github.distributedpermit.spi.snapshot.StoreEvents;
+import io.github.distributedpermit.spi.snapshot.StoreSession;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ensemble as one member sees it: a session, and per key a document that is read as a whole and committed by its
+ * version, and a node of the member's own. Thread-safe; the layer above calls it for one key at a time.
+ */
+final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, MemberSession.Events {
+
+    private static final System.Logger LOG = System.getLogger(ZooKeeperSnapshotStore.class.getName());
+    private static final long PATIENCE_SECONDS = 2;
+    private static final long FAREWELL_MILLIS = 300;
+
+    private final ConcurrentMap<String, OwnNode> ownNodes = new ConcurrentHashMap<>();
+    private final ScheduledExecutorService scheduler;
+    private final Nodes nodes;
+    private final MemberSession session;
+    private final MemberContext context;
+    private final Duration length;
+    private volatile @Nullable StoreEvents events;
+    private volatile boolean closed;
+
+    ZooKeeperSnapshotStore(
+            CuratorFramework client,
+            ZooKeeperSettings settings,
+            Member member,
+            ScheduledExecutorService scheduler,
+            LongSupplier ticker) {
+        this.length = settings.sessionTimeout();
+        this.scheduler = scheduler;
+        this.nodes = new Nodes(client, settings.root());
+        this.session = new MemberSession(client, nodes, length, this, scheduler, ticker);
+        this.context = new MemberContext(member.id(), nodes, session, ticker, new AtomicLong());
+    }
+
+    @Override
+    public void open(StoreEvents layer) {
+        events = layer;
+        session.begin();
+    }
+
+    @Override
+    public Duration session() {
+        return length;
+    }
+
+    @Override
+    public CompletionStage<NodeSnapshot> read(String key) {
+        Link link = session.link();
+        if (link == null) {
+            return CompletableFuture.failedFuture(sessionEnded());
+        }
+        long sentAt = context.now();
+        OwnNode own = own(key);
+        return nodes.read(link.zk(), nodes.path(key))
+                .thenApply(snapshot -> {
+                    if (!session.confirmed(link, sentAt)) {
+                        throw sessionEnded();
+                    }
+                    own.adopt(snapshot.children());
+                    own.watch(link.zk());
+                    return snapshot;
+                })
+                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(failed(link, key, failure)));
+    }
+
+    @Override
+    public CompletionStage<NodeSnapshot> inspect(String key) {
+        return session.whenReady()
+                .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .exceptionallyCompose(e -> CompletableFuture.failedFuture(PermitStoreException.passing(
+                        "No ZooKeeper server is connected to ask about '%s'".formatted(KeyEncoding.encode(key)), e)))
+                .thenCompose(
+                        link -> nodes.checkRoot(link.zk()).thenCompose(ours -> nodes.read(link.zk(), nodes.path(key))))
+                .exceptionallyCompose(e -> CompletableFuture.failedFuture(Faults.translate(key, e)));
+    }
+
+    /** Perhaps the key has no node, and one write will do. */
+    @Override
+    public NodeSnapshot assumedUnused(String key) {
+        return NodeSnapshot.NOTHING;
+    }
+
+    @Override
+    public boolean mayCommitUnread(PlannedCommit<NodeSnapshot> planned, boolean alone) {
+        return alone && (!planned.before().exists() || own(planned.key()).name() != null);
+    }
+
+    /** Without its node the member joins again. */
+    @Override
+    public boolean mayStayUnwritten(PlannedCommit<NodeSnapshot> planned) {
+        return own(planned.key()).name() != null;
+    }
+
+    @Override
+    public CompletionStage<Commit<NodeSnapshot>> commit(PlannedCommit<NodeSnapshot> planned) {
+        NodeSnapshot before = planned.before();
+        if (before.children().isEmpty() && planned.after().isEmpty()) {
+            // The node vanishes by itself. The snapshot after must not show the record any more, or the worker stays
+            // for it.
+            NodeSnapshot vanishing = new NodeSnapshot(
+                    before.documentOf(planned.after()), before.nodeVersion(), before.born(), List.of());
+            return CompletableFuture.completedFuture(new Commit.Done<>(vanishing));
+        }
+        String path = nodes.path(planned.key());
+        NodeTransaction transaction = new NodeTransaction(planned, nodes, path);
+        int bytes = transaction.document().encode().length;
+        if (bytes > KeyDocument.MAX_BYTES) {
+            return CompletableFuture.completedFuture(new Commit.Denied<>(Faults.tooMany(path, bytes)));
+        }
+        Link link = session.link();
+        if (link == null || link.epoch() != planned.session().number()) {
+            return CompletableFuture.completedFuture(new Commit.SessionLost<>(sessionEnded()));
+        }
+        OwnNode own = own(planned.key());
+        long sentAt = context.now();
+        String name = own.name();
+        boolean joins =
+                name == null && planned.after().view(planned.member(), 0).isPresent();
+        String joining = joins ? own.join(link.zk()) : null;
+        return nodes.commit(link.zk(), transaction.operations(name, joining))
+                .handle((stat, failure) -> {
+                    if (failure != null) {
+                        return failed(link, planned, failure);
+                    }
+                    if (!session.confirmed(link, sentAt)) {
+                        return CompletableFuture.completedFuture(
+                                (Commit<NodeSnapshot>) new Commit.SessionLost<NodeSnapshot>(sessionEnded()));
+                    }
+                    return CompletableFuture.completedFuture((Commit<NodeSnapshot>)
+                            new Commit.Done<>(after(before, transaction, own, name == null ? joining : name, stat)));
+                })
+                .thenCompose(result -> result);
+    }
+
+    private static NodeSnapshot after(
+            NodeSnapshot before, NodeTransaction transaction, OwnNode own, @Nullable String node, Stat stat) {
+        NodeSnapshot after =
+                new NodeSnapshot(transaction.document(), stat.getVersion(), stat.getCzxid(), before.children());
+        if (node == null) {
+            return after;
+        }
+        own.joined(node);
+        return after.with(node);
+    }
+
+    private CompletableFuture<Commit<NodeSnapshot>> failed(
+            Link link, PlannedCommit<NodeSnapshot> planned, Throwable failure) {
+        if (!planned.before().exists() && Faults.isMissing(failure)) {
+            return nodes.createRoot(link.zk())
+                    .handle((done, e) ->
+                            e == null ? new Commit.Conflict<>() : new Commit.Denied<>(failed(link, planned.key(), e)));
+        }
+        if (Faults.isConflict(failure)) {
+            return CompletableFuture.completedFuture(new Commit.Conflict<>());
+        }
+        PermitStoreException translated = failed(link, planned.key(), failure);
+        return CompletableFuture.completedFuture(
+                translated.isPermanent() ? new Commit.Denied<>(translated) : new Commit.OutcomeUnknown<>(translated));
+    }
+
+    private PermitStoreException failed(Link link, String key, Throwable failure) {
+        if (Faults.isSessionLoss(failure)) {
+            session.expired(link);
+        }
+        return Faults.translate(key, failure);
+    }
+
+    private static PermitStoreException sessionEnded() {
+        return PermitStoreException.passing("The ZooKeeper session has ended", null);
+    }
+
+    private OwnNode own(String key) {
+        return ownNodes.computeIfAbsent(key, k -> new OwnNode(nodes.path(k), context, new NodeEvents(k)));
+    }
+
+    /** Deletes what an earlier session left, once the member has no record by it or has joined by another node. */
+    @Override
+    public void rested(String key, @Nullable NodeSnapshot last) {
+        OwnNode own = ownNodes.get(key);
+        Link link = session.link();
+        if (own == null || link == null) {
+            return;
+        }
+        own.watch(link.zk());
+        OrphanedNodes orphaned = own.orphaned();
+        List<String> paths = orphaned.of(link.zk());
+        if (paths.isEmpty()) {
+            return;
+        }
+        if (own.name() == null && last == null) {
+            events().check(key);
+        } else if (own.name() != null || isFree(last)) {
+            orphaned.delete(link.zk(), paths);
+        }
+    }
+
+    private boolean isFree(@Nullable NodeSnapshot last) {
+        return last != null && last.record(context.member()).isEmpty();
+    }
+
+    /** Deletes the member's nodes. A key with orphaned nodes is kept. */
+    @Override
+    public CompletionStage<Set<String>> release(Set<String> keys) {
+        Link link = session.link();
+        if (link == null) {
+            return CompletableFuture.completedFuture(Set.of());
+        }
+        return new NodeRelease(ownNodes, nodes, link.zk()).of(keys);
+    }
+
+    @Override
+    public void ready(Link link) {
+        events().ready(new StoreSession(context.member(), link.epoch()));
+    }
+
+    @Override
+    public void reconnected(Link link) {
+        ownNodes.values().forEach(own -> own.reconnected(link.zk()));
+    }
+
+    @Override
+    public void alive(long sentAtNanos) {
+        events().alive(sentAtNanos);
+    }
+
+    @Override
+    public void lost() {
+        ownNodes.values().forEach(OwnNode::giveUp);
+        events().lost();
+    }
+
+    private StoreEvents events() {
+        return Objects.requireNonNull(events);
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        Link link = session.link();
+        List<CompletableFuture<Void>> deletions = new ArrayList<>();
+        for (OwnNode own : ownNodes.values()) {
+            for (String path : own.leaveForGood()) {
+                CompletableFuture<Void> deletion = link == null
+                        ? CompletableFuture.failedFuture(sessionEnded())
+                        : nodes.deleteIfThere(link.zk(), path);
+                deletions.add(deletion.exceptionally(e -> deleteSomeTime(path)));
+                if (link != null) {
+                    own.unwatch(link.zk(), path);
+                }
+            }
+        }
+        await(CompletableFuture.allOf(deletions.toArray(CompletableFuture<?>[]::new)));
+        session.end();
+        scheduler.shutdownNow();
+        ownNodes.clear();
+    }
+
+    private @Nullable Void deleteSomeTime(String path) {
+        try {
+            nodes.deleteSomeTime(path);
+        } catch (Exception e) {
+            LOG.log(System.Logger.Level.DEBUG, "The node vanishes with its session", e);
+        }
+        return null;
+    }
+
+    private static void await(CompletableFuture<Void> deletions) {
+        try {
+            deletions.get(FAREWELL_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.log(System.Logger.Level.DEBUG, "What is left vanishes with the session", e);
+        }
+    }
+
+    /** What happens to the member's own node of a key. */
+    private final class NodeEvents implements OwnNode.Events {
+
+        private final String key;
+
+        NodeEvents(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public void served(Holding notice) {
+            events().served(key, notice);
+        }
+
+        @Override
+        public void evicted() {
+            events().reduced(key, 0);
+        }
+    }
+}

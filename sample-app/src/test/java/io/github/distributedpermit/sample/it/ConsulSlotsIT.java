@@ -1,0 +1,8 @@
+package io.github.distributedpermit.sample.it;
+
+class ConsulSlotsIT extends ConsulLayoutLaws {
+
+    ConsulSlotsIT() {
+        super("slots");
+    }
+}
