@@ -20,7 +20,7 @@ final class OwnNode implements Watcher {
         /** Another member has served this one. */
         void served(Holding notice);
 
-        /** The node was deleted by hand: to all others the member is dead, and has nothing. */
+        /** The node was deleted by an operator: all others now take this member for gone, and its permits for free. */
         void evicted();
     }
 
