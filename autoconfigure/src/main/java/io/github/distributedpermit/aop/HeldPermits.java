@@ -2,20 +2,20 @@ package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
+import io.github.distributedpermit.aop.async.MinimumHold;
 import io.github.distributedpermit.aop.async.PermitBundle;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The permits of one call, bound to its thread on top of those that this is in already. For one thread. */
 final class HeldPermits implements AutoCloseable {
 
-    private static final Log log = LogFactory.getLog(HeldPermits.class);
-
     private final PermitContext.Scope ofThread;
     private @Nullable InterruptOnLoss interrupt;
+    private @Nullable List<MinimumHold> minimumHolds;
 
     HeldPermits(PermitContext.Scope ofThread) {
         this.ofThread = ofThread;
@@ -29,11 +29,24 @@ final class HeldPermits implements AutoCloseable {
             permit.close();
             throw e;
         }
+        if (permit instanceof MinimumHold hold) {
+            if (minimumHolds == null) {
+                minimumHolds = new ArrayList<>(2);
+            }
+            minimumHolds.add(hold);
+        }
         if (interruptOnLoss) {
             if (interrupt == null) {
                 interrupt = new InterruptOnLoss();
             }
             permit.onLoss(interrupt);
+        }
+    }
+
+    /** All permits are there, and the work begins: minimum holds count from here. */
+    void begin() {
+        if (minimumHolds != null) {
+            minimumHolds.forEach(MinimumHold::begin);
         }
     }
 
@@ -59,11 +72,7 @@ final class HeldPermits implements AutoCloseable {
     public void close() {
         endInterrupt();
         for (Permit permit = ofThread.removeLast(); permit != null; permit = ofThread.removeLast()) {
-            try {
-                permit.close();
-            } catch (RuntimeException | Error e) {
-                log.error("A permit of '" + permit.name() + "' could not be returned; it lapses with its lease", e);
-            }
+            PermitBundle.releaseQuietly(permit);
         }
     }
 

@@ -44,6 +44,7 @@ final class PermitAcquirer {
                 return new Rejection(instead, e);
             }
         }
+        held.begin();
         return null;
     }
 

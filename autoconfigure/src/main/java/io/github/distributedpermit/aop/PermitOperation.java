@@ -3,6 +3,7 @@ package io.github.distributedpermit.aop;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param key makes the key of a call
  * @param answer answers rejected calls instead of the exception
  * @param interruptOnLoss whether the thread of a call is interrupted when its permit is lost
+ * @param minimumHolds keep a permit after a call that was too short
  * @param everyCall what each call asks for, if its key is the same for all
  */
 record PermitOperation(
@@ -20,15 +22,21 @@ record PermitOperation(
         KeyTemplate key,
         @Nullable RejectedAnswer answer,
         boolean interruptOnLoss,
+        MinimumHolds minimumHolds,
         @Nullable PermitRequest everyCall) {
 
     PermitOperation(
-            PermitDefinition definition, KeyTemplate key, @Nullable RejectedAnswer answer, boolean interruptOnLoss) {
+            PermitDefinition definition,
+            KeyTemplate key,
+            @Nullable RejectedAnswer answer,
+            boolean interruptOnLoss,
+            MinimumHolds minimumHolds) {
         this(
                 definition,
                 key,
                 answer,
                 interruptOnLoss,
+                minimumHolds,
                 definition.key() == null ? null : definition.request(definition.key()));
     }
 
@@ -38,6 +46,6 @@ record PermitOperation(
 
     /** The permit as this method holds it. */
     Permit held(Permit permit) {
-        return definition.holdAtLeast().isZero() ? permit : new MinimumHold(permit, definition.holdAtLeast());
+        return definition.holdAtLeast().isZero() ? permit : minimumHolds.hold(permit, definition.holdAtLeast());
     }
 }

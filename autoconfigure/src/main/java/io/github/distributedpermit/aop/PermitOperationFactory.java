@@ -4,6 +4,7 @@ import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.OnLoss;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.springframework.aop.support.AopUtils;
@@ -15,10 +16,13 @@ final class PermitOperationFactory {
     private final KeyExpressions keys = new KeyExpressions();
     private final AnnotationReader annotations;
     private final ObjectProvider<PermitCatalog> catalog;
+    private final MinimumHolds minimumHolds;
 
-    PermitOperationFactory(AnnotationReader annotations, ObjectProvider<PermitCatalog> catalog) {
+    PermitOperationFactory(
+            AnnotationReader annotations, ObjectProvider<PermitCatalog> catalog, MinimumHolds minimumHolds) {
         this.annotations = annotations;
         this.catalog = catalog;
+        this.minimumHolds = minimumHolds;
     }
 
     List<PermitOperation> make(Method method, Class<?> type) {
@@ -38,7 +42,7 @@ final class PermitOperationFactory {
         RejectedAnswer answer = annotation.fallback().isEmpty()
                 ? SkippedCall.of(definition, method)
                 : Fallback.find(annotation.fallback(), method, type, origin);
-        return new PermitOperation(definition, template, answer, annotation.onLoss() == OnLoss.INTERRUPT);
+        return new PermitOperation(definition, template, answer, annotation.onLoss() == OnLoss.INTERRUPT, minimumHolds);
     }
 
     private PermitDefinition define(DeclaredPermit declared, String key, String origin) {

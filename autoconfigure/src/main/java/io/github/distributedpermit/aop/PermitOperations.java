@@ -2,6 +2,7 @@ package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.aop.async.ContextCapture;
+import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ public final class PermitOperations {
 
     private static final Log log = LogFactory.getLog(PermitOperations.class);
 
+    private final MinimumHolds minimumHolds = new MinimumHolds();
     private final PermitOperationFactory factory;
     private final HoldStrategies strategies;
     private final Map<BeanMethod, LimitedMethod> byMethod = new ConcurrentHashMap<>();
@@ -34,9 +36,14 @@ public final class PermitOperations {
     /** For the beans of this factory. */
     public PermitOperations(ConfigurableBeanFactory beanFactory) {
         this.factory = new PermitOperationFactory(
-                new AnnotationReader(beanFactory), beanFactory.getBeanProvider(PermitCatalog.class));
+                new AnnotationReader(beanFactory), beanFactory.getBeanProvider(PermitCatalog.class), minimumHolds);
         this.strategies = new HoldStrategies(new ContextCapture(() ->
                 beanFactory.getBeanProvider(TaskDecorator.class).orderedStream().toList()));
+    }
+
+    /** The application shuts down: permits whose work has ended are returned although their minimum time has not passed. */
+    public void endMinimumHolds() {
+        minimumHolds.end();
     }
 
     /** What a call needs. */

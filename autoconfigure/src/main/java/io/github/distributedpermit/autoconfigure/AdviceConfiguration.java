@@ -35,4 +35,9 @@ class AdviceConfiguration {
             PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
         return new PermitBeanPostProcessor(operations, beanFactory);
     }
+
+    @Bean
+    EndMinimumHoldsOnStop distributedPermitMinimumHoldsEnd(PermitOperations operations) {
+        return new EndMinimumHoldsOnStop(operations);
+    }
 }

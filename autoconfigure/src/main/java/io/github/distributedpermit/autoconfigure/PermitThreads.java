@@ -31,6 +31,7 @@ final class PermitThreads implements AutoCloseable {
     private final ThreadPoolExecutor notices = pool("distributed-permit-loss-");
     private final ThreadPoolExecutor callbacks = pool("distributed-permit-callback-");
     private final ThreadFactory leaving = daemons("distributed-permit-shutdown-");
+    private final LostTasks lost = new LostTasks(callbacks);
     private final @Nullable Executor ofApplication;
 
     /** Continuations run on this executor, or on a pool of the library if there is none or it takes no more. */
@@ -62,7 +63,7 @@ final class PermitThreads implements AutoCloseable {
         }
         return task -> {
             try {
-                callbacks.execute(() -> handOver(task, first));
+                callbacks.execute(() -> handOver(lost.watch(task), first));
             } catch (RejectedExecutionException e) {
                 first.execute(task); // after the end of this library
             }
@@ -71,7 +72,8 @@ final class PermitThreads implements AutoCloseable {
 
     /**
      * On a thread of the library, which runs the task itself if the executor does not take it: it is full, shut down, gets no
-     * thread, or a {@code TaskDecorator} throws. A task that ran already has no effect the second time.
+     * thread, or a {@code TaskDecorator} throws. A task that ran already has no effect the second time. One that the executor
+     * takes and never runs is found by {@link LostTasks}.
      */
     private static void handOver(Runnable task, Executor executor) {
         try {

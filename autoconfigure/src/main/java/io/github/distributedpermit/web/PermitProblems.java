@@ -10,14 +10,18 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.ResponseStatus;
 
 /**
  * Answers requests that ended without a permit, in Spring MVC and in WebFlux. Has the lowest precedence, so an
@@ -37,6 +41,9 @@ public final class PermitProblems {
 
     private static final long LONGEST_RETRY_SECONDS = 60;
 
+    private static final boolean SERVLET =
+            ClassUtils.isPresent("jakarta.servlet.http.HttpServletResponse", PermitProblems.class.getClassLoader());
+
     private final HoldTimes holdTimes;
 
     /** Suggests to retry after these times. */
@@ -44,9 +51,16 @@ public final class PermitProblems {
         this.holdTimes = holdTimes;
     }
 
-    /** Answers a call that got no permit. */
-    @ExceptionHandler
-    public ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection) {
+    /**
+     * Answers a call that got no permit.
+     *
+     * @param thrown what the handler threw, whose cause the rejection may be
+     * @throws Throwable the same, if Spring has an answer to it or to one of its causes
+     */
+    @ExceptionHandler(PermitRejectedException.class)
+    public ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection, Throwable thrown)
+            throws Throwable {
+        leaveToSpring(thrown, rejection);
         String name = rejection.name();
         String reason = rejection.reason().name().toLowerCase(Locale.ROOT).replace('_', '-');
         ProblemDetail problem = problem(status(rejection.reason()), reason, title(rejection.reason()));
@@ -56,19 +70,35 @@ public final class PermitProblems {
         return answer(problem, holdTimes.of(name), rejection);
     }
 
-    /** Answers a call whose store failed. */
-    @ExceptionHandler
-    public ResponseEntity<ProblemDetail> failed(PermitBackendException failure) {
+    /** Answers a call whose store failed. The parameters are those of {@link #rejected}. */
+    @ExceptionHandler(PermitBackendException.class)
+    public ResponseEntity<ProblemDetail> failed(PermitBackendException failure, Throwable thrown) throws Throwable {
+        leaveToSpring(thrown, failure);
         ProblemDetail problem =
                 problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
         problem.setProperty("reason", "store-failed");
         return answer(problem, STORE_RETRY, failure);
     }
 
+    /** An exception of the application that says which answer it wants gets that, whatever its cause is. */
+    private static void leaveToSpring(Throwable thrown, Throwable ours) throws Throwable {
+        Throwable each = thrown;
+        while (each != null && each != ours) {
+            if (each instanceof ErrorResponse
+                    || AnnotatedElementUtils.hasAnnotation(each.getClass(), ResponseStatus.class)) {
+                throw thrown;
+            }
+            each = each.getCause();
+        }
+    }
+
     private static ResponseEntity<ProblemDetail> answer(
             ProblemDetail problem, @Nullable Duration retry, RuntimeException cause) {
         if (log.isDebugEnabled()) {
             log.debug("Answered HTTP " + problem.getStatus() + ": " + cause.getMessage());
+        }
+        if (SERVLET) {
+            ContentHeaders.removeFromCurrent();
         }
         long seconds = retry == null ? 1 : Math.max(1, retry.plusMillis(999).toSeconds());
         return ResponseEntity.status(problem.getStatus())

@@ -109,6 +109,24 @@ class SkippedCallsTest {
         });
     }
 
+    @Test
+    void minimumHoldOfACallThatDidNotBeginDoesNotCount() {
+        local().withBean(Service.class).run(context -> {
+            Service service = context.getBean(Service.class);
+            try (Permit taken = context.getBean(Permits.class).acquire("z-second")) {
+                service.both();
+                assertThat(isFree(context, "a-first")).isTrue();
+                service.bothMono().block(SOON);
+                assertThat(isFree(context, "a-first")).isTrue();
+                assertThat(taken.isHeld()).isTrue();
+            }
+            assertThat(service.calls()).hasValue(0);
+            service.both();
+            assertThat(service.calls()).hasValue(1);
+            assertThat(isFree(context, "a-first")).isFalse();
+        });
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableScheduling
     static class Scheduling {}
@@ -187,6 +205,18 @@ class SkippedCallsTest {
         public Callable<String> callable() {
             calls.incrementAndGet();
             return () -> "called";
+        }
+
+        @DistributedPermit(key = "a-first", limit = 1, holdAtLeast = "1h")
+        @DistributedPermit(key = "z-second", limit = 1, block = false, onReject = OnReject.SKIP)
+        public void both() {
+            calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "a-first", limit = 1, holdAtLeast = "1h")
+        @DistributedPermit(key = "z-second", limit = 1, block = false, onReject = OnReject.SKIP)
+        public Mono<String> bothMono() {
+            return Mono.just("called " + calls.incrementAndGet());
         }
 
         @DistributedPermit(key = "short", limit = 1, block = false, onReject = OnReject.SKIP, holdAtLeast = "3s")

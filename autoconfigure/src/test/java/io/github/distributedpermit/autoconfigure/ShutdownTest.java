@@ -73,6 +73,22 @@ class ShutdownTest {
         }));
     }
 
+    /** A minimum hold of an hour: a shutdown that waited for it would end with its time-out of ten minutes. */
+    @Test
+    void jobThatHasEndedDoesNotHoldUpTheShutdown() {
+        ApplicationContextRunner patient = runner.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=10m");
+        patient.run(other -> patient.run(context -> {
+            context.getBean(Service.class).shortJob();
+            Permits elsewhere = other.getBean(Permits.class);
+            assertThat(elsewhere.tryAcquire("job")).isEmpty();
+
+            Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
+
+            closing.get(60, TimeUnit.SECONDS);
+            assertThat(elsewhere.tryAcquire("job")).hasValueSatisfying(Permit::release);
+        }));
+    }
+
     @Test
     void callsAfterTheStopAreRejected() {
         runner.run(context -> {
@@ -153,6 +169,11 @@ class ShutdownTest {
 
         CountDownLatch end() {
             return end;
+        }
+
+        @DistributedPermit(key = "job", limit = 1, block = false, holdAtLeast = "1h")
+        public void shortJob() {
+            // ends at once
         }
 
         @DistributedPermit(key = "export", limit = 1)

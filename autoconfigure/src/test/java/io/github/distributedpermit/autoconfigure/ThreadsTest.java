@@ -18,11 +18,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Users' code on the library's threads, and on the application's. */
+@ExtendWith(OutputCaptureExtension.class)
 class ThreadsTest {
 
     private static final int CALLS = 8;
@@ -126,6 +130,31 @@ class ThreadsTest {
         runner.withBean("distributedPermitExecutor", Executor.class, () -> Runnable::run)
                 .run(context -> assertThat(threadOfAContinuation(context.getBean(Permits.class)))
                         .startsWith("distributed-permit-callback-"));
+    }
+
+    /** By its policy, or because what a decorator puts around the task fails on the executor's thread. */
+    @Test
+    void continuationThatTheExecutorDropsRunsOnAThreadOfTheLibraryAndIsLogged(CapturedOutput output) {
+        AtomicInteger dropped = new AtomicInteger();
+        runner.withBean("distributedPermitExecutor", Executor.class, () -> task -> dropped.incrementAndGet())
+                .run(context -> {
+                    Permits permits = context.getBean(Permits.class);
+                    Permit all = permits.named("export")
+                            .acquire(PermitRequest.of("export").withPermits(50));
+                    CompletableFuture<String> name = permits.acquireAsync("export")
+                            .thenApply(permit -> {
+                                permit.release();
+                                return Thread.currentThread().getName();
+                            });
+                    all.release();
+                    await().until(() -> dropped.get() == 1);
+                    await().until(() -> {
+                        System.gc();
+                        return name.isDone();
+                    });
+                    assertThat(name.get()).startsWith("distributed-permit-callback-");
+                    assertThat(output).contains("dropped the continuation");
+                });
     }
 
     /** As many continuations as Boot's executor has threads by default. */

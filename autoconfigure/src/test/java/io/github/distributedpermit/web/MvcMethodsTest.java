@@ -34,13 +34,17 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.publisher.Mono;
@@ -170,6 +174,39 @@ class MvcMethodsTest {
         }
     }
 
+    /** An exception of the application says itself what it wants to be answered with, whatever its cause is. */
+    @ParameterizedTest
+    @ValueSource(strings = {"error-response", "response-status", "response-status-inside"})
+    void answerOfTheApplicationsOwnExceptionIsLeftToSpring(String path, CapturedOutput output) throws Exception {
+        HttpResponse<String> answer = server.get("/wrapped/" + path).get(20, TimeUnit.SECONDS);
+        assertThat(answer.statusCode()).isEqualTo(409);
+        assertThat(answer.body()).doesNotContain("distributed-permit");
+        Logs.assertQuiet(output);
+    }
+
+    @Test
+    void causeOfAnExceptionWithoutAnAnswerIsAnswered() throws Exception {
+        HttpResponse<String> answer = server.get("/wrapped/plain").get(20, TimeUnit.SECONDS);
+        assertThat(answer.statusCode()).isEqualTo(503);
+        assertThat(answer.body()).contains("timed-out");
+    }
+
+    @Test
+    void rejectionDoesNotKeepTheLengthOfTheBodyThatWasNotWritten() throws Exception {
+        server.bean(Work.class).begin();
+        try (Permit taken = server.acquire("web")) {
+            for (String path : List.of("/sized", "/sized-mono")) {
+                HttpResponse<String> answer = server.get(path).get(20, TimeUnit.SECONDS);
+                assertThat(answer.statusCode()).isEqualTo(429);
+                assertThat(answer.body()).endsWith("}").contains("limit-reached");
+                assertThat(answer.headers().firstValue("Content-Encoding")).isEmpty();
+            }
+            HttpResponse<String> instead = server.get("/sized-fallback").get(20, TimeUnit.SECONDS);
+            assertThat(instead.body()).isEqualTo("instead of the body");
+            assertThat(taken.isHeld()).isTrue();
+        }
+    }
+
     @Test
     void timeOutOfADeferredResultReleasesThePermit() throws Exception {
         Work work = server.bean(Work.class).begin();
@@ -226,6 +263,11 @@ class MvcMethodsTest {
         @Bean
         Own own() {
             return new Own();
+        }
+
+        @Bean
+        Wrapping wrapping() {
+            return new Wrapping();
         }
     }
 
@@ -307,6 +349,32 @@ class MvcMethodsTest {
         }
     }
 
+    @ResponseStatus(HttpStatus.CONFLICT)
+    static final class Conflict extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        Conflict(Throwable cause) {
+            super(cause);
+        }
+    }
+
+    @RestController
+    static class Wrapping {
+
+        @GetMapping("/wrapped/{how}")
+        public String wrapped(@PathVariable("how") String how) {
+            PermitRejectedException rejected = new PermitRejectedException(
+                    "web-name", "web", PermitRejectedException.Reason.TIMED_OUT, "of a test");
+            throw switch (how) {
+                case "error-response" -> new ResponseStatusException(HttpStatus.CONFLICT, "mine", rejected);
+                case "response-status" -> new Conflict(rejected);
+                case "response-status-inside" -> new IllegalStateException(new Conflict(rejected));
+                default -> new IllegalStateException(rejected);
+            };
+        }
+    }
+
     @RestController
     @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false)
     static class Controller {
@@ -382,6 +450,29 @@ class MvcMethodsTest {
         @GetMapping("/streaming-answer")
         public ResponseEntity<StreamingResponseBody> streamingAnswer() {
             return ResponseEntity.ok(streaming());
+        }
+
+        @GetMapping("/sized")
+        public ResponseEntity<StreamingResponseBody> sized() {
+            return ResponseEntity.ok()
+                    .contentLength(4)
+                    .header("Content-Encoding", "identity")
+                    .body(streaming());
+        }
+
+        @GetMapping("/sized-fallback")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false, fallback = "instead")
+        public ResponseEntity<StreamingResponseBody> sizedWithFallback() {
+            return sized();
+        }
+
+        ResponseEntity<StreamingResponseBody> instead() {
+            return ResponseEntity.ok(out -> out.write("instead of the body".getBytes(StandardCharsets.UTF_8)));
+        }
+
+        @GetMapping("/sized-mono")
+        public ResponseEntity<Mono<String>> sizedMono() {
+            return ResponseEntity.ok().contentLength(4).body(mono());
         }
 
         @GetMapping("/emitter")

@@ -1,6 +1,5 @@
 package io.github.distributedpermit.aop.async;
 
-import io.github.distributedpermit.PermitContext;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -50,7 +49,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
             return;
         }
         try {
-            Object returned = permits != null ? proceed(permits) : answer(failure);
+            Object returned = permits != null ? permits.begin(call::proceed) : answer(failure);
             if (returned instanceof Future<?> future) {
                 work = future;
                 if (isCancelled()) {
@@ -60,15 +59,6 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
             WorkEnd.observe(returned, (value, error) -> end(permits, value, error));
         } catch (Throwable e) {
             end(permits, null, e);
-        }
-    }
-
-    private @Nullable Object proceed(PermitBundle permits) throws Throwable {
-        PermitContext.Scope scope = permits.bind();
-        try {
-            return call.proceed();
-        } finally {
-            scope.close();
         }
     }
 

@@ -1,6 +1,5 @@
 package io.github.distributedpermit.aop.async;
 
-import io.github.distributedpermit.PermitContext;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +55,8 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
             return;
         }
         try {
-            Publisher<Object> source = taken != null ? work(taken) : answer(failure);
+            Publisher<Object> source =
+                    taken != null ? Objects.requireNonNull(taken.begin(publisher.work()::get)) : answer(failure);
             if (cancelled) {
                 release(); // cancel() leaves the release to the thread that calls the method
             } else {
@@ -65,16 +65,6 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         } catch (Throwable e) {
             release(); // also if it was cancelled meanwhile, when onError has no effect
             onError(e);
-        }
-    }
-
-    /** The method sees its own permits as the current ones, not those of a method that subscribes to it. */
-    private Publisher<Object> work(PermitBundle taken) throws Throwable {
-        PermitContext.Scope scope = taken.bind();
-        try {
-            return publisher.work().get();
-        } finally {
-            scope.close();
         }
     }
 

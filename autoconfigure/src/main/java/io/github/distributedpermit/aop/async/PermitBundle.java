@@ -24,19 +24,38 @@ public final class PermitBundle {
                 return true;
             }
         }
-        release(permit);
+        releaseQuietly(permit);
         return false;
     }
 
-    /** Binds them to the current thread until the scope is closed; of a bundle that was released there is nothing to bind. */
-    PermitContext.Scope bind() {
-        PermitContext.Scope scope = PermitContext.open();
-        synchronized (this) {
-            if (permits != null) {
-                permits.forEach(scope::add);
+    /**
+     * Begins the work: while the method runs, these are the current permits of its thread, and not those of a method that
+     * subscribes to it. A minimum hold counts from here. Of a bundle that was released there is nothing to bind.
+     */
+    <T> @Nullable T begin(Beginning<T> method) throws Throwable {
+        try (PermitContext.Scope scope = PermitContext.open()) {
+            synchronized (this) {
+                if (permits != null) {
+                    permits.forEach(permit -> begin(permit, scope));
+                }
             }
+            return method.call();
         }
-        return scope;
+    }
+
+    private static void begin(Permit permit, PermitContext.Scope scope) {
+        scope.add(permit);
+        if (permit instanceof MinimumHold hold) {
+            hold.begin();
+        }
+    }
+
+    /** The part of the work that runs on the thread that begins it. */
+    @FunctionalInterface
+    interface Beginning<T> {
+
+        @Nullable
+        T call() throws Throwable;
     }
 
     /** Releases all, the last one first. Never throws, and has no effect the second time. */
@@ -48,16 +67,21 @@ public final class PermitBundle {
         }
         if (due != null) {
             for (int i = due.size() - 1; i >= 0; i--) {
-                release(due.get(i));
+                releaseQuietly(due.get(i));
             }
         }
     }
 
-    private static void release(Permit permit) {
+    /** Releases a permit. Never throws, so that what a method returned or threw reaches its caller. */
+    public static void releaseQuietly(Permit permit) {
         try {
             permit.close();
         } catch (RuntimeException | Error e) {
-            log.error("Permit '" + permit.name() + "' could not be released; it expires with its lease", e);
+            log.error(
+                    "The release of permit '" + permit.name()
+                            + "' ended with an error. The permit does not stay in use:"
+                            + " the library restores the count of its key within seconds and returns it to the store",
+                    e);
         }
     }
 }

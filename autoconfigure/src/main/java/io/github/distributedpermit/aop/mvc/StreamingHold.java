@@ -2,10 +2,13 @@ package io.github.distributedpermit.aop.mvc;
 
 import io.github.distributedpermit.aop.async.HoldStrategy;
 import io.github.distributedpermit.aop.async.LimitedCall;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.OutputStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.ResponseEntity;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 /**
@@ -18,15 +21,30 @@ public final class StreamingHold implements HoldStrategy {
     public @Nullable Object invoke(LimitedCall call) throws Throwable {
         Object returned = call.proceed();
         if (returned instanceof StreamingResponseBody body) {
-            return new LimitedBody(call, body);
+            return new LimitedBody(call, body, null);
         }
         if (returned instanceof ResponseEntity<?> answer && answer.getBody() instanceof StreamingResponseBody body) {
-            return new ResponseEntity<>(new LimitedBody(call, body), answer.getHeaders(), answer.getStatusCode());
+            return new ResponseEntity<>(
+                    new LimitedBody(call, body, response()), answer.getHeaders(), answer.getStatusCode());
         }
         return returned;
     }
 
-    private record LimitedBody(LimitedCall call, StreamingResponseBody body) implements StreamingResponseBody {
+    private static @Nullable HttpServletResponse response() {
+        return RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes request
+                ? request.getResponse()
+                : null;
+    }
+
+    /**
+     * Writes with permits.
+     *
+     * @param response to which Spring has given the headers of the answer by the time of writing; {@code null} if it has none
+     */
+    private record LimitedBody(
+            LimitedCall call,
+            StreamingResponseBody body,
+            @Nullable HttpServletResponse response) implements StreamingResponseBody {
 
         @Override
         public void writeTo(OutputStream out) throws IOException {
@@ -37,6 +55,7 @@ public final class StreamingHold implements HoldStrategy {
                             return null;
                         },
                         fallback -> {
+                            removeLength();
                             write(fallback, out);
                             return null;
                         });
@@ -44,6 +63,13 @@ public final class StreamingHold implements HoldStrategy {
                 throw e;
             } catch (Throwable e) {
                 throw new IllegalStateException(e);
+            }
+        }
+
+        /** What is written instead has another length. */
+        private void removeLength() {
+            if (response != null && !response.isCommitted()) {
+                response.setContentLengthLong(-1);
             }
         }
 

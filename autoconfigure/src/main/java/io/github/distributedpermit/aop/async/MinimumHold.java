@@ -1,22 +1,37 @@
-package io.github.distributedpermit.aop;
+package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A permit that goes back after a minimum time, see {@code holdAtLeast}. Whoever releases it does not wait. Thread-safe. */
-final class MinimumHold implements Permit {
+/**
+ * A permit that is returned a minimum time after its work began, see {@code holdAtLeast}. Whoever releases it does not wait.
+ * If the work never began, it is returned at once. Thread-safe.
+ */
+public final class MinimumHold implements Permit {
+
+    private static final long NOT_BEGUN = 0;
 
     private final Permit permit;
-    private final long until;
+    private final long minimum;
+    private final MinimumHolds holds;
     private final AtomicBoolean released = new AtomicBoolean();
 
-    MinimumHold(Permit permit, Duration minimum) {
+    /** The time until which it is held; {@link #NOT_BEGUN} before the work begins. */
+    private volatile long until = NOT_BEGUN;
+
+    /** Of those, which end all of them at the shutdown. */
+    MinimumHold(Permit permit, Duration minimum, MinimumHolds holds) {
         this.permit = permit;
-        this.until = System.nanoTime() + minimum.toNanos();
+        this.minimum = minimum.toNanos();
+        this.holds = holds;
+    }
+
+    /** The work begins. */
+    public void begin() {
+        long end = System.nanoTime() + minimum;
+        until = end == NOT_BEGUN ? 1 : end;
     }
 
     @Override
@@ -54,18 +69,13 @@ final class MinimumHold implements Permit {
         if (!released.compareAndSet(false, true)) {
             return false;
         }
-        long left = until - System.nanoTime();
+        long end = until;
+        long left = end == NOT_BEGUN ? 0 : end - System.nanoTime();
         if (left <= 0) {
             return permit.release();
         }
         boolean held = permit.isHeld();
-        try {
-            // Not on the common pool: calls that wait for this permit may occupy all of its threads.
-            CompletableFuture.delayedExecutor(left, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(permit::close);
-        } catch (RuntimeException | Error e) {
-            permit.close(); // without a timer an early return is better than none
-        }
+        holds.releaseLater(permit, left);
         return held;
     }
 }
