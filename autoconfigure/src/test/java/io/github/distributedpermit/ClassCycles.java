@@ -1,7 +1,9 @@
 package io.github.distributedpermit;
 
-import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -11,9 +13,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.springframework.asm.ClassReader;
+import org.springframework.asm.Type;
 
 /** Finds classes that depend on each other in a circle. A nested class counts as the class that encloses it. */
 final class ClassCycles {
+
+    /** The tag of a class in the constant pool of a class file. */
+    private static final int CLASS = 7;
 
     private ClassCycles() {}
 
@@ -23,12 +30,9 @@ final class ClassCycles {
         Map<String, Set<String>> reachable = new TreeMap<>();
         for (JavaClass type : classes) {
             Set<String> targets = reachable.computeIfAbsent(outermost(type), absent -> new TreeSet<>());
-            for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
-                String target = outermost(dependency.getTargetClass());
-                if (names.contains(target)) {
-                    targets.add(target);
-                }
-            }
+            type.getDirectDependenciesFromSelf().forEach(d -> targets.add(outermost(d.getTargetClass())));
+            targets.addAll(constantPool(type));
+            targets.retainAll(names);
         }
         // Warshall's algorithm: a path may lead through each class in turn
         for (String through : names) {
@@ -51,7 +55,36 @@ final class ClassCycles {
         return cycles;
     }
 
+    /**
+     * All classes that the class file names. This includes those of constants whose values the compiler has copied, which
+     * ArchUnit does not find.
+     */
+    static Set<String> constantPool(JavaClass type) {
+        ClassReader file;
+        try (InputStream bytes = type.getSource().orElseThrow().getUri().toURL().openStream()) {
+            file = new ClassReader(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        char[] buffer = new char[file.getMaxStringLength()];
+        Set<String> names = new TreeSet<>();
+        for (int i = 1; i < file.getItemCount(); i++) {
+            int item = file.getItem(i); // 0 behind an item that counts as two
+            if (item > 0 && file.readByte(item - 1) == CLASS) {
+                String name = file.readUTF8(item, buffer);
+                if (name != null) {
+                    names.add(outermost(Type.getObjectType(name).getClassName()));
+                }
+            }
+        }
+        return names;
+    }
+
     private static String outermost(JavaClass type) {
-        return type.getBaseComponentType().getName().replaceFirst("\\$.*", "");
+        return outermost(type.getBaseComponentType().getName());
+    }
+
+    private static String outermost(String name) {
+        return name.replaceFirst("\\$.*", "");
     }
 }

@@ -21,8 +21,8 @@ public final class ConsulPermitBackend implements PermitBackend {
     /** The name of this backend, as in {@code distributed-permit.backend}. */
     public static final String NAME = "consul";
 
-    /** The highest limit of a key. Slots have three digits, and a version has ten bits for one. */
-    public static final int MAX_LIMIT = 1000;
+    /** The highest limit of a key. */
+    public static final int MAX_LIMIT = GrantVersion.MAX_LIMIT;
 
     /** How long a key that is not used keeps what is known of it. */
     private static final Duration IDLE = Duration.ofSeconds(5);

@@ -162,11 +162,11 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
 
     @Override
     public @Nullable PermitStoreException refusal(String key, int limit) {
-        return limit <= ConsulPermitBackend.MAX_LIMIT
+        return limit <= GrantVersion.MAX_LIMIT
                 ? null
                 : PermitStoreException.permanent(
                         "A key in Consul has at most %d permits, so limit %d of key '%s' is refused"
-                                .formatted(ConsulPermitBackend.MAX_LIMIT, limit, KeyNames.shown(key)),
+                                .formatted(GrantVersion.MAX_LIMIT, limit, KeyNames.shown(key)),
                         null);
     }
 

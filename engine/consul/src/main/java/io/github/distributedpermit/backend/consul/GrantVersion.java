@@ -7,6 +7,9 @@ package io.github.distributedpermit.backend.consul;
  */
 final class GrantVersion {
 
+    /** The highest limit of a key: a version has ten bits for a place, and a slot three digits. */
+    static final int MAX_LIMIT = 1000;
+
     private static final int PLACE_BITS = 10;
     private static final int COUNT_BITS = 12;
     private static final long MAX_COUNT = (1L << COUNT_BITS) - 1;

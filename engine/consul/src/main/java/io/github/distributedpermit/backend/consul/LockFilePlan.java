@@ -124,7 +124,7 @@ final class LockFilePlan {
             return target;
         }
         int wanted = record == null ? wantedInLine() : record.wanted();
-        return Math.min(Math.max(target, wanted), ConsulPermitBackend.MAX_LIMIT);
+        return Math.min(Math.max(target, wanted), GrantVersion.MAX_LIMIT);
     }
 
     private int wantedInLine() {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** What a {@link KeyWorker} has to do, one after the other. Immutable but for the futures. */
 sealed interface KeyRequest {
 
-    /** Ends the futures that wait for it. */
+    /** Ends the futures that wait for it, each by itself: an Error in what follows from one does not keep the others. */
     void fail(Throwable failure);
 
     /** Whether nothing waits for it any more. */
@@ -48,12 +48,12 @@ sealed interface KeyRequest {
         }
 
         void complete(Holding holding) {
-            answers.forEach(a -> a.complete(holding));
+            answers.forEach(a -> Mailbox.run(() -> a.complete(holding)));
         }
 
         @Override
         public void fail(Throwable failure) {
-            answers.forEach(a -> a.completeExceptionally(failure));
+            answers.forEach(a -> Mailbox.run(() -> a.completeExceptionally(failure)));
         }
 
         @Override
@@ -75,9 +75,13 @@ sealed interface KeyRequest {
             return new Task(kind, OptionalInt.empty(), new CompletableFuture<>());
         }
 
+        void complete() {
+            done.complete(null);
+        }
+
         @Override
         public void fail(Throwable failure) {
-            done.completeExceptionally(failure);
+            Mailbox.run(() -> done.completeExceptionally(failure));
         }
 
         @Override

@@ -103,30 +103,37 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         String member = attempt.session().member();
         cache.learn(at);
         recorded = at.record(member).isPresent();
-        running = null;
-        lastUsed = now;
         boolean leaves = attempt.request() instanceof Task task && task.kind() == Kind.LEAVE;
         if (leaves || (holding != null && !attempt.isDelayed())) {
             leaving = false; // a claim that was answered says what is to be left, too
             atMost = Integer.MAX_VALUE;
             unknown.answered(attempt.isCertain());
         }
+        Runnable answer = answer(attempt, at, holding, now);
+        lastUsed = now;
+        // From here on the request is no longer repeated. An Error of a callback must keep neither the notification nor
+        // the
+        // next request from going on, so that each of the three runs by itself.
+        running = null;
+        Mailbox.run(answer);
+        Mailbox.run(this::passOnNotice);
+        pump();
+    }
+
+    /** What ends the request of an attempt; all that is to be remembered of the answer is remembered before. */
+    private Runnable answer(CommitAttempt<S> attempt, S at, @Nullable Holding holding, long now) {
         if (holding != null && attempt.request() instanceof ClaimRequest request) {
             Claim claim = request.claim();
             if (claim.queue() && claim.unit() > 0 && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
             }
-            long sequence = at.record(member).map(r -> r.sequence()).orElse(holding.sequence());
+            long sequence =
+                    at.record(attempt.session().member()).map(r -> r.sequence()).orElse(holding.sequence());
             Holding answer = latest.answered(holding, sequence);
-            if (request.answers().isEmpty() && answer.permits() > 0) {
-                context.listener().granted(key, answer);
-            }
-            request.complete(answer);
-        } else if (attempt.request() instanceof Task done) {
-            done.done().complete(null);
+            boolean unasked = request.answers().isEmpty() && answer.permits() > 0;
+            return unasked ? () -> context.listener().granted(key, answer) : () -> request.complete(answer);
         }
-        passOnNotice();
-        pump();
+        return attempt.request() instanceof Task done ? done::complete : () -> {};
     }
 
     @Override
@@ -143,10 +150,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
                     sameSession && !failure.isPermanent() ? attempt.request().claim() : null);
         }
         cache.forget();
-        running = null;
         lastUsed = context.now();
+        running = null;
         attempt.request().fail(failure);
-        passOnNotice();
+        Mailbox.run(this::passOnNotice);
         if (!queue.isEmpty()) {
             pump(); // without a request, the layer repeats its own LEAVE only in the next turn()
         }
@@ -188,8 +195,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         cache.forget();
         Holding holding = latest.reduced(left);
         if (holding != null) {
-            context.listener().granted(key, holding);
-            context.listener().changed(key);
+            Mailbox.run(() -> context.listener().granted(key, holding));
+            context.listener().changed(key); // also if the core could not take in the loss
         }
     }
 

@@ -28,10 +28,11 @@ final class Mailbox implements Executor {
         } while (pending.decrementAndGet() > 0);
     }
 
-    private static void run(Runnable event) {
+    /** Runs an event, or a part of one, so that what comes after it runs in any case. */
+    static void run(Runnable event) {
         try {
             event.run();
-        } catch (RuntimeException | Error e) { // the events behind it must run all the same
+        } catch (RuntimeException | Error e) {
             try {
                 LOG.log(System.Logger.Level.ERROR, "An event of a key failed. The key goes on with the next event", e);
             } catch (RuntimeException | Error withoutLog) {

@@ -77,20 +77,6 @@ class UnwrittenClaimsTest {
                 .isInstanceOf(AssertionError.class);
     }
 
-    /** A store that keeps its records in a list. */
-    private record TableSnapshot(List<PermitRecord> records, OptionalInt override, long version) implements Snapshot {
-
-        @Override
-        public KeyTable table() {
-            return KeyTable.ofSessions(records, override, version);
-        }
-
-        @Override
-        public Optional<PermitRecord> record(String member) {
-            return records.stream().filter(r -> r.member().equals(member)).findFirst();
-        }
-    }
-
     /** What a member has received: the sequence and version that it applied last, as in the core. */
     private static final class Received {
 
@@ -127,7 +113,7 @@ class UnwrittenClaimsTest {
         private final Mistake mistake;
         private final List<Peer> peers = new ArrayList<>();
         private final KeyTable reference = KeyTable.ofSessions(List.of(), OptionalInt.empty(), 0);
-        private TableSnapshot store = new TableSnapshot(List.of(), OptionalInt.empty(), 0);
+        private TableSnapshot store = TableSnapshot.EMPTY;
         private long sequence;
         private long clock;
         private int unwritten;
@@ -221,8 +207,7 @@ class UnwrittenClaimsTest {
 
         private void commit(PlannedCommit<TableSnapshot> planned) {
             if (!planned.isUnchanged()) {
-                KeyTable after = planned.after();
-                store = new TableSnapshot(List.copyOf(after.records()), after.override(), after.version());
+                store = TableSnapshot.of(planned.after());
             }
         }
 

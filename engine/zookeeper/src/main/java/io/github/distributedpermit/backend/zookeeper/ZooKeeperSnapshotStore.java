@@ -136,7 +136,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             return CompletableFuture.completedFuture(new Commit.Denied<>(Faults.tooMany(path, bytes)));
         }
         Link link = session.link();
-        if (link == null || link.epoch() != planned.session().number()) {
+        if (closed || link == null || link.epoch() != planned.session().number()) {
             return CompletableFuture.completedFuture(new Commit.SessionLost<>(sessionEnded()));
         }
         OwnNode own = own(planned.key());
@@ -145,8 +145,14 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         boolean joins =
                 name == null && planned.after().view(planned.member(), 0).isPresent();
         String joining = joins ? own.join(link.zk()) : null;
-        return nodes.commit(link.zk(), transaction.operations(name, joining))
-                .handle((stat, failure) -> {
+        CompletableFuture<Stat> sent = nodes.commit(link.zk(), transaction.operations(name, joining));
+        if (closed) {
+            // close() may have deleted the member's nodes before this transaction creates one. Requests of a session
+            // are
+            // executed in the order in which they are sent, so that this deletion finds it.
+            leave(own, link);
+        }
+        return sent.handle((stat, failure) -> {
                     if (failure != null) {
                         return failed(link, planned, failure);
                     }
@@ -268,22 +274,28 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         }
         closed = true;
         Link link = session.link();
-        List<CompletableFuture<Void>> deletions = new ArrayList<>();
-        for (OwnNode own : ownNodes.values()) {
-            for (String path : own.leaveForGood()) {
-                CompletableFuture<Void> deletion = link == null
-                        ? CompletableFuture.failedFuture(sessionEnded())
-                        : nodes.deleteIfThere(link.zk(), path);
-                deletions.add(deletion.exceptionally(e -> deleteSomeTime(path)));
-                if (link != null) {
-                    own.unwatch(link.zk(), path);
-                }
-            }
-        }
+        List<CompletableFuture<Void>> deletions = ownNodes.values().stream()
+                .flatMap(own -> leave(own, link).stream())
+                .toList();
         await(CompletableFuture.allOf(deletions.toArray(CompletableFuture<?>[]::new)));
         session.end();
         scheduler.shutdownNow();
         ownNodes.clear();
+    }
+
+    /** Deletes the member's nodes of a key. What cannot be deleted now is deleted later, or ends with the session. */
+    private List<CompletableFuture<Void>> leave(OwnNode own, @Nullable Link link) {
+        List<CompletableFuture<Void>> deletions = new ArrayList<>();
+        for (String path : own.leaveForGood()) {
+            CompletableFuture<Void> deletion = link == null
+                    ? CompletableFuture.failedFuture(sessionEnded())
+                    : nodes.deleteIfThere(link.zk(), path);
+            deletions.add(deletion.exceptionally(e -> deleteSomeTime(path)));
+            if (link != null) {
+                own.unwatch(link.zk(), path);
+            }
+        }
+        return deletions;
     }
 
     private @Nullable Void deleteSomeTime(String path) {

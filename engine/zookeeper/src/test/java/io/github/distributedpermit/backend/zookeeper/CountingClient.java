@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.zookeeper;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryForever;
@@ -23,6 +24,7 @@ final class CountingClient implements AutoCloseable {
     private final AtomicInteger readsUntilTask = new AtomicInteger();
     private final CuratorFramework curator;
     private volatile Runnable between = () -> {};
+    private final AtomicReference<Runnable> beforeWrite = new AtomicReference<>(() -> {});
     private volatile boolean deaf;
 
     CountingClient(String connectString, Duration session) {
@@ -39,6 +41,11 @@ final class CountingClient implements AutoCloseable {
     void betweenReads(Runnable task) {
         readsUntilTask.set(2);
         between = task;
+    }
+
+    /** Does something just before the next transaction is sent, on the thread that sends it. */
+    void beforeNextWrite(Runnable task) {
+        beforeWrite.set(task);
     }
 
     private void read() {
@@ -78,6 +85,7 @@ final class CountingClient implements AutoCloseable {
 
         @Override
         public void multi(Iterable<Op> ops, MultiCallback callback, Object context) {
+            beforeWrite.getAndSet(() -> {}).run();
             writes.incrementAndGet();
             super.multi(ops, callback, context);
         }

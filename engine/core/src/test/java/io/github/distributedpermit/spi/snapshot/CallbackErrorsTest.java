@@ -1,0 +1,212 @@
+package io.github.distributedpermit.spi.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An Error thrown by what the layer calls ends that call only: the requests behind it are executed, and answered. */
+class CallbackErrorsTest {
+
+    private static final String KEY = "export";
+    private static final String MEMBER = "me";
+
+    private final AtomicLong clock = new AtomicLong();
+    private final Turns turns = new Turns();
+    private final Store store = new Store();
+    private final BrokenCore core = new BrokenCore();
+    private final SnapshotPermitStore<TableSnapshot> permits =
+            new SnapshotPermitStore<>(store, new Member(MEMBER, MEMBER), core, clock::get, turns, Duration.ofHours(1));
+
+    @BeforeEach
+    void session() {
+        store.events().ready(new StoreSession(MEMBER, 1));
+    }
+
+    @AfterEach
+    void close() {
+        store.answers.clear();
+        store.events().lost();
+        permits.close();
+        turns.shutdownNow();
+    }
+
+    @Test
+    void nextClaimIsSentAfterANotificationThatTheCoreCouldNotTakeIn() {
+        CompletableFuture<Holding> first = claim(1, 1);
+        CompletableFuture<Holding> second = claim(2, 2);
+        store.events().served(KEY, new Holding(1, 5, LatestVersion.NO_SEQUENCE, 99, false, false, Optional.empty()));
+
+        store.succeed();
+
+        assertThat(core.errors).isEqualTo(1);
+        assertThat(first).isCompletedWithValueMatching(h -> h.permits() == 1);
+        store.succeed();
+        assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
+    }
+
+    @Test
+    void nextClaimIsSentAfterAFailureAndANotificationThatTheCoreCouldNotTakeIn() {
+        CompletableFuture<Holding> first = claim(1, 1);
+        CompletableFuture<Holding> second = claim(2, 2);
+        store.events().served(KEY, new Holding(1, 5, LatestVersion.NO_SEQUENCE, 99, false, false, Optional.empty()));
+
+        store.loseTheAnswer();
+
+        assertThat(core.errors).isEqualTo(1);
+        assertThat(first).isCompletedExceptionally();
+        store.succeed();
+        assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
+    }
+
+    /** The layer repeats a claim of unknown outcome by itself, so that nothing but the listener receives the answer. */
+    @Test
+    void nextClaimIsSentAfterARepeatedOneWhoseGrantTheCoreCouldNotTakeIn() {
+        claim(1, 1);
+        store.loseTheAnswer();
+        clock.addAndGet(TimeUnit.SECONDS.toNanos(3));
+        turns.run();
+        CompletableFuture<Holding> second = claim(2, 2);
+
+        store.succeed();
+
+        assertThat(core.errors).isEqualTo(1);
+        store.succeed();
+        assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
+    }
+
+    @Test
+    void lossOfPermitsThatTheCoreCouldNotTakeInMakesItClaimAgain() {
+        claim(1, 1);
+        store.succeed();
+
+        store.events().reduced(KEY, 0);
+
+        assertThat(core.errors).isEqualTo(1);
+        assertThat(core.changed).containsExactly(KEY);
+    }
+
+    private CompletableFuture<Holding> claim(long sequence, int wanted) {
+        Claim claim = new Claim(KEY, 5, sequence, wanted, wanted, 1, Duration.ZERO, Duration.ofSeconds(15), true);
+        return permits.claim(claim).toCompletableFuture();
+    }
+
+    /** The periodic check of all workers, which would repair what is stuck a second later, runs when the test says so. */
+    private static final class Turns extends ScheduledThreadPoolExecutor {
+
+        private final List<Runnable> periodic = new ArrayList<>();
+
+        Turns() {
+            super(1);
+        }
+
+        @Override
+        public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, long initial, long delay, TimeUnit unit) {
+            periodic.add(task);
+            return schedule(() -> {}, 0, unit);
+        }
+
+        void run() {
+            periodic.forEach(Runnable::run);
+        }
+    }
+
+    /** In memory; each commit is answered when the test says so. */
+    private static final class Store implements SnapshotStore<TableSnapshot> {
+
+        private final Queue<Runnable> answers = new ArrayDeque<>();
+        private final Queue<Runnable> losses = new ArrayDeque<>();
+        private @Nullable StoreEvents events;
+        private TableSnapshot key = TableSnapshot.EMPTY;
+
+        StoreEvents events() {
+            if (events == null) {
+                throw new IllegalStateException("Not opened");
+            }
+            return events;
+        }
+
+        @Override
+        public void open(StoreEvents layer) {
+            events = layer;
+        }
+
+        @Override
+        public Duration session() {
+            return Duration.ofSeconds(15);
+        }
+
+        @Override
+        public CompletionStage<TableSnapshot> read(String name) {
+            return CompletableFuture.completedFuture(key);
+        }
+
+        @Override
+        public CompletionStage<Commit<TableSnapshot>> commit(PlannedCommit<TableSnapshot> planned) {
+            CompletableFuture<Commit<TableSnapshot>> commit = new CompletableFuture<>();
+            answers.add(() -> {
+                key = TableSnapshot.of(planned.after());
+                commit.complete(new Commit.Done<>(key));
+            });
+            losses.add(() -> commit.complete(
+                    new Commit.OutcomeUnknown<>(PermitStoreException.passing("The answer was lost", null))));
+            return commit;
+        }
+
+        void succeed() {
+            losses.remove();
+            answers.remove().run();
+        }
+
+        void loseTheAnswer() {
+            answers.remove();
+            losses.remove().run();
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Its stack is full whenever it is notified of a holding. */
+    private static final class BrokenCore implements HoldingListener {
+
+        private final List<String> changed = new ArrayList<>();
+        private int errors;
+
+        @Override
+        public void granted(String key, Holding holding) {
+            errors++;
+            throw new StackOverflowError("made by the test");
+        }
+
+        @Override
+        public void changed(String key) {
+            changed.add(key);
+        }
+
+        @Override
+        public void alive(long sentAtNanos) {}
+
+        @Override
+        public void lost() {}
+    }
+}
