@@ -93,6 +93,11 @@ final class Inbox {
         return session.isWhole(entries.stream().map(KeyValue::key).collect(Collectors.toSet()), reply.index());
     }
 
+    private boolean isNotice(String key) {
+        String hidden = session.inboxes() + '.';
+        return !key.startsWith(hidden) || key.endsWith(KeyNames.CONTENTION);
+    }
+
     private void read(Reply reply) {
         List<KeyValue> entries;
         try {
@@ -110,7 +115,7 @@ final class Inbox {
         long before = read;
         for (KeyValue entry : entries) {
             read = Math.max(read, entry.modified());
-            if (entry.modified() > before && !entry.key().startsWith(session.inboxes() + '.')) {
+            if (entry.modified() > before && isNotice(entry.key())) {
                 reader.accept(entry);
             }
         }

@@ -12,7 +12,17 @@ import io.github.distributedpermit.spi.KeyEncoding;
 record KeyNames(String prefix, String key, String encoded) {
 
     private static final int SHOWN = 100;
+    /** Below the tree of a key. */
+    static final String LINE = ".line";
+
+    static final String OVERRIDE = ".override";
+    static final String SLOT = "slot_";
+    static final String WAITING = "m_";
+    static final String LOCK_FILE = ".lock";
+
     private static final String INBOXES = "/.inbox/";
+    /** Versions before this one ignore what begins with a dot in an inbox. */
+    static final String CONTENTION = ".contended";
 
     static KeyNames of(String prefix, String key) {
         return new KeyNames(prefix, key, KeyEncoding.encode(key));
@@ -30,24 +40,24 @@ record KeyNames(String prefix, String key, String encoded) {
     }
 
     String line() {
-        return tree() + SlotTree.LINE;
+        return tree() + LINE;
     }
 
     String override() {
-        return tree() + SlotTree.OVERRIDE;
+        return tree() + OVERRIDE;
     }
 
     /** The document of layout lock-file. */
     String lockFile() {
-        return tree() + SlotTree.LOCK_FILE;
+        return tree() + LOCK_FILE;
     }
 
     String slot(int number) {
-        return tree() + SlotTree.SLOT + "%03d".formatted(number);
+        return tree() + SLOT + "%03d".formatted(number);
     }
 
     String waiting(String session) {
-        return tree() + SlotTree.WAITING + session;
+        return tree() + WAITING + session;
     }
 
     /** What shows in layout lock-file that a session lives. */
@@ -57,6 +67,11 @@ record KeyNames(String prefix, String key, String encoded) {
 
     String inbox(String session) {
         return inboxes(prefix, session) + encoded;
+    }
+
+    /** Where a member is notified that another one has begun to wait for a key of which it holds permits. */
+    String contention(String session) {
+        return inboxes(prefix, session) + CONTENTION;
     }
 
     static String inboxes(String prefix, String session) {

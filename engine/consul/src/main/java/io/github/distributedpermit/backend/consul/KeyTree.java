@@ -26,6 +26,9 @@ interface KeyTree {
 
     int permits(String session);
 
+    /** The members of this library that hold permits. */
+    Set<String> holdingMembers();
+
     /** A name for each permit of a session, which stays the same for as long as the session keeps it. */
     Set<String> permitNames(String session);
 

@@ -130,6 +130,13 @@ final class KeyUse {
                 && recorded.count() == 0;
     }
 
+    /** Another member has begun to wait, so that a change which rests on an earlier snapshot would fail. */
+    void contended(long index) {
+        if (index > seen) {
+            events.outdated(names.key());
+        }
+    }
+
     /** A notice has arrived. While a request is under way, its answer may already include the grant. */
     void notified(KeyValue arrived) {
         if (busy) {

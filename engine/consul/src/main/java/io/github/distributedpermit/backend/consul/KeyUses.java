@@ -55,7 +55,12 @@ final class KeyUses {
 
     /** A notice has arrived in the inbox. For a key that is not in use it is out of date. */
     void notified(KeyValue notice) {
-        KeyUse use = uses.get(notice.key().substring(notice.key().lastIndexOf('/') + 1));
+        String name = notice.key().substring(notice.key().lastIndexOf('/') + 1);
+        if (name.equals(KeyNames.CONTENTION)) {
+            ContentionNotice.key(notice).map(uses::get).ifPresent(use -> use.contended(notice.modified()));
+            return;
+        }
+        KeyUse use = uses.get(name);
         if (use != null) {
             use.notified(notice);
         }

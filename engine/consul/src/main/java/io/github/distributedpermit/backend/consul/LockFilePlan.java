@@ -240,6 +240,7 @@ final class LockFilePlan {
             long since = record.since().orElseThrow();
             if (known == null) {
                 ops.add(TxnOperation.lock(name, request.session(), QueuedMember.text(record, request.member(), since)));
+                ops.addAll(ContentionNotice.toHolders(tree, request, ROOM - ops.size()));
                 waitersAfter++;
             } else if (!known.isSame(record, since)) {
                 ops.add(TxnOperation.cas(name, known.index(), known.text(record, since)));

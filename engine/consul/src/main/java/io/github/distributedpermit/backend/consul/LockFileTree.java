@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,17 +80,17 @@ record LockFileTree(
                 live.add(entry.session());
             }
             try {
-                if (name.equals(SlotTree.LOCK_FILE)) {
+                if (name.equals(KeyNames.LOCK_FILE)) {
                     lock = document(entry);
-                } else if (name.equals(SlotTree.LINE)) {
+                } else if (name.equals(KeyNames.LINE)) {
                     line = entry.modified();
                     lineJson = Format.read(entry);
-                } else if (name.equals(SlotTree.OVERRIDE)) {
+                } else if (name.equals(KeyNames.OVERRIDE)) {
                     override = OptionalInt.of(Json.object(entry.value()).count("limit"));
-                } else if (name.startsWith(SlotTree.WAITING)) {
-                    String session = name.substring(SlotTree.WAITING.length());
+                } else if (name.startsWith(KeyNames.WAITING)) {
+                    String session = name.substring(KeyNames.WAITING.length());
                     waiting.put(session, QueuedMember.of(session, entry));
-                } else if (name.startsWith(SlotTree.SLOT)) {
+                } else if (name.startsWith(KeyNames.SLOT)) {
                     throw PermitStoreException.permanent(
                             "Consul's key " + entry.key()
                                     + " belongs to layout slots; all members of a key must use one layout",
@@ -188,6 +190,15 @@ record LockFileTree(
     @Override
     public int permits(String session) {
         return holdersOf(session).size();
+    }
+
+    @Override
+    public Set<String> holdingMembers() {
+        return holders().stream()
+                .map(contenders::get)
+                .filter(Objects::nonNull)
+                .map(Contender::main)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     @Override

@@ -177,6 +177,7 @@ final class SlotPlan {
             if (known == null) {
                 ops.add(TxnOperation.lock(
                         name, request.session(), QueuedMember.text(own, request.member(), place.getAsLong())));
+                ops.addAll(ContentionNotice.toHolders(tree, request, ROOM - ops.size()));
                 waitersAfter++;
             } else if (!known.isSame(own, place.getAsLong())) {
                 ops.add(TxnOperation.cas(name, known.index(), known.text(own, place.getAsLong())));

@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -36,12 +37,6 @@ record SlotTree(
         long index)
         implements KeyTree {
 
-    static final String LINE = ".line";
-    static final String OVERRIDE = ".override";
-    static final String SLOT = "slot_";
-    static final String WAITING = "m_";
-
-    static final String LOCK_FILE = ".lock";
     private static final Pattern SLOT_NUMBER = Pattern.compile("[0-9]{3}");
 
     /**
@@ -74,18 +69,19 @@ record SlotTree(
             }
             index = Math.max(index, entry.modified());
             try {
-                if (name.equals(LINE)) {
+                if (name.equals(KeyNames.LINE)) {
                     JsonObject json = Format.read(entry);
                     line = new Guard(json.count("limit"), entry.modified(), json);
-                } else if (name.equals(OVERRIDE)) {
+                } else if (name.equals(KeyNames.OVERRIDE)) {
                     override = OptionalInt.of(Json.object(entry.value()).count("limit"));
-                } else if (name.startsWith(SLOT)) {
-                    Slot slot = slot(name.substring(SLOT.length()), entry);
+                } else if (name.startsWith(KeyNames.SLOT)) {
+                    Slot slot = slot(name.substring(KeyNames.SLOT.length()), entry);
                     slots.put(slot.number(), slot);
-                } else if (name.startsWith(WAITING)) {
+                } else if (name.startsWith(KeyNames.WAITING)) {
                     waiting.put(
-                            name.substring(WAITING.length()), QueuedMember.of(name.substring(WAITING.length()), entry));
-                } else if (name.equals(LOCK_FILE)) {
+                            name.substring(KeyNames.WAITING.length()),
+                            QueuedMember.of(name.substring(KeyNames.WAITING.length()), entry));
+                } else if (name.equals(KeyNames.LOCK_FILE)) {
                     throw PermitStoreException.permanent(
                             "Consul's key " + entry.key() + " belongs to layout lock-file; "
                                     + "all members of a key must use one layout",
@@ -149,6 +145,11 @@ record SlotTree(
     @Override
     public int permits(String session) {
         return slotsOf(session).size();
+    }
+
+    @Override
+    public Set<String> holdingMembers() {
+        return slots.values().stream().map(Slot::session).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** With the index of its last change: a slot that was deleted and taken again is another permit. */

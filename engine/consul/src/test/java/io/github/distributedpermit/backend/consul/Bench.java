@@ -47,14 +47,13 @@ final class Bench implements AutoCloseable {
 
     /** With another layout or time-out, and the shortest TTL. */
     ConsulSettings settings(ConsulLayout layout, Duration requestTimeout) {
+        return settings(address, layout, requestTimeout);
+    }
+
+    /** By another way to the agent. */
+    ConsulSettings settings(URI way, ConsulLayout layout, Duration requestTimeout) {
         return new ConsulSettings(
-                address,
-                Optional.empty(),
-                Optional.empty(),
-                prefix,
-                layout,
-                ConsulSettings.SHORTEST_TTL,
-                requestTimeout);
+                way, Optional.empty(), Optional.empty(), prefix, layout, ConsulSettings.SHORTEST_TTL, requestTimeout);
     }
 
     List<ConsulProbe.Key> keys(String key) {

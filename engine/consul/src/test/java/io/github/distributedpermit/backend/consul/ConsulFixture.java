@@ -175,7 +175,7 @@ class ConsulFixture implements StoreFixture {
         Set<String> live =
                 probe.sessions().stream().map(ConsulProbe.Session::id).collect(Collectors.toSet());
         return probe.keys(prefix).stream()
-                .filter(key -> !(key.name().matches(".*/\\.(member|spare-[^/]*)")
+                .filter(key -> !(key.name().matches(".*/\\.(member|contended|spare-[^/]*)")
                         && live.contains(String.valueOf(key.session()))))
                 .map(Key::name)
                 .toList();

@@ -15,6 +15,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,46 @@ class SlotsTest {
         }
 
         assertThat(transactions() - before).isEqualTo(20);
+    }
+
+    /** The first waiter notifies the holder, which then reads the key instead of failing on its cached snapshot. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void handOverToTheFirstWaiterIsAReadAndOneTransaction(ConsulLayout layout) {
+        Duration timeout = Duration.ofSeconds(2);
+        TestMember a = bench.member(bench.settings(layout, timeout));
+        TestMember b = bench.member(bench.settings(SharedConsul.get().address(), layout, timeout));
+        for (int round = 1; round <= 3; round++) {
+            int served = round;
+            a.queue("hand-over", 1, 1);
+            b.queue("hand-over", 1, 1);
+            await().until(() -> watchesSince(a, notice(a)));
+            long before = transactions();
+
+            a.keep("hand-over", 1, 0);
+
+            assertThat(transactions() - before).isEqualTo(2);
+            await().untilAsserted(() -> assertThat(b.grants()).hasSize(served));
+            b.keep("hand-over", 1, 0);
+        }
+    }
+
+    /** The index at which the last waiter notified the member. */
+    private long notice(TestMember member) {
+        String name = "/" + bench.sessions(member).get(0).id() + "/.contended";
+        return probe.keys(bench.prefix()).stream()
+                .filter(key -> key.name().endsWith(name))
+                .mapToLong(ConsulProbe.Key::modified)
+                .max()
+                .orElse(Long.MAX_VALUE);
+    }
+
+    /** A member watches its inbox again when it has read all that it contains. */
+    private boolean watchesSince(TestMember member, long index) {
+        Pattern watch = Pattern.compile(bench.sessions(member).get(0).id() + "/\\?.*index=([0-9]+)");
+        return front.requests().stream()
+                .map(watch::matcher)
+                .anyMatch(m -> m.find() && Long.parseLong(m.group(1)) >= index);
     }
 
     @Test

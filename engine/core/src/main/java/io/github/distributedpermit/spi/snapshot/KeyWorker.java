@@ -28,6 +28,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private @Nullable CommitAttempt<S> running;
     /** A notification without a sequence, which is passed on when the running attempt has ended. */
     private @Nullable Holding notice;
+    /** Another member has changed the key since the running attempt began: its last snapshot may miss that. */
+    private boolean outdated;
     /** The store may have a record of the member in the present session. */
     private boolean recorded;
     /** The store may have a record of an earlier session, which the core does not use and which has to be removed. */
@@ -101,7 +103,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         long now = context.now();
         String member = attempt.session().member();
-        cache.learn(at);
+        if (outdated) {
+            outdated = false;
+            cache.forget();
+        } else {
+            cache.learn(at);
+        }
         recorded = at.record(member).isPresent();
         boolean leaves = attempt.request() instanceof Task task && task.kind() == Kind.LEAVE;
         if (leaves || (holding != null && !attempt.isDelayed())) {
@@ -150,6 +157,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
                     sameSession && !failure.isPermanent() ? attempt.request().claim() : null);
         }
         cache.forget();
+        outdated = false;
         lastUsed = context.now();
         running = null;
         attempt.request().fail(failure);
@@ -188,6 +196,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     void changed() {
         cache.othersHaveWritten();
         context.listener().changed(key);
+    }
+
+    /** A change of another member would make a commit on the cached snapshot fail. */
+    void outdated() {
+        cache.forget();
+        outdated = running != null;
     }
 
     /** Another client than this library has deleted permits of this member. */

@@ -256,6 +256,11 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         }
 
         @Override
+        public void outdated(String key) {
+            one(key, KeyWorker::outdated);
+        }
+
+        @Override
         public void reduced(String key, int left) {
             one(key, worker -> worker.reduced(left));
         }

@@ -44,6 +44,12 @@ public interface StoreEvents {
     void changed(String key);
 
     /**
+     * Another member has changed the key, so that a commit which rests on a cached snapshot would fail: the next claim reads
+     * the key first. The core receives nothing of it.
+     */
+    void outdated(String key);
+
+    /**
      * Permits of this member were deleted from outside.
      *
      * @param left how many it still has

@@ -1,0 +1,50 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Notifies the holders of a key that a member waits now where none did before. Their cached snapshots are out of date from
+ * then on, and a return that rests on one would fail: a write of the Raft log, and a round trip, before the waiter is
+ * served. A holder that has received the notice reads the key first.
+ *
+ * <p>The first member in a queue writes the notices with the transaction by which it joins. Each member has one entry for
+ * all keys, which is locked by its session and so needs no clean-up. A notice that another one overwrites is lost, which
+ * costs the failed write that it would have saved, and nothing else.
+ */
+final class ContentionNotice {
+
+    /** How many holders are notified: each notice returns a blocking query. */
+    private static final int MOST = 10;
+
+    private ContentionNotice() {}
+
+    /**
+     * The notices of a member that joins the queue; none if other members wait already.
+     *
+     * @param room how many operations the transaction can take
+     */
+    static List<TxnOperation> toHolders(KeyTree tree, ChangeRequest request, int room) {
+        if (tree.othersWait(request.session())) {
+            return List.of();
+        }
+        String value = Format.text(Map.of("key", tree.names().encoded(), "nonce", request.nonce()));
+        return tree.holdingMembers().stream()
+                .filter(session -> !session.equals(request.session()))
+                .limit(Math.max(0, Math.min(room, MOST)))
+                .map(session -> TxnOperation.lock(tree.names().contention(session), session, value))
+                .toList();
+    }
+
+    /** The encoded key of a notice; empty if it is damaged, or only newer versions may use it. */
+    static Optional<String> key(KeyValue entry) {
+        try {
+            JsonObject json = Json.object(entry.value());
+            return Format.of(json).isReadable() ? Optional.of(json.text("key")) : Optional.empty();
+        } catch (MalformedJsonException e) {
+            return Optional.empty();
+        }
+    }
+}
