@@ -1,8 +1,8 @@
 package io.github.distributedpermit.aop;
 
-import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.aop.async.Acquisition;
 import io.github.distributedpermit.aop.async.LimitedCall;
+import io.github.distributedpermit.aop.async.PermitBundle;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -39,17 +39,8 @@ final class AdvisedCall implements LimitedCall {
     }
 
     @Override
-    public Acquisition acquire() {
-        return acquirer.acquireAllAsync(limited, target, arguments);
-    }
-
-    @Override
-    public @Nullable Object answer(Acquisition acquisition, Throwable failure) throws Throwable {
-        RejectedAnswer instead = limited.operations().get(acquisition.step()).answer();
-        if (instead != null && failure instanceof PermitRejectedException rejected) {
-            return instead.answer(target, arguments, rejected);
-        }
-        throw failure;
+    public Acquisition acquire(@Nullable PermitBundle outer) {
+        return acquirer.acquireAllAsync(limited, target, arguments, outer);
     }
 
     @Override

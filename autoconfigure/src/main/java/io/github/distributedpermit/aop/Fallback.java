@@ -1,8 +1,11 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -10,14 +13,29 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Answers a rejected call with a method of the same object.
+ * Answers a call that got no permit with a method of the same object.
  *
  * @param method called on the bean itself, not on its proxy
- * @param takesRejection whether its last parameter is the exception
+ * @param failure the type of its last parameter, which takes the exception; {@code null} if it has no such parameter
  */
-record Fallback(Method method, boolean takesRejection) implements RejectedAnswer {
+record Fallback(Method method, @Nullable Class<?> failure) implements RejectedAnswer {
 
-    static Fallback find(String name, Method limited, Class<?> type, String origin) {
+    /** What the last parameter may be declared as, the most specific one first. */
+    private static final List<Class<?>> FAILURES = List.of(
+            PermitRejectedException.class,
+            RejectedExecutionException.class,
+            RuntimeException.class,
+            Exception.class,
+            Throwable.class);
+
+    /**
+     * The method of the type that answers for the limited one.
+     *
+     * @param name the name of the method
+     * @param said what the annotation says
+     * @throws InvalidPermitException if there is none
+     */
+    static Fallback find(String name, String said, Method limited, Class<?> type, String origin) {
         Fallback found = resolve(name, limited, type);
         if (found != null) {
             return found;
@@ -27,39 +45,54 @@ record Fallback(Method method, boolean takesRejection) implements RejectedAnswer
                 .collect(Collectors.joining(", "));
         throw new InvalidPermitException(
                 "%s: fallback '%s' for %s is missing in %s or has other parameters or another return type"
-                        .formatted(origin, name, DeclaredPermit.signature(limited), type.getName()),
-                "Add a method '%s %s(%s)', optionally with a last parameter of type PermitRejectedException"
+                        .formatted(origin, said, DeclaredPermit.signature(limited), type.getName()),
+                "Add a method '%s %s(%s)', optionally with a last parameter of type PermitRejectedException, or Throwable to answer for failures of the store as well"
                         .formatted(limited.getReturnType().getSimpleName(), name, wanted));
     }
 
     /** The method of this name that can answer for the limited one; {@code null} if there is none. */
     static @Nullable Fallback resolve(String name, Method limited, Class<?> type) {
         Class<?>[] parameters = limited.getParameterTypes();
-        Class<?>[] withRejection = Arrays.copyOf(parameters, parameters.length + 1);
-        withRejection[parameters.length] = PermitRejectedException.class;
-        Method explained = ReflectionUtils.findMethod(type, name, withRejection);
-        if (explained != null && fits(explained, limited)) {
-            return new Fallback(explained, true);
+        for (Class<?> failure : FAILURES) {
+            Class<?>[] explained = Arrays.copyOf(parameters, parameters.length + 1);
+            explained[parameters.length] = failure;
+            Method found = ReflectionUtils.findMethod(type, name, explained);
+            if (found != null && fits(found, limited)) {
+                return new Fallback(found, failure);
+            }
         }
         Method plain = ReflectionUtils.findMethod(type, name, parameters);
-        if (plain != null && !plain.equals(limited) && fits(plain, limited)) {
-            return new Fallback(plain, false);
-        }
-        return null;
+        return plain != null && !plain.equals(limited) && fits(plain, limited) ? new Fallback(plain, null) : null;
     }
 
     private static boolean fits(Method fallback, Method limited) {
         return ClassUtils.isAssignable(limited.getReturnType(), fallback.getReturnType());
     }
 
+    /** One that takes any exception answers for a store that failed as well. */
     @Override
-    public @Nullable Object answer(Object target, @Nullable Object[] arguments, PermitRejectedException rejected)
-            throws Throwable {
+    public boolean answers(Throwable ended) {
+        return ended instanceof PermitRejectedException
+                || (ended instanceof PermitBackendException && failure != null && failure.isInstance(ended));
+    }
+
+    @Override
+    public @Nullable Object answer(Object target, @Nullable Object[] arguments, Throwable ended) throws Throwable {
+        return call(target, method, arguments, ended);
+    }
+
+    /**
+     * Calls the method.
+     *
+     * @param invocable the same, as the type of the target has it
+     */
+    @Nullable
+    Object call(Object target, Method invocable, @Nullable Object[] arguments, Throwable ended) throws Throwable {
         @Nullable Object[] all = arguments;
-        if (takesRejection) {
+        if (failure != null) {
             all = Arrays.copyOf(arguments, arguments.length + 1);
-            all[arguments.length] = rejected;
+            all[arguments.length] = ended;
         }
-        return AopUtils.invokeJoinpointUsingReflection(target, method, all);
+        return AopUtils.invokeJoinpointUsingReflection(target, invocable, all);
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A limited method of a bean, looked at once.
  *
  * @param method as the bean's class has it
- * @param operations its permits, in the order to take them
+ * @param operations its permits, in the order of the annotations
  * @param interruptible whether it declares that it may be interrupted
  * @param leftOpen whether it may return what ends later than itself, without declaring it
  * @param strategy holds its permits if its work outlives the call; {@code null} if the method is done when it returns

@@ -24,7 +24,7 @@ final class NestedCalls {
     void warnIfBlockedByItself(HeldPermits held, PermitOperation operation, PermitRequest request) {
         int mine = held.ofKey(request.key());
         Integer limit = operation.definition().limit();
-        if (mine == 0 || limit == null || !request.block()) {
+        if (mine == 0 || limit == null || !request.block() || (request.reentrant() && mine >= request.permits())) {
             return;
         }
         String name = operation.definition().name();

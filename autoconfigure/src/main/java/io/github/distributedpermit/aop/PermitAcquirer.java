@@ -1,12 +1,13 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.async.Acquisition;
-import java.util.ArrayList;
+import io.github.distributedpermit.aop.async.PermitBundle;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,37 +27,60 @@ final class PermitAcquirer {
         return nestedCalls.begin();
     }
 
-    /** Takes all, or returns the rejection that a fallback answers. */
+    /** Takes all, or returns what a fallback answers. */
     @Nullable
     Rejection acquireAll(HeldPermits held, LimitedMethod limited, Object target, @Nullable Object[] arguments)
             throws InterruptedException {
         nonBlocking.refuse(limited);
-        for (PermitOperation operation : limited.operations()) {
-            PermitRequest request = operation.request(target, limited.method(), arguments);
-            nestedCalls.warnIfBlockedByItself(held, operation, request);
-            try {
-                held.add(operation.held(acquire(operation, request, limited)), operation.interruptOnLoss());
-            } catch (PermitRejectedException e) {
-                RejectedAnswer instead = operation.answer();
-                if (instead == null) {
-                    throw e;
+        List<PermitOperation> operations = limited.operations();
+        if (operations.size() == 1) { // as most methods have, so without the plan
+            PermitOperation only = operations.get(0);
+            Rejection rejection = take(held, only, only.request(target, limited.method(), arguments), limited);
+            if (rejection != null) {
+                return rejection;
+            }
+        } else {
+            for (PlannedPermit planned : PlannedPermit.of(limited, target, arguments)) {
+                Rejection rejection = take(held, planned.operation(), planned.request(), limited);
+                if (rejection != null) {
+                    return rejection;
                 }
-                return new Rejection(instead, e);
             }
         }
         held.begin();
         return null;
     }
 
-    /** Begins to take all without blocking the thread. */
-    Acquisition acquireAllAsync(LimitedMethod limited, Object target, @Nullable Object[] arguments) {
-        List<Acquisition.Step> steps = new ArrayList<>();
-        for (PermitOperation operation : limited.operations()) {
-            steps.add(new Acquisition.Step(
-                    () -> permits.get()
-                            .named(operation.definition().name())
-                            .acquireAsync(operation.request(target, limited.method(), arguments)),
-                    operation::held));
+    private @Nullable Rejection take(
+            HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
+            throws InterruptedException {
+        nestedCalls.warnIfBlockedByItself(held, operation, request);
+        try {
+            held.add(operation.held(acquire(operation, request, limited)), operation.interruptOnLoss());
+            return null;
+        } catch (PermitRejectedException | PermitBackendException e) {
+            RejectedAnswer instead = operation.answer();
+            if (instead == null || !instead.answers(e)) {
+                throw e;
+            }
+            return new Rejection(instead, e);
+        }
+    }
+
+    /**
+     * Begins to take all without blocking the thread.
+     *
+     * @param outer what the caller holds, for permits that join one of these
+     */
+    Acquisition acquireAllAsync(
+            LimitedMethod limited, Object target, @Nullable Object[] arguments, @Nullable PermitBundle outer) {
+        List<PermitStep> steps;
+        try {
+            steps = PlannedPermit.of(limited, target, arguments).stream()
+                    .map(planned -> new PermitStep(planned, permits.get(), outer, target, arguments))
+                    .toList();
+        } catch (RuntimeException | Error e) {
+            return Acquisition.failed(e);
         }
         return Acquisition.start(steps);
     }

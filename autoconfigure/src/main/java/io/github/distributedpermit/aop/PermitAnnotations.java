@@ -32,7 +32,7 @@ final class PermitAnnotations {
         return AnnotationUtils.isCandidateClass(type, DistributedPermit.class);
     }
 
-    /** The permits of a method, in the order to take them; empty if it is not limited. */
+    /** The permits of a method, in the order of the annotations; empty if it is not limited. */
     static List<DeclaredPermit> of(Method method, Class<?> beanType) {
         Class<?> userType = ClassUtils.getUserClass(beanType);
         Method specific = AopUtils.getMostSpecificMethod(method, userType);

@@ -5,6 +5,7 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param definition as it takes effect, settings merged in
  * @param key makes the key of a call
  * @param answer answers rejected calls instead of the exception
+ * @param reentrant whether a call joins the permit of its caller
  * @param interruptOnLoss whether the thread of a call is interrupted when its permit is lost
  * @param minimumHolds keep a permit after a call that was too short
  * @param everyCall what each call asks for, if its key is the same for all
@@ -21,6 +23,7 @@ record PermitOperation(
         PermitDefinition definition,
         KeyTemplate key,
         @Nullable RejectedAnswer answer,
+        boolean reentrant,
         boolean interruptOnLoss,
         MinimumHolds minimumHolds,
         @Nullable PermitRequest everyCall) {
@@ -29,19 +32,41 @@ record PermitOperation(
             PermitDefinition definition,
             KeyTemplate key,
             @Nullable RejectedAnswer answer,
+            boolean reentrant,
             boolean interruptOnLoss,
             MinimumHolds minimumHolds) {
         this(
                 definition,
                 key,
                 answer,
+                reentrant,
                 interruptOnLoss,
                 minimumHolds,
-                definition.key() == null ? null : definition.request(definition.key()));
+                definition.key() == null ? null : request(definition, definition.key(), reentrant));
+    }
+
+    private static PermitRequest request(PermitDefinition definition, String key, boolean reentrant) {
+        PermitRequest request = definition.request(key);
+        return reentrant ? request.toBuilder().reentrant().build() : request;
+    }
+
+    /** One for both, for a call in which they have the same key. */
+    PermitOperation and(PermitOperation other) {
+        Duration longer = definition.holdAtLeast().compareTo(other.definition.holdAtLeast()) < 0
+                ? other.definition.holdAtLeast()
+                : definition.holdAtLeast();
+        return new PermitOperation(
+                definition.toBuilder().holdAtLeast(longer).build(),
+                key,
+                answer == null ? other.answer : answer,
+                reentrant || other.reentrant,
+                interruptOnLoss || other.interruptOnLoss,
+                minimumHolds,
+                null);
     }
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {
-        return everyCall != null ? everyCall : definition.request(key.keyFor(target, method, arguments));
+        return everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments), reentrant);
     }
 
     /** The permit as this method holds it. */

@@ -7,7 +7,9 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 
 /** Reads annotations into operations, refusing what cannot work, and defines the permits. */
@@ -16,12 +18,17 @@ final class PermitOperationFactory {
     private final KeyExpressions keys = new KeyExpressions();
     private final AnnotationReader annotations;
     private final ObjectProvider<PermitCatalog> catalog;
+    private final BeanFactory beans;
     private final MinimumHolds minimumHolds;
 
     PermitOperationFactory(
-            AnnotationReader annotations, ObjectProvider<PermitCatalog> catalog, MinimumHolds minimumHolds) {
+            AnnotationReader annotations,
+            ObjectProvider<PermitCatalog> catalog,
+            BeanFactory beans,
+            MinimumHolds minimumHolds) {
         this.annotations = annotations;
         this.catalog = catalog;
+        this.beans = beans;
         this.minimumHolds = minimumHolds;
     }
 
@@ -39,10 +46,24 @@ final class PermitOperationFactory {
         String key = annotations.key(declared);
         KeyTemplate template = keys.parse(key, method, origin);
         PermitDefinition definition = define(declared, key, origin);
-        RejectedAnswer answer = annotation.fallback().isEmpty()
-                ? SkippedCall.of(definition, method)
-                : Fallback.find(annotation.fallback(), method, type, origin);
-        return new PermitOperation(definition, template, answer, annotation.onLoss() == OnLoss.INTERRUPT, minimumHolds);
+        RejectedAnswer answer = answer(annotation.fallback(), definition, method, type, origin);
+        return new PermitOperation(
+                definition,
+                template,
+                answer,
+                annotation.reentrant(),
+                annotation.onLoss() == OnLoss.INTERRUPT,
+                minimumHolds);
+    }
+
+    private @Nullable RejectedAnswer answer(
+            String fallback, PermitDefinition definition, Method method, Class<?> type, String origin) {
+        if (fallback.isEmpty()) {
+            return SkippedCall.of(definition, method);
+        }
+        return BeanFallback.isMeant(fallback)
+                ? BeanFallback.find(fallback, method, beans, origin)
+                : Fallback.find(fallback, fallback, method, type, origin);
     }
 
     private PermitDefinition define(DeclaredPermit declared, String key, String origin) {

@@ -2,6 +2,7 @@ package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.aop.async.ContextCapture;
+import io.github.distributedpermit.aop.async.HoldStrategy;
 import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -36,7 +37,10 @@ public final class PermitOperations {
     /** For the beans of this factory. */
     public PermitOperations(ConfigurableBeanFactory beanFactory) {
         this.factory = new PermitOperationFactory(
-                new AnnotationReader(beanFactory), beanFactory.getBeanProvider(PermitCatalog.class), minimumHolds);
+                new AnnotationReader(beanFactory),
+                beanFactory.getBeanProvider(PermitCatalog.class),
+                beanFactory,
+                minimumHolds);
         this.strategies = new HoldStrategies(new ContextCapture(() ->
                 beanFactory.getBeanProvider(TaskDecorator.class).orderedStream().toList()));
     }
@@ -58,6 +62,7 @@ public final class PermitOperations {
         List<PermitOperation> operations = factory.make(method, type);
         LimitedMethod made = new LimitedMethod(specific, type, operations, strategies.of(specific, type));
         refuseInterruptOfLaterWork(made);
+        refuseJoinOfLaterWork(made);
         byMethod.put(key, made);
         return made;
     }
@@ -69,6 +74,19 @@ public final class PermitOperations {
                     "%s: onLoss = INTERRUPT of @DistributedPermit is for methods that are done when they return"
                             .formatted(made.description()),
                     "Leave it out, and use onLoss or isHeld of Permits.current() in the method");
+        }
+    }
+
+    /** The caller's permit may be returned before the work of such a method ends. */
+    private static void refuseJoinOfLaterWork(LimitedMethod made) {
+        HoldStrategy strategy = made.strategy();
+        if (strategy != null
+                && !strategy.endsWithinTheCaller()
+                && made.operations().stream().anyMatch(PermitOperation::reentrant)) {
+            throw new InvalidPermitException(
+                    "%s: reentrant = true of @DistributedPermit is for methods that are done when they return and for reactive types, since other work may outlive the permit of its caller"
+                            .formatted(made.description()),
+                    "Leave it out, or return a Mono or a Flux");
         }
     }
 

@@ -3,7 +3,6 @@ package io.github.distributedpermit.aop;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.OnReject;
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.PermitRejectedException;
 import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -68,7 +67,7 @@ record SkippedCall(@Nullable Object value) implements RejectedAnswer {
     }
 
     @Override
-    public @Nullable Object answer(Object target, @Nullable Object[] arguments, PermitRejectedException rejected) {
+    public @Nullable Object answer(Object target, @Nullable Object[] arguments, Throwable rejected) {
         if (log.isDebugEnabled()) {
             log.debug("A call was skipped: " + rejected.getMessage());
         }

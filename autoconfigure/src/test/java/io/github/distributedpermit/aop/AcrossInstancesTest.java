@@ -84,6 +84,27 @@ class AcrossInstancesTest {
         assertThat(output).doesNotContain("ERROR").doesNotContain("PermitRejectedException");
     }
 
+    @Test
+    void callsThatNameTheSamePermitsInAnotherOrderDoNotWaitForEachOther(RedisServer server) {
+        ApplicationContextRunner runner = on(server).withBean(Service.class);
+        runner.run(one -> runner.run(other -> {
+            Service here = one.getBean(Service.class);
+            Service elsewhere = other.getBean(Service.class);
+            CompletableFuture.allOf(
+                            CompletableFuture.runAsync(() -> repeat(here::firstAndSecond)),
+                            CompletableFuture.runAsync(() -> repeat(elsewhere::secondAndFirst)))
+                    .get(60, TimeUnit.SECONDS);
+            assertThat(here.calls()).isEqualTo(TICKS);
+            assertThat(elsewhere.calls()).isEqualTo(TICKS);
+        }));
+    }
+
+    private static void repeat(Runnable call) {
+        for (int i = 0; i < TICKS; i++) {
+            call.run();
+        }
+    }
+
     private static ApplicationContextRunner on(RedisServer server) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
@@ -150,6 +171,18 @@ class AcrossInstancesTest {
 
         int calls() {
             return calls.get();
+        }
+
+        @DistributedPermit(key = "across-1", limit = 1)
+        @DistributedPermit(key = "across-2", limit = 1)
+        public void firstAndSecond() {
+            calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "across-2", limit = 1)
+        @DistributedPermit(key = "across-1", limit = 1)
+        public void secondAndFirst() {
+            calls.incrementAndGet();
         }
 
         @DistributedPermit(key = "across", limit = 1)

@@ -10,11 +10,16 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /** An application's own permits, without any limit: writes down what is taken and returned. */
 class RecordingPermits implements Permits {
 
     final List<String> events = new CopyOnWriteArrayList<>();
+    final List<PermitRequest> requests = new CopyOnWriteArrayList<>();
+
+    /** What ends calls instead of a permit. */
+    volatile @Nullable RuntimeException failure;
 
     /** Called with each return. */
     void onRelease(String key) {
@@ -46,7 +51,12 @@ class RecordingPermits implements Permits {
 
         @Override
         public Permit acquire(PermitRequest request) {
+            RuntimeException ended = failure;
+            if (ended != null) {
+                throw ended;
+            }
             events.add("+" + request.key());
+            requests.add(request);
             return new Recorded(name, request);
         }
 
@@ -67,7 +77,10 @@ class RecordingPermits implements Permits {
 
         @Override
         public CompletableFuture<Permit> acquireAsync(PermitRequest request) {
-            return CompletableFuture.completedFuture(acquire(request));
+            RuntimeException ended = failure;
+            return ended == null
+                    ? CompletableFuture.completedFuture(acquire(request))
+                    : CompletableFuture.failedFuture(ended);
         }
     }
 

@@ -15,8 +15,9 @@ import java.lang.annotation.Target;
  * methods and as a meta-annotation; the nearest place wins, a method before its type. The permit is taken outside of a
  * transaction or a cache on the same method.
  *
- * <p>Every call through a proxy takes permits, also a nested one of the same method or key. The advice of an inner proxy
- * passes where a bean is advised twice.
+ * <p>Every call through a proxy takes permits, also a nested one of the same method or key, unless it is
+ * {@link #reentrant()}. The advice of an inner proxy passes where a bean is advised twice. A method with several annotations
+ * takes all of its permits or none, in the order of their keys.
  *
  * <p>Settings under {@code distributed-permit.permits.<name>.*} win over the attributes here. One of the two has to
  * give a limit, or the application does not start.
@@ -74,9 +75,12 @@ public @interface DistributedPermit {
     int permits() default 1;
 
     /**
-     * Name of a method of the same bean that answers instead of a {@link PermitRejectedException}. It has the same
-     * return type and the same parameters, optionally followed by one of type {@link PermitRejectedException}. It runs
-     * without any permit, and without advice of its own. On a type it is for all public methods; those that are the
+     * Name of a method of the same bean that answers instead of a {@link PermitRejectedException}, or {@code bean::method}
+     * for a public method of another bean. It has the same return type and the same parameters, optionally followed by one of
+     * type {@link PermitRejectedException}. With {@link RuntimeException}, {@link Exception} or {@link Throwable} as that
+     * parameter it answers instead of a {@link PermitBackendException} as well. It never answers for what the method itself
+     * throws. It runs without any permit; a method of the same bean without advice of its own, one of another bean
+     * through that bean's proxy. On a type it is for all public methods; those that are the
      * fallback of one of them are not limited, while other methods of its name are, and need a fallback like all others.
      */
     String fallback() default "";
@@ -93,6 +97,14 @@ public @interface DistributedPermit {
      * the method runs.
      */
     String holdAtLeast() default "";
+
+    /**
+     * Whether a call joins the permit of the same key that its caller has by the annotation or by {@link Permits#run} and its
+     * siblings, if that has at least as many permits and is still held: by the thread, and in a method that returns a Reactor
+     * type by the Reactor context of the subscriber. Otherwise every call takes a permit of its own. Not for methods that
+     * return a future or an asynchronous type of Spring MVC, whose work may outlive that of the caller.
+     */
+    boolean reentrant() default false;
 
     /**
      * Takes a method out of the limit of its annotated type or of an interface. Has no effect on a method that carries

@@ -35,6 +35,28 @@ public final class PermitContext {
         return Optional.empty();
     }
 
+    /**
+     * The permit of the request's key that the current thread has already, for a call that joins it: with at least as many
+     * permits, and still held. Releasing it leaves it with its owner. {@code null} if there is none.
+     */
+    public static @Nullable Permit join(PermitRequest request) {
+        return join(request, OF_THREAD.get());
+    }
+
+    /** The same among these permits. */
+    public static @Nullable Permit join(PermitRequest request, Iterable<Permit> owned) {
+        for (Permit permit : owned) {
+            if (canJoin(permit, request)) {
+                return new JoinedPermit(permit);
+            }
+        }
+        return null;
+    }
+
+    private static boolean canJoin(Permit permit, PermitRequest request) {
+        return permit.key().equals(request.key()) && permit.permits() >= request.permits() && permit.isHeld();
+    }
+
     /** Opens a scope on the current thread, within those that are open. */
     public static Scope open() {
         return new Scope(OF_THREAD.get());
@@ -66,7 +88,7 @@ public final class PermitContext {
             int permits = 0;
             if (!ofThread.isEmpty()) { // most calls are not nested, and need no iterator
                 for (Permit permit : ofThread) {
-                    permits += permit.key().equals(key) ? permit.permits() : 0;
+                    permits += permit.key().equals(key) && !(permit instanceof JoinedPermit) ? permit.permits() : 0;
                 }
             }
             return permits;

@@ -17,12 +17,16 @@ public final class PermitRequest {
     private final int permits;
     private final boolean block;
     private final @Nullable Duration timeout;
+    private final @Nullable String name;
+    private final boolean reentrant;
 
     private PermitRequest(Builder builder) {
         this.key = builder.key;
         this.permits = builder.permits;
         this.block = builder.block;
         this.timeout = builder.timeout;
+        this.name = builder.name;
+        this.reentrant = builder.reentrant;
     }
 
     /** One permit, waiting for ever. */
@@ -51,6 +55,8 @@ public final class PermitRequest {
         builder.permits = permits;
         builder.block = block;
         builder.timeout = timeout;
+        builder.name = name;
+        builder.reentrant = reentrant;
         return builder;
     }
 
@@ -74,6 +80,39 @@ public final class PermitRequest {
         return timeout;
     }
 
+    /** The permit's name, {@code null} if the one who uses the request says it. */
+    public @Nullable String name() {
+        return name;
+    }
+
+    /** Whether the call joins a permit of the same key that an outer call of its thread holds. */
+    public boolean reentrant() {
+        return reentrant;
+    }
+
+    /**
+     * One request for what this and the other one ask for: the permits of both, or the larger number of them if one of the
+     * two is reentrant; without waiting if one of the two does not wait, and with the shorter time-out. It has the name of
+     * this one.
+     *
+     * @throws IllegalArgumentException if the other one is for another key
+     */
+    public PermitRequest and(PermitRequest other) {
+        if (!key.equals(other.key)) {
+            throw new IllegalArgumentException("Only requests for the same key can be put together");
+        }
+        Builder both = toBuilder();
+        both.reentrant = reentrant || other.reentrant;
+        both.permits = both.reentrant
+                ? Math.max(permits, other.permits)
+                : (int) Math.min(Integer.MAX_VALUE, (long) permits + other.permits);
+        if (timeout == null || (other.timeout != null && other.timeout.compareTo(timeout) < 0)) {
+            both.timeout = other.timeout;
+        }
+        both.name = name == null ? other.name : name;
+        return block && other.block ? both.build() : both.withoutWaiting().build();
+    }
+
     /** The same for this many permits. */
     public PermitRequest withPermits(int permits) {
         return toBuilder().permits(permits).build();
@@ -95,17 +134,26 @@ public final class PermitRequest {
                 && key.equals(that.key)
                 && permits == that.permits
                 && block == that.block
-                && Objects.equals(timeout, that.timeout);
+                && reentrant == that.reentrant
+                && Objects.equals(timeout, that.timeout)
+                && Objects.equals(name, that.name);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(key, permits, block, timeout);
+        return Objects.hash(key, permits, block, timeout, name, reentrant);
     }
 
     @Override
     public String toString() {
-        return "PermitRequest[key=%s, permits=%d, block=%s, timeout=%s]".formatted(key, permits, block, timeout);
+        return "PermitRequest[%skey=%s, permits=%d, block=%s, timeout=%s%s]"
+                .formatted(
+                        name == null ? "" : "name=" + name + ", ",
+                        key,
+                        permits,
+                        block,
+                        timeout,
+                        reentrant ? ", reentrant" : "");
     }
 
     /** Collects the values of a {@link PermitRequest}, and checks each of them. Not thread-safe. */
@@ -115,6 +163,8 @@ public final class PermitRequest {
         private int permits = 1;
         private boolean block = true;
         private @Nullable Duration timeout;
+        private @Nullable String name;
+        private boolean reentrant;
 
         private Builder(String key) {
             this.key = key;
@@ -144,6 +194,27 @@ public final class PermitRequest {
             }
             this.block = true;
             this.timeout = timeout;
+            return this;
+        }
+
+        /**
+         * The permit's name, as in settings and metrics. Default: the key in {@link Permits#acquireAll}. The methods of
+         * {@link NamedPermits} have a name, and refuse another one here.
+         */
+        public Builder name(String name) {
+            this.name = name;
+            return this;
+        }
+
+        /**
+         * Joins the permit of the same key that the current thread has already by a limited method or by
+         * {@link Permits#run} and its siblings, if that has at least as many permits and is still held. The joined permit
+         * is not given back by its release, and is not held any more when the outer work ends: so it must not outlive that.
+         * Otherwise the call takes a permit of its own. Without effect in {@link NamedPermits#acquireAsync}, whose permit
+         * may outlive the work of the current thread.
+         */
+        public Builder reentrant() {
+            this.reentrant = true;
             return this;
         }
 

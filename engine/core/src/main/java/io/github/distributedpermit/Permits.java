@@ -1,6 +1,8 @@
 package io.github.distributedpermit;
 
+import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -61,6 +63,37 @@ public interface Permits {
     default Optional<Permit> tryAcquire(String name, Duration timeout) throws InterruptedException {
         return named(name)
                 .tryAcquire(PermitRequest.builder(name).timeout(timeout).build());
+    }
+
+    /**
+     * Waits for the permits of several keys, all or nothing: if it does not get one of them, it gives back the others before
+     * it throws. They are taken one after the other in the order of their keys, as those of methods with several annotations
+     * are. So calls of this kind never wait for each other, in whatever order they name the keys, but a call that holds a
+     * permit already and waits for several others may. Requests for the same key are put together, see
+     * {@link PermitRequest#and}. A time-out counts from the beginning of the whole call.
+     *
+     * @param requests for keys whose name is that of the request, else the key itself
+     * @throws PermitRejectedException if there was no permit of one key
+     * @throws PermitBackendException if the store failed
+     * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
+     */
+    default PermitGroup acquireAll(Collection<PermitRequest> requests) throws InterruptedException {
+        return AllOrNothing.acquire(this, requests);
+    }
+
+    /**
+     * As {@link #acquireAll}, and empty where that would say that the limit is reached or that the time-out passed. With
+     * requests that do not wait it takes the permits only if all of them are free now.
+     */
+    default Optional<PermitGroup> tryAcquireAll(Collection<PermitRequest> requests) throws InterruptedException {
+        try {
+            return Optional.of(acquireAll(requests));
+        } catch (PermitRejectedException e) {
+            if (e.reason() == Reason.LIMIT_REACHED || e.reason() == Reason.TIMED_OUT) {
+                return Optional.empty();
+            }
+            throw e;
+        }
     }
 
     /**

@@ -3,8 +3,6 @@ package io.github.distributedpermit.aop.async;
 import io.github.distributedpermit.Permit;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Acquisition extends CompletableFuture<PermitBundle> {
 
-    private final List<Step> steps;
+    private final List<? extends Step> steps;
     private final PermitBundle taken = new PermitBundle();
     private volatile @Nullable CompletableFuture<Permit> current;
     private volatile int step;
 
-    private Acquisition(List<Step> steps) {
+    private Acquisition(List<? extends Step> steps) {
         this.steps = steps;
     }
 
@@ -28,31 +26,57 @@ public final class Acquisition extends CompletableFuture<PermitBundle> {
      *
      * @param steps one for each permit
      */
-    public static Acquisition start(List<Step> steps) {
+    public static Acquisition start(List<? extends Step> steps) {
         Acquisition acquisition = new Acquisition(steps);
         acquisition.takeNext(0);
         return acquisition;
     }
 
-    /** The index of the step that was the last to begin; the one that failed, after a failure. */
-    public int step() {
-        return step;
+    /** One that could not begin. */
+    public static Acquisition failed(Throwable failure) {
+        Acquisition acquisition = new Acquisition(List.of());
+        acquisition.completeExceptionally(failure);
+        return acquisition;
     }
 
     /**
-     * Takes one permit.
+     * Answers the call after a failure.
      *
-     * @param begin begins to acquire it
-     * @param held what is held and released in its place
+     * @return what the fallback of the step returned that failed
+     * @throws Throwable the failure itself if no fallback answers it, or what the fallback threw
      */
-    public record Step(Supplier<CompletableFuture<Permit>> begin, UnaryOperator<Permit> held) {}
+    @Nullable
+    Object answer(Throwable failure) throws Throwable {
+        if (steps.isEmpty()) {
+            throw failure;
+        }
+        return steps.get(step).answer(failure);
+    }
+
+    /** Takes one permit. */
+    public interface Step {
+
+        /** Begins to acquire it. */
+        CompletableFuture<Permit> begin();
+
+        /** What is held and released in its place. */
+        Permit held(Permit permit);
+
+        /**
+         * Answers the call if this permit could not be taken.
+         *
+         * @throws Throwable the failure if it has no answer
+         */
+        @Nullable
+        Object answer(Throwable failure) throws Throwable;
+    }
 
     private void takeNext(int first) {
         for (int i = first; i < steps.size(); i++) {
             step = i;
             CompletableFuture<Permit> call;
             try {
-                call = steps.get(i).begin().get();
+                call = steps.get(i).begin();
             } catch (RuntimeException | Error e) {
                 fail(e);
                 return;
@@ -66,7 +90,7 @@ public final class Acquisition extends CompletableFuture<PermitBundle> {
                 }
                 return;
             }
-            if (!taken.add(steps.get(i).held().apply(call.join()))) {
+            if (!taken.add(steps.get(i).held(call.join()))) {
                 return; // cancelled
             }
         }
@@ -78,7 +102,7 @@ public final class Acquisition extends CompletableFuture<PermitBundle> {
     private void ended(@Nullable Permit permit, @Nullable Throwable failure, int following) {
         if (failure != null) {
             fail(failure);
-        } else if (permit != null && taken.add(steps.get(following - 1).held().apply(permit))) {
+        } else if (permit != null && taken.add(steps.get(following - 1).held(permit))) {
             takeNext(following);
         }
     }

@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
 public final class CallableHold implements HoldStrategy {
 
     @Override
+    public boolean endsWithinTheCaller() {
+        return true;
+    }
+
+    @Override
     public @Nullable Object invoke(LimitedCall call) throws Throwable {
         Object returned = call.proceed();
         return returned == null ? null : new LimitedTask(call, (Callable<?>) returned);

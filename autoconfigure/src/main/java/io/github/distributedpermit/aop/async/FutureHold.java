@@ -16,7 +16,7 @@ public final class FutureHold implements HoldStrategy {
 
     @Override
     public Object invoke(LimitedCall call) {
-        Acquisition acquisition = call.acquire();
+        Acquisition acquisition = call.acquire(null);
         HeldFuture result = new HeldFuture(call, acquisition);
         Continuation.follow(acquisition, result::decided, contexts, null);
         return result;

@@ -63,8 +63,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     private @Nullable Object answer(@Nullable Throwable failure) throws Throwable {
-        return call.answer(
-                acquisition, Objects.requireNonNull(failure, "an acquisition ends with permits or a failure"));
+        return acquisition.answer(Objects.requireNonNull(failure, "an acquisition ends with permits or a failure"));
     }
 
     private void end(@Nullable PermitBundle permits, @Nullable Object value, @Nullable Throwable error) {

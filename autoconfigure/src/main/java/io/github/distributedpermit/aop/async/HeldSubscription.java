@@ -40,12 +40,23 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         if (cancelled) {
             return;
         }
-        Acquisition started = publisher.call().acquire();
+        Acquisition started = publisher.call().acquire(outer());
         acquisition = started;
         Continuation.follow(started, this::decided, publisher.contexts(), context);
         if (cancelled) {
             started.cancel(false); // it was cancelled before the acquisition was known
         }
+    }
+
+    /** What the subscriber holds. */
+    @Nullable
+    PermitBundle outer() {
+        return null;
+    }
+
+    /** What this subscription holds; {@code null} before that. */
+    final @Nullable PermitBundle permits() {
+        return permits;
     }
 
     private void decided(@Nullable PermitBundle taken, @Nullable Throwable failure) {
@@ -74,7 +85,7 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         if (failed == null) {
             throw reason;
         }
-        return publisher.answered().get(publisher.call().answer(failed, reason));
+        return publisher.answered().get(failed.answer(reason));
     }
 
     @Override

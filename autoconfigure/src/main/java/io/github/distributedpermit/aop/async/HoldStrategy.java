@@ -14,4 +14,9 @@ public interface HoldStrategy {
      */
     @Nullable
     Object invoke(LimitedCall call) throws Throwable;
+
+    /** Whether the work ends within that of the caller, so that it may join the caller's permit. */
+    default boolean endsWithinTheCaller() {
+        return false;
+    }
 }

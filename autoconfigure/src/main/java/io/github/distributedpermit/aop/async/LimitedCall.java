@@ -12,17 +12,12 @@ public interface LimitedCall {
     @Nullable
     Object proceed() throws Throwable;
 
-    /** Begins to take the permits without blocking the thread. Never throws; the acquisition ends with what failed. */
-    Acquisition acquire();
-
     /**
-     * Answers a call whose acquisition failed.
+     * Begins to take the permits without blocking the thread. Never throws; the acquisition ends with what failed.
      *
-     * @return what the fallback returned
-     * @throws Throwable the failure itself if no fallback answers it, or what the fallback threw
+     * @param outer what the caller holds, for permits that join one of these
      */
-    @Nullable
-    Object answer(Acquisition acquisition, Throwable failure) throws Throwable;
+    Acquisition acquire(@Nullable PermitBundle outer);
 
     /**
      * Takes the permits on the calling thread, which waits, and does the work with them. They are released when the work

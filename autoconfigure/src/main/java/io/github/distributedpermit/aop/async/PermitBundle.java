@@ -2,6 +2,7 @@ package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
+import io.github.distributedpermit.PermitRequest;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.commons.logging.Log;
@@ -15,6 +16,9 @@ public final class PermitBundle {
 
     /** {@code null} once they are released. */
     private @Nullable List<Permit> permits = new ArrayList<>(2);
+
+    /** What an outer call holds around these. */
+    private volatile @Nullable PermitBundle outer;
 
     /** Takes charge of a permit. Of a bundle that was released before, the permit is released at once. */
     public boolean add(Permit permit) {
@@ -56,6 +60,22 @@ public final class PermitBundle {
 
         @Nullable
         T call() throws Throwable;
+    }
+
+    /** These permits, with those of an outer call around them. */
+    PermitBundle within(@Nullable PermitBundle around) {
+        outer = around;
+        return this;
+    }
+
+    /** The permit of the request's key among these or those around, for a call that joins it; {@code null} if there is none. */
+    public @Nullable Permit join(PermitRequest request) {
+        Permit own;
+        synchronized (this) {
+            own = permits == null ? null : PermitContext.join(request, permits);
+        }
+        PermitBundle around = outer;
+        return own == null && around != null ? around.join(request) : own;
     }
 
     /** Releases all, the last one first. Never throws, and has no effect the second time. */

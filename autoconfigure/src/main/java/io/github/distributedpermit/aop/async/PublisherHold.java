@@ -20,6 +20,11 @@ public final class PublisherHold implements HoldStrategy {
     }
 
     @Override
+    public boolean endsWithinTheCaller() {
+        return true;
+    }
+
+    @Override
     public Object invoke(LimitedCall call) {
         return limited(call, call::proceed, returned -> returned);
     }

@@ -21,6 +21,11 @@ public final class EntityPublisherHold implements HoldStrategy {
     }
 
     @Override
+    public boolean endsWithinTheCaller() {
+        return true;
+    }
+
+    @Override
     public @Nullable Object invoke(LimitedCall call) throws Throwable {
         Object returned = call.proceed();
         if (!(returned instanceof HttpEntity<?> answer) || answer.getBody() == null) {

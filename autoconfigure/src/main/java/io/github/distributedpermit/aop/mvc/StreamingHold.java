@@ -18,6 +18,11 @@ import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBo
 public final class StreamingHold implements HoldStrategy {
 
     @Override
+    public boolean endsWithinTheCaller() {
+        return true;
+    }
+
+    @Override
     public @Nullable Object invoke(LimitedCall call) throws Throwable {
         Object returned = call.proceed();
         if (returned instanceof StreamingResponseBody body) {

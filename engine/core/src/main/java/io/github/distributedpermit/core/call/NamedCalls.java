@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.call;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
@@ -74,6 +75,10 @@ public final class NamedCalls implements NamedPermits {
             throw new InterruptedException("Interrupted before waiting for permit '%s', key '%s'"
                     .formatted(LogSafe.escape(stats.name()), LogSafe.escape(request.key())));
         }
+        Permit own = request.reentrant() ? PermitContext.join(request) : null;
+        if (own != null) {
+            return own;
+        }
         long now = registry.now();
         Grant idle = idle(request, now);
         if (idle != null) {
@@ -88,6 +93,10 @@ public final class NamedCalls implements NamedPermits {
     public Permit acquireUninterruptibly(PermitRequest asked) {
         check(asked);
         PermitRequest request = normal(asked);
+        Permit own = request.reentrant() ? PermitContext.join(request) : null;
+        if (own != null) {
+            return own;
+        }
         long now = registry.now();
         Grant idle = idle(request, now);
         if (idle != null) {
@@ -183,6 +192,14 @@ public final class NamedCalls implements NamedPermits {
         if (request.permits() > stats.policy.limit()) {
             throw new IllegalArgumentException("A call of permit '%s' asks for %d permits, but its limit is %d"
                     .formatted(stats.name(), request.permits(), stats.policy.limit()));
+        }
+        if (request.name() != null && !request.name().equals(stats.name())) {
+            throw new IllegalArgumentException(
+                    "A request for permit '%s' was given to the permits of '%s'; leave out its name, or use named(\"%s\")"
+                            .formatted(
+                                    LogSafe.escape(request.name()),
+                                    LogSafe.escape(stats.name()),
+                                    LogSafe.escape(request.name())));
         }
     }
 }

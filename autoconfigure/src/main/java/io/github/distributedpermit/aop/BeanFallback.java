@@ -1,0 +1,74 @@
+package io.github.distributedpermit.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+
+/**
+ * Answers a call that got no permit with a method of another bean, called through its proxy. The bean is made when it is first
+ * needed, so that it may depend on the limited one. Thread-safe.
+ */
+final class BeanFallback implements RejectedAnswer {
+
+    private static final String SEPARATOR = "::";
+
+    private final BeanFactory beans;
+    private final String bean;
+    private final Fallback fallback;
+
+    private BeanFallback(BeanFactory beans, String bean, Fallback fallback) {
+        this.beans = beans;
+        this.bean = bean;
+        this.fallback = fallback;
+    }
+
+    /** Whether the annotation means a method of another bean. */
+    static boolean isMeant(String said) {
+        return said.contains(SEPARATOR);
+    }
+
+    /**
+     * The method of the bean that answers for the limited one.
+     *
+     * @param said {@code bean::method}
+     * @throws InvalidPermitException if there is no such bean or method
+     */
+    static BeanFallback find(String said, Method limited, BeanFactory beans, String origin) {
+        int separator = said.indexOf(SEPARATOR);
+        String bean = said.substring(0, separator).strip();
+        String method = said.substring(separator + SEPARATOR.length()).strip();
+        if (bean.isEmpty() || method.isEmpty() || method.contains(":")) {
+            throw new InvalidPermitException(
+                    "%s: fallback '%s' is neither the name of a method nor bean::method".formatted(origin, said),
+                    "Give the name of a bean and of one of its public methods, such as 'reports::cached'");
+        }
+        Class<?> type = beans.containsBean(bean) ? beans.getType(bean) : null;
+        if (type == null) {
+            throw new InvalidPermitException(
+                    "%s: fallback '%s' means a bean named '%s', which does not exist".formatted(origin, said, bean),
+                    "Define it, correct its name, or leave out '%s::' for a method of the same bean".formatted(bean));
+        }
+        Fallback found = Fallback.find(method, said, limited, type, origin);
+        if (!Modifier.isPublic(found.method().getModifiers())) {
+            throw new InvalidPermitException(
+                    "%s: fallback '%s' means %s of %s, which is not public"
+                            .formatted(origin, said, DeclaredPermit.signature(found.method()), type.getName()),
+                    "Make the method public, since it is called through the proxy of its bean");
+        }
+        return new BeanFallback(beans, bean, found);
+    }
+
+    @Override
+    public boolean answers(Throwable failure) {
+        return fallback.answers(failure);
+    }
+
+    @Override
+    public @Nullable Object answer(Object target, @Nullable Object[] arguments, Throwable failure) throws Throwable {
+        Object other = beans.getBean(bean);
+        Method invocable = AopUtils.selectInvocableMethod(fallback.method(), other.getClass());
+        return fallback.call(other, invocable, arguments, failure);
+    }
+}

@@ -1,0 +1,62 @@
+package io.github.distributedpermit;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A permit that an outer call holds, as an inner call sees it that has joined it: its release leaves the permit with the outer
+ * call. Thread-safe.
+ */
+final class JoinedPermit implements Permit {
+
+    private final Permit outer;
+    private final AtomicBoolean released = new AtomicBoolean();
+
+    JoinedPermit(Permit outer) {
+        this.outer = outer;
+    }
+
+    @Override
+    public String name() {
+        return outer.name();
+    }
+
+    @Override
+    public String key() {
+        return outer.key();
+    }
+
+    @Override
+    public int permits() {
+        return outer.permits();
+    }
+
+    @Override
+    public PermitToken token() {
+        return outer.token();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return !released.get() && outer.isHeld();
+    }
+
+    @Override
+    public void onLoss(Runnable listener) {
+        outer.onLoss(() -> {
+            if (!released.get()) {
+                listener.run();
+            }
+        });
+    }
+
+    @Override
+    public boolean release() {
+        boolean held = outer.isHeld();
+        return released.compareAndSet(false, true) && held;
+    }
+
+    @Override
+    public String toString() {
+        return "Joined" + outer;
+    }
+}

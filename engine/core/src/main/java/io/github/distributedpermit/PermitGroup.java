@@ -1,0 +1,45 @@
+package io.github.distributedpermit;
+
+import java.util.List;
+
+/**
+ * The permits of several keys that one call of {@link Permits#acquireAll} took together. Safe for use by several threads; the
+ * thread that releases need not be the one that acquired.
+ */
+public final class PermitGroup implements AutoCloseable {
+
+    private final List<Permit> permits;
+
+    PermitGroup(List<Permit> permits) {
+        this.permits = List.copyOf(permits);
+    }
+
+    /** One permit for each key, in the order of the keys, in which they were taken. */
+    public List<Permit> permits() {
+        return permits;
+    }
+
+    /** Whether all of them are still validly held, see {@link Permit#isHeld()}. */
+    public boolean isHeld() {
+        return permits.stream().allMatch(Permit::isHeld);
+    }
+
+    /**
+     * Gives all of them back, the last one first, see {@link Permit#release()}. Idempotent.
+     *
+     * @return whether all of them were validly held until now, and this call gave them back
+     */
+    public boolean release() {
+        boolean held = true;
+        for (int i = permits.size() - 1; i >= 0; i--) {
+            held &= permits.get(i).release();
+        }
+        return held;
+    }
+
+    /** The same as {@link #release()}, without the answer. */
+    @Override
+    public void close() {
+        release();
+    }
+}
