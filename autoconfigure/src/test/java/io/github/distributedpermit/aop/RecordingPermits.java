@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** An application's own permits, without any limit: writes down what is taken and returned. */
@@ -17,6 +18,8 @@ class RecordingPermits implements Permits {
 
     final List<String> events = new CopyOnWriteArrayList<>();
     final List<PermitRequest> requests = new CopyOnWriteArrayList<>();
+    final List<String> threads = new CopyOnWriteArrayList<>();
+    final AtomicInteger asked = new AtomicInteger();
 
     /** What ends calls instead of a permit. */
     volatile @Nullable RuntimeException failure;
@@ -51,12 +54,14 @@ class RecordingPermits implements Permits {
 
         @Override
         public Permit acquire(PermitRequest request) {
+            asked.incrementAndGet();
             RuntimeException ended = failure;
             if (ended != null) {
                 throw ended;
             }
             events.add("+" + request.key());
             requests.add(request);
+            threads.add(Thread.currentThread().getName());
             return new Recorded(name, request);
         }
 
