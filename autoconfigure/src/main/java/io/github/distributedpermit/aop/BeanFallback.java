@@ -29,6 +29,11 @@ final class BeanFallback implements RejectedAnswer {
         return said.contains(SEPARATOR);
     }
 
+    /** The name of the bean that is meant. */
+    static String beanName(String said) {
+        return said.substring(0, said.indexOf(SEPARATOR)).strip();
+    }
+
     /**
      * The method of the bean that answers for the limited one.
      *
@@ -37,7 +42,7 @@ final class BeanFallback implements RejectedAnswer {
      */
     static BeanFallback find(String said, Method limited, BeanFactory beans, String origin) {
         int separator = said.indexOf(SEPARATOR);
-        String bean = said.substring(0, separator).strip();
+        String bean = beanName(said);
         String method = said.substring(separator + SEPARATOR.length()).strip();
         if (bean.isEmpty() || method.isEmpty() || method.contains(":")) {
             throw new InvalidPermitException(

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitInterruptedException;
@@ -17,6 +18,7 @@ final class PermitAcquirer {
 
     private final Supplier<Permits> permits;
     private final NestedCalls nestedCalls = new NestedCalls();
+    private final MockedPermits mocks = new MockedPermits();
     private final NonBlockingThreads nonBlocking = new NonBlockingThreads();
 
     PermitAcquirer(Supplier<Permits> permits) {
@@ -77,7 +79,7 @@ final class PermitAcquirer {
         List<PermitStep> steps;
         try {
             steps = PlannedPermit.of(limited, target, arguments).stream()
-                    .map(planned -> new PermitStep(planned, permits.get(), outer, target, arguments))
+                    .map(planned -> new PermitStep(planned, permits.get(), mocks, outer, target, arguments))
                     .toList();
         } catch (RuntimeException | Error e) {
             return Acquisition.failed(e);
@@ -88,7 +90,9 @@ final class PermitAcquirer {
     private Permit acquire(PermitOperation operation, PermitRequest request, LimitedMethod limited)
             throws InterruptedException {
         try {
-            return permits.get().named(operation.definition().name()).acquire(request);
+            NamedPermits named = permits.get().named(operation.definition().name());
+            Permit permit = named == null ? null : named.acquire(request);
+            return permit == null ? mocks.instead(operation, request) : permit;
         } catch (InterruptedException e) {
             if (limited.interruptible()) {
                 throw e;

@@ -4,6 +4,7 @@ import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.HoldStrategy;
 import io.github.distributedpermit.aop.async.MinimumHolds;
+import io.github.distributedpermit.spi.TimeSource;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +14,13 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The permits of every limited method, checked and defined once, then cached. Thread-safe. Knows the bean factory but
@@ -27,7 +30,7 @@ public final class PermitOperations {
 
     private static final Log log = LogFactory.getLog(PermitOperations.class);
 
-    private final MinimumHolds minimumHolds = new MinimumHolds();
+    private final MinimumHolds minimumHolds;
     private final PermitOperationFactory factory;
     private final HoldStrategies strategies;
     private final Map<BeanMethod, LimitedMethod> byMethod = new ConcurrentHashMap<>();
@@ -36,6 +39,8 @@ public final class PermitOperations {
 
     /** For the beans of this factory. */
     public PermitOperations(ConfigurableBeanFactory beanFactory) {
+        ObjectProvider<TimeSource> time = beanFactory.getBeanProvider(TimeSource.class);
+        this.minimumHolds = new MinimumHolds(SingletonSupplier.of(() -> time.getIfAvailable(() -> TimeSource.SYSTEM)));
         this.factory = new PermitOperationFactory(
                 new AnnotationReader(beanFactory),
                 beanFactory.getBeanProvider(PermitCatalog.class),
@@ -135,14 +140,18 @@ public final class PermitOperations {
 
     /** Looked up for every bean by the check and again by the pointcut, so remembered. */
     private Set<Method> limitedMethods(Class<?> type) {
+        return PermitAnnotations.mayBeOn(type)
+                ? limited.computeIfAbsent(type, PermitOperations::findLimitedMethods)
+                : Set.of();
+    }
+
+    /** The limited methods of a class. */
+    static Set<Method> findLimitedMethods(Class<?> type) {
         if (!PermitAnnotations.mayBeOn(type)) {
             return Set.of();
         }
-        return limited.computeIfAbsent(
-                type,
-                each -> MethodIntrospector.selectMethods(
-                        each,
-                        (Method method) -> !PermitAnnotations.of(method, each).isEmpty()));
+        return MethodIntrospector.selectMethods(
+                type, (Method method) -> !PermitAnnotations.of(method, type).isEmpty());
     }
 
     /** A method as called on beans of a class; a proxy always comes with the same object, which is then not looked into. */

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.async.Acquisition;
@@ -12,6 +13,7 @@ final class PermitStep implements Acquisition.Step {
 
     private final PlannedPermit planned;
     private final Permits permits;
+    private final MockedPermits mocks;
     private final @Nullable PermitBundle outer;
     private final Object target;
     private final @Nullable Object[] arguments;
@@ -19,11 +21,13 @@ final class PermitStep implements Acquisition.Step {
     PermitStep(
             PlannedPermit planned,
             Permits permits,
+            MockedPermits mocks,
             @Nullable PermitBundle outer,
             Object target,
             @Nullable Object[] arguments) {
         this.planned = planned;
         this.permits = permits;
+        this.mocks = mocks;
         this.outer = outer;
         this.target = target;
         this.arguments = arguments;
@@ -32,9 +36,15 @@ final class PermitStep implements Acquisition.Step {
     @Override
     public CompletableFuture<Permit> begin() {
         Permit joined = outer != null && planned.request().reentrant() ? outer.join(planned.request()) : null;
-        return joined != null
-                ? CompletableFuture.completedFuture(joined)
-                : permits.named(planned.operation().definition().name()).acquireAsync(planned.request());
+        return joined != null ? CompletableFuture.completedFuture(joined) : acquire();
+    }
+
+    private CompletableFuture<Permit> acquire() {
+        NamedPermits named = permits.named(planned.operation().definition().name());
+        CompletableFuture<Permit> call = named == null ? null : named.acquireAsync(planned.request());
+        return call == null
+                ? CompletableFuture.completedFuture(mocks.instead(planned.operation(), planned.request()))
+                : call;
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.TimeSource;
 import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -28,6 +29,9 @@ import org.springframework.core.env.Environment;
 /**
  * Auto-configuration of {@link DistributedPermit}: the backend, the engine behind {@link Permits}, the advice, and an
  * orderly shutdown. A bean of type {@link PermitBackend} of the application wins over the backends that come with it.
+ *
+ * <p>What follows from the engine does without it, since a test may have put a mock of {@link Permits} in its place after
+ * the conditions were evaluated.
  */
 @AutoConfiguration(
         afterName = {
@@ -79,9 +83,12 @@ public final class DistributedPermitAutoConfiguration {
             Member member,
             ObjectProvider<PermitObserver> observers,
             PermitThreads threads,
+            ObjectProvider<TimeSource> time,
             ConfigurableEnvironment environment) {
+        new FrozenSettings(environment).checkEnabled(backend);
         SettingsReader settings = new SettingsReader(properties);
         PermitPropertyScan scan = new PermitPropertyScan(environment);
+        TimeSource replaced = time.getIfAvailable();
         new SettingsWarnings(environment).check(scan);
         return new PermitEngine(
                 backend,
@@ -89,8 +96,8 @@ public final class DistributedPermitAutoConfiguration {
                 settings.core(),
                 settings.named(new NamedSettingsReader(environment, scan).read(properties.permits())),
                 CompositePermitObserver.of(observers.orderedStream().toList()),
-                System::nanoTime,
-                threads.scheduler(),
+                replaced == null ? System::nanoTime : replaced::nanoTime,
+                threads.scheduler(replaced),
                 threads.continuations(),
                 threads.notices());
     }
@@ -98,22 +105,25 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     UnusedSettingsWarning distributedPermitUnusedSettingsWarning(
-            PermitEngine engine, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
-        return new UnusedSettingsWarning(engine, operations, beanFactory);
+            ObjectProvider<PermitEngine> engine,
+            PermitOperations operations,
+            ConfigurableListableBeanFactory beanFactory) {
+        return new UnusedSettingsWarning(engine.getIfAvailable(), operations, beanFactory);
     }
 
     // the engine of a parent outlives this context
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
-    RejectWaitersOnStop distributedPermitLineClosing(PermitEngine engine) {
-        return new RejectWaitersOnStop(engine);
+    RejectWaitersOnStop distributedPermitLineClosing(ObjectProvider<PermitEngine> engine) {
+        return new RejectWaitersOnStop(engine.getIfAvailable());
     }
 
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     StoreMembership distributedPermitStoreMembership(
-            PermitEngine engine, DistributedPermitProperties properties, PermitThreads threads) {
-        Optional<StoreProbe> probe = properties.failFast()
+            ObjectProvider<PermitEngine> engines, DistributedPermitProperties properties, PermitThreads threads) {
+        PermitEngine engine = engines.getIfAvailable();
+        Optional<StoreProbe> probe = engine != null && properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
                 : Optional.empty();
         return new StoreMembership(engine, probe, threads.leaving());

@@ -5,6 +5,9 @@ import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -23,7 +26,15 @@ public final class DistributedPermitHealthAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "distributedPermitHealthIndicator")
     PermitHealthIndicator distributedPermitHealthIndicator(
-            PermitEngine engine, PermitBackend backend, Member member, DistributedPermitProperties properties) {
+            ObjectProvider<PermitEngine> engines,
+            PermitBackend backend,
+            Member member,
+            DistributedPermitProperties properties) {
+        PermitEngine engine = engines.getIfAvailable();
+        if (engine == null) { // a test has put a mock of Permits in its place, which uses no store
+            StoreProbe none = new StoreProbe(() -> CompletableFuture.completedStage(null), properties.commandTimeout());
+            return new PermitHealthIndicator(none, backend.name(), member, Optional::empty);
+        }
         return new PermitHealthIndicator(
                 new StoreProbe(engine::probe, properties.commandTimeout()), backend.name(), member, engine::problem);
     }

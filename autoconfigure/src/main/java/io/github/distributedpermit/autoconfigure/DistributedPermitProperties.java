@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings under {@code distributed-permit}.
  *
- * @param enabled Whether permits are taken at all. When false, annotated methods run without a limit and there is no
- *     Permits bean.
+ * @param enabled Whether permits are taken at all. When false, annotated methods run without a limit, and so does code that
+ *     uses the Permits bean.
  * @param backend Store of the permits. By default the only one whose client is on the classpath; 'local' has to be asked
  *     for.
  * @param keyPrefix What the names of all keys in the store begin with. Applications with the same prefix and store share

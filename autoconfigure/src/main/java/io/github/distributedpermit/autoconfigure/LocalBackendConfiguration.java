@@ -2,6 +2,8 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.TimeSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -13,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
 class LocalBackendConfiguration {
 
     @Bean
-    LocalPermitBackend localPermitBackend() {
-        return new LocalPermitBackend();
+    LocalPermitBackend localPermitBackend(ObjectProvider<TimeSource> time) {
+        return new LocalPermitBackend(time.getIfAvailable(() -> TimeSource.SYSTEM)::nanoTime);
     }
 }

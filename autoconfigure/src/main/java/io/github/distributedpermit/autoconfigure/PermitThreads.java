@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.spi.TimeSource;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -43,7 +44,14 @@ final class PermitThreads implements AutoCloseable {
         timers.prestartAllCoreThreads();
     }
 
-    Scheduler scheduler() {
+    /** Schedules on threads of the library, or on the time of a test. */
+    Scheduler scheduler(@Nullable TimeSource replaced) {
+        if (replaced != null) {
+            return (task, delayNanos) -> {
+                Runnable cancel = replaced.schedule(task, delayNanos);
+                return cancel::run;
+            };
+        }
         return (task, delayNanos) -> {
             Future<?> scheduled = timers.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
             return () -> scheduled.cancel(false);

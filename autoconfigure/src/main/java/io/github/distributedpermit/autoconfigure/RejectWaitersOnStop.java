@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.engine.PermitEngine;
+import org.jspecify.annotations.Nullable;
 
 /**
  * First step of the shutdown, before the web server drains its requests: waiting calls are rejected at once, so that they do
@@ -8,15 +9,17 @@ import io.github.distributedpermit.core.engine.PermitEngine;
  */
 final class RejectWaitersOnStop extends SingleUseLifecycle {
 
-    private final PermitEngine engine;
+    private final @Nullable PermitEngine engine;
 
-    RejectWaitersOnStop(PermitEngine engine) {
+    RejectWaitersOnStop(@Nullable PermitEngine engine) {
         this.engine = engine;
     }
 
     @Override
     void end() {
-        engine.shutdown();
+        if (engine != null) {
+            engine.shutdown();
+        }
     }
 
     /** Stops first. */

@@ -4,6 +4,7 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.StoreProbe;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the store at start, if the application is to fail fast, and is the last step of the shutdown: after the web server
@@ -15,11 +16,11 @@ final class StoreMembership extends SingleUseLifecycle {
     /** Above connection factories, at 0; below web servers and executors, near the highest. */
     static final int PHASE = 1024;
 
-    private final PermitEngine engine;
+    private final @Nullable PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
 
-    StoreMembership(PermitEngine engine, Optional<StoreProbe> probe, Executor executor) {
+    StoreMembership(@Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor) {
         this.engine = engine;
         this.probe = probe;
         this.executor = executor;
@@ -36,11 +37,18 @@ final class StoreMembership extends SingleUseLifecycle {
 
     @Override
     void end() {
-        engine.close();
+        if (engine != null) {
+            engine.close();
+        }
     }
 
     @Override
     public void stop(Runnable callback) {
+        if (engine == null) {
+            stop();
+            callback.run();
+            return;
+        }
         engine.shutdown()
                 .whenCompleteAsync(
                         (done, failure) -> {

@@ -30,7 +30,7 @@ public final class MinimumHold implements Permit {
 
     /** The work begins. */
     public void begin() {
-        long end = System.nanoTime() + minimum;
+        long end = holds.now() + minimum;
         until = end == NOT_BEGUN ? 1 : end;
     }
 
@@ -70,7 +70,7 @@ public final class MinimumHold implements Permit {
             return false;
         }
         long end = until;
-        long left = end == NOT_BEGUN ? 0 : end - System.nanoTime();
+        long left = end == NOT_BEGUN ? 0 : end - holds.now();
         if (left <= 0) {
             return permit.release();
         }

@@ -1,11 +1,11 @@
 package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.spi.TimeSource;
 import java.time.Duration;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The permits whose work has ended before their minimum time, see {@code holdAtLeast}. They are returned when that time has
@@ -13,12 +13,26 @@ import java.util.concurrent.TimeUnit;
  */
 public final class MinimumHolds {
 
+    private final Supplier<TimeSource> time;
     private final Set<Pending> pending = ConcurrentHashMap.newKeySet();
     private volatile boolean ended;
+
+    /**
+     * Creates it.
+     *
+     * @param time on which the minimum times run, asked for at the first permit that has one
+     */
+    public MinimumHolds(Supplier<TimeSource> time) {
+        this.time = time;
+    }
 
     /** The permit as a method holds it that has this minimum. */
     public Permit hold(Permit permit, Duration minimum) {
         return new MinimumHold(permit, minimum, this);
+    }
+
+    long now() {
+        return time.get().nanoTime();
     }
 
     void releaseLater(Permit permit, long nanos) {
@@ -29,9 +43,7 @@ public final class MinimumHolds {
             return;
         }
         try {
-            // Not on the common pool: calls that wait for this permit may occupy all of its threads.
-            CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(() -> release(due));
+            time.get().schedule(() -> release(due), nanos);
         } catch (RuntimeException | Error e) {
             release(due); // without a timer an early return is better than none
         }
