@@ -9,8 +9,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one blocking query of a member, on the inbox of its session: it wakes when the member is served, and when its
- * session is gone. Confined to the loop.
+ * The one blocking query of a member, for all keys. It is on the inbox of the session, and returns when another member has
+ * served this one or has begun to wait for its permits, and when the session has ended and Consul has deleted the inbox. The
+ * fence is written before the first query, because a query on a prefix without keys returns after any write to Consul.
+ * Confined to the event loop.
  */
 final class Inbox {
 
@@ -24,7 +26,9 @@ final class Inbox {
     private final Runnable gone;
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
     private final RateLimitedLog problem;
+    /** The index at which the next query waits; 0 to be answered at once. */
     private long index;
+    /** The highest index of an entry that was passed on. Each reply contains all entries, so older ones are skipped. */
     private long read;
 
     /**
@@ -66,7 +70,10 @@ final class Inbox {
         }
     }
 
-    /** What seems to be gone may only not be there yet. */
+    /**
+     * A reply does not contain what must be there. Consul may have answered before it has replayed its log, so that only a
+     * consistent read shows a loss.
+     */
     private void confirm() {
         api.consistent(session.inboxes()).whenComplete((reply, failure) -> {
             if (session.isOver()) {
@@ -85,7 +92,7 @@ final class Inbox {
         try {
             return isWhole(ConsulApi.entries(reply), reply);
         } catch (MalformedJsonException e) {
-            return true; // it says nothing
+            return true; // a reply that cannot be read proves no loss
         }
     }
 
@@ -120,7 +127,7 @@ final class Inbox {
             }
         }
         if (reply.index() <= 0 || reply.index() < index) {
-            // an agent that has lost its state: what it says next must not be waited for
+            // The agent has lost its state: a query that waits for the old index would return much too late.
             index = 0;
             loop.later(this::watch, backoff.next());
         } else {

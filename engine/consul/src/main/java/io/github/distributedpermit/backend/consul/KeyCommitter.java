@@ -92,6 +92,8 @@ final class KeyCommitter {
                 .view(planned.member(), planned.before().version())
                 .map(Holding::permits)
                 .orElse(0);
+        // From here on fewer permits may be recorded, even if no answer arrives: a check must not report them as
+        // deleted.
         use.recorded().atMost(left);
         return send(use, planned, session, change);
     }
@@ -124,7 +126,7 @@ final class KeyCommitter {
         ops.add(TxnOperation.checkIndex(session.fenceKey(), session.fence()));
         ops.addAll(change.ops());
         ops.add(TxnOperation.getTree(use.names().tree()));
-        long fence = session.fence();
+        long fence = session.fence(); // as checked by this transaction; it may be rewritten before the answer arrives
         use.outdated();
         return api.transact(ops)
                 .handle((outcome, failure) -> {

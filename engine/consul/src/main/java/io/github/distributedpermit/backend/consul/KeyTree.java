@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -17,6 +18,9 @@ interface KeyTree {
 
     /** The operator's limit, if set. */
     OptionalInt override();
+
+    /** The members in the queue, by their sessions. */
+    Map<String, QueuedMember> waiting();
 
     /** The highest index of a change that can still be seen. */
     long index();
@@ -39,7 +43,9 @@ interface KeyTree {
     List<TxnOperation> proof(String session);
 
     /** Whether another member waits. */
-    boolean othersWait(String session);
+    default boolean othersWait(String session) {
+        return waiting().size() > (waiting().containsKey(session) ? 1 : 0);
+    }
 
     /** Whether a session neither holds nor waits, nor has anything else here. */
     boolean isWithout(String session);

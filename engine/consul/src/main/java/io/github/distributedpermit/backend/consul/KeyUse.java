@@ -17,11 +17,17 @@ final class KeyUse {
     private final StoreEvents events;
     private final RecordedPermits recorded = new RecordedPermits();
 
+    /** The last tree; {@code null} after a notice or a failure, because it may be out of date. */
     private @Nullable KeyTree latest;
+    /** A notice that arrived while a request was under way. */
     private @Nullable KeyValue notice;
+    /** The highest index of a change of the key that an answer or a notice included. A notice below it is out of date. */
     private long seen;
+    /** A request is under way, whose answer may include what a notice says. */
     private boolean busy;
+    /** The next read has to be consistent. */
     private boolean checkDue;
+    /** The inbox may contain an entry for this key, which has to be deleted when the member leaves the key. */
     private boolean mayHaveNotice;
 
     KeyUse(KeyNames names, StoreEvents events) {

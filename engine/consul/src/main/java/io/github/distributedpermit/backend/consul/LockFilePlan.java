@@ -7,21 +7,25 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The difference between a tree of layout lock-file and what a step makes of it, as one transaction. A permit is a
- * session in the document, so that who waits lays out as many contenders as it may be served. Used once, by one thread.
+ * Plans the transaction that makes of a tree of layout lock-file what a step says. A permit is a session in the document
+ * {@code .lock}, and a session in it counts only while its contender, a key locked by that session, exists. The member that
+ * serves a waiter has to find sessions that it may put into the document, so a member that waits creates beforehand as many
+ * contenders as it may be granted permits.
+ *
+ * <p>The document is written as a whole by check-and-set, so that every change of a permit conflicts with every other one.
+ * Sessions and contenders that do not fit into one transaction are created by transactions before it, which grant nothing.
+ * Used once, by one thread.
  */
 final class LockFilePlan {
 
@@ -31,27 +35,30 @@ final class LockFilePlan {
     private final LockFileTree tree;
     private final Step step;
     private final ChangeRequest request;
-    private final Map<String, PermitRecord> written = new HashMap<>();
     private final List<TxnOperation> ops = new ArrayList<>();
+    private final QueueChanges queue;
+    /** The sessions in the document, at last those after the transaction. */
     private final SortedSet<String> holders;
+    /** The claiming member's sessions in the document before. */
     private final SortedSet<String> ownBefore;
+    /** What the step writes for the claiming member. */
     private final @Nullable PermitRecord own;
+    /** How many permits the claiming member has after the transaction. */
     private final int target;
+    /** Whether it waits then. */
     private final boolean queues;
-    private int waitersAfter;
 
     private LockFilePlan(LockFileTree tree, Step step, ChangeRequest request) {
         this.tree = tree;
         this.step = step;
         this.request = request;
-        step.written().forEach(record -> written.put(record.member(), record));
+        queue = new QueueChanges(tree, step, request, ops);
         holders = tree.holders();
         ownBefore = tree.holdersOf(request.session());
-        own = written.get(request.session());
+        own = queue.written(request.session());
         boolean removed = step.removed().contains(request.session());
         target = removed ? 0 : own == null ? ownBefore.size() : own.permits();
         queues = own != null ? own.inLine() : !removed && tree.waiting().containsKey(request.session());
-        waitersAfter = tree.waiting().size();
     }
 
     static PlannedTransaction of(LockFileTree tree, Step step, ChangeRequest request) {
@@ -69,7 +76,8 @@ final class LockFilePlan {
         List<String> missing = kept.stream().filter(s -> !isLaid(s)).toList();
         if (missing.size() > ROOM) {
             missing.subList(0, ROOM).forEach(this::lay);
-            ops.addAll(0, guards(tree.holders(), waitersAfter)); // a session that is laid out again must not hold again
+            // Dead holders leave the document: a session whose contender is created again would otherwise hold again.
+            ops.addAll(0, guards(tree.holders(), queue.waitersAfter()));
             return new PlannedTransaction(ops, false, true, false, queues, needed);
         }
         missing.forEach(this::lay);
@@ -84,20 +92,14 @@ final class LockFilePlan {
         }
         serveAll();
         writeOwnRecord();
-        if (request.inbox() && target == 0 && !queues) {
-            ops.add(TxnOperation.delete(tree.names().inbox(request.session())));
-        }
-        request.override().ifPresent(this::writeOverride);
+        queue.finish(target == 0 && !queues);
         boolean isChanged = !holders.equals(
                 tree.lock() == null ? new TreeSet<>() : tree.lock().holders());
         if (!ops.isEmpty() || isChanged) {
-            ops.addAll(0, guards(holders, waitersAfter));
+            ops.addAll(0, guards(holders, queue.waitersAfter()));
         }
-        boolean isPlain = tree.waiting().isEmpty()
-                && waitersAfter == 0
-                && request.override().isEmpty()
-                && target == request.wanted();
-        return new PlannedTransaction(List.copyOf(ops), isPlain, isPart, target > ownBefore.size(), queues, needed);
+        return new PlannedTransaction(
+                List.copyOf(ops), queue.isPlain(target), isPart, target > ownBefore.size(), queues, needed);
     }
 
     /** The limit of other clients stays: with another limit, {@code consul lock} would stop with an error. */
@@ -117,7 +119,7 @@ final class LockFilePlan {
         }
     }
 
-    /** One for each permit, and one for each that the line may bring. */
+    /** One for each permit, and one for each that it may be granted while it waits. */
     private int contendersNeeded() {
         PermitRecord record = own;
         if (!queues) {
@@ -198,25 +200,7 @@ final class LockFilePlan {
             spare.stream().limit(missing).forEach(holders::add);
             taken.put(session, served.getValue());
         }
-        taken.forEach(this::tell);
-    }
-
-    private void tell(String session, Holding holding) {
-        QueuedMember waiting = tree.waiting().get(session);
-        PermitRecord record = written.get(session);
-        if (waiting == null || record == null) {
-            throw new IllegalStateException("Only who waits is served: " + session);
-        }
-        String name = tree.names().waiting(session);
-        if (record.inLine()) {
-            long since = record.since().orElseThrow();
-            ops.add(TxnOperation.cas(name, waiting.index(), waiting.text(record, since)));
-        } else {
-            ops.add(TxnOperation.deleteCas(name, waiting.index()));
-            waitersAfter--;
-        }
-        String notice = new GrantNotice(holding, placeOf(session), request.nonce()).text();
-        ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
+        taken.forEach((session, holding) -> queue.served(session, holding, placeOf(session)));
     }
 
     /** In the document as it will be. */
@@ -233,30 +217,12 @@ final class LockFilePlan {
     }
 
     private void writeOwnRecord() {
-        QueuedMember known = tree.waiting().get(request.session());
-        String name = tree.names().waiting(request.session());
         PermitRecord record = own;
         if (record != null && record.inLine()) {
-            long since = record.since().orElseThrow();
-            if (known == null) {
-                ops.add(TxnOperation.lock(name, request.session(), QueuedMember.text(record, request.member(), since)));
-                ops.addAll(ContentionNotice.toHolders(tree, request, ROOM - ops.size()));
-                waitersAfter++;
-            } else if (!known.isSame(record, since)) {
-                ops.add(TxnOperation.cas(name, known.index(), known.text(record, since)));
-            }
-        } else if (known != null && !queues) {
-            ops.add(TxnOperation.deleteCas(name, known.index()));
-            waitersAfter--;
+            queue.waits(record, record.since().orElseThrow(), ROOM - ops.size());
+        } else if (!queues) {
+            queue.leaves();
         }
-    }
-
-    private void writeOverride(OptionalInt limit) {
-        String name = tree.names().override();
-        ops.add(
-                limit.isPresent()
-                        ? TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt())))
-                        : TxnOperation.delete(name));
     }
 
     /** The document guards the permits; the guard of the queue exists while a member waits. */

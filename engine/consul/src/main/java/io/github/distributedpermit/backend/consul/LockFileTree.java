@@ -223,11 +223,6 @@ record LockFileTree(
     }
 
     @Override
-    public boolean othersWait(String session) {
-        return waiting.size() > (waiting.containsKey(session) ? 1 : 0);
-    }
-
-    @Override
     public boolean isWithout(String session) {
         return !waiting.containsKey(session) && contendersOf(session).isEmpty();
     }

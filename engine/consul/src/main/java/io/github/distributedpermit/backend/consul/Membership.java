@@ -15,8 +15,20 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the member alive in Consul: makes its session, writes its fence, renews it, notices its end and makes the next.
- * Confined to the loop.
+ * Keeps the member alive in Consul: creates its session, writes its fence, renews it, detects its end and creates the next.
+ * All other parts of the backend get the session here.
+ *
+ * <p>The session passes through these states, in which {@code working} means that a request of this class is under way:
+ *
+ * <pre>
+ *   none --create--> created --fence--> ready --outcome unknown--> created --fence--> ready
+ *     ^                                   |
+ *     +---------- lost (or closed) -------+
+ * </pre>
+ *
+ * <p>Changes are committed in the state <em>ready</em> only. A request that fails is repeated with the pauses of a {@link
+ * Backoff}; the callers that wait for the session fail with its reason, because the core repeats claims by itself. Confined to
+ * the event loop.
  */
 final class Membership {
 
@@ -36,15 +48,17 @@ final class Membership {
 
     private @Nullable Session session;
     private @Nullable PermitStoreException failure;
-    /** The layer knows of the session; before that, claims have to fail for lack of one. */
+    /** The layer has received the session. Before that its claims wait, and fail if no session can be created. */
     private boolean announced;
 
     private boolean ready;
     private boolean working;
     private boolean closed;
+    /** Counts the writes of fences, so that each one has another value and Consul changes its index. */
     private long fences;
+    /** Counts sessions; the layer tells claims of an earlier session by this number. */
     private long sessions;
-    /** Under way. */
+    /** The consistent read that confirms a loss, while it is under way; all callers share it. */
     private @Nullable CompletableFuture<Boolean> confirmation;
 
     Membership(
@@ -84,7 +98,10 @@ final class Membership {
         return session;
     }
 
-    /** A transaction may have happened, or may yet: none follows before it cannot any more. */
+    /**
+     * The outcome of a transaction is unknown. No new transaction starts until the rewritten fence guarantees that the old
+     * one can no longer commit.
+     */
     void outcomeUnknown(Session session) {
         if (session == this.session && !session.isOver()) {
             ready = false;
@@ -92,7 +109,7 @@ final class Membership {
         }
     }
 
-    /** Begins, or goes on with, what is missing: a session, a fence. */
+    /** Starts the request that is missing to be ready: a session, or its fence. Does nothing while one is under way. */
     void work() {
         if (working || ready || closed) {
             return;
@@ -108,7 +125,7 @@ final class Membership {
         });
     }
 
-    /** However the step ends, those who wait are answered and it is tried again. */
+    /** Runs a step. If it throws, waiting callers fail and the step is repeated, as after any other failure. */
     private void attempt(Runnable step) {
         try {
             step.run();
@@ -164,7 +181,7 @@ final class Membership {
             failed(problem);
         }
         if (isNew && !ready && session == current) {
-            // no other part has seen the session: begin again with a new one
+            // Whether the fence was written is unknown, and no other part has used the session: a new one is simpler.
             current.end();
             session = null;
             api.destroySession(current.id());
@@ -256,7 +273,10 @@ final class Membership {
         return result;
     }
 
-    /** The session, or what it holds, is gone; also told by a transaction that met it. */
+    /**
+     * The session, or one of the keys that it must have, does not exist any more. Found by the blocking query, by a renewal, by
+     * a transaction that was refused for it, or by the consistent read that confirmed one of these.
+     */
     void lost(Session current) {
         if (current.isOver()) {
             return;
@@ -272,7 +292,7 @@ final class Membership {
         working = false;
         uses.forget();
         events.lost();
-        // only its keys may be gone; it must not live on without them
+        // If only its keys were deleted, the session would keep permits recorded that this member gives up here.
         end(current);
         work();
     }

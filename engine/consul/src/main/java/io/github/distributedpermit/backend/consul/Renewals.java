@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Renews the sessions of a member in rounds, a few at a time, however many there are, and tells since when all of them
- * are alive. Confined to the loop.
+ * Renews the sessions of a member in rounds, three per TTL and at most 16 requests at a time, and reports since when all of
+ * them are alive. The oldest confirmation counts: the core must not use a permit longer than the session that holds it, and it
+ * does not know which one that is. Confined to the event loop.
  */
 final class Renewals {
 
@@ -44,7 +45,9 @@ final class Renewals {
 
         private final Session session;
         private final SessionLiveness liveness;
+        /** Since when all sessions are alive, as reported last. */
         private final long told;
+
         private boolean failed;
         private int failuresInARow;
 

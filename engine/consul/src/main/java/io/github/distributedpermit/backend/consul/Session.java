@@ -22,10 +22,14 @@ final class Session {
     /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
     private final Map<String, Long> additional = new LinkedHashMap<>();
 
+    /** When a key last used each additional session, on the loop's clock. */
     private final Map<String, Long> lastUses = new LinkedHashMap<>();
+
     private final SessionLiveness liveness;
 
+    /** The index of the last write of the fence that was confirmed. */
     private long fence;
+    /** The session was lost or ended, and nothing that still arrives for it counts. */
     private boolean over;
 
     /** @param sent when it was asked for */

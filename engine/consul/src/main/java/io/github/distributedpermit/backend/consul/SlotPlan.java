@@ -8,16 +8,25 @@ import io.github.distributedpermit.spi.step.Step;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
+import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The difference between a tree and what a step makes of it, as operations of one transaction. Consul takes 64 of
- * them; what does not fit follows in the next. Used once, by one thread.
+ * Plans the transaction that makes of a tree of layout slots what a step says. Its operations, in this order:
+ *
+ * <ol>
+ *   <li>the guard, which makes the transaction fail if the tree is out of date
+ *   <li>for each member that is served: its slots, its record and its notice
+ *   <li>the slots that the claiming member takes, and those that it returns and no member takes
+ *   <li>the record of the claiming member, and what {@link QueueChanges} adds
+ * </ol>
+ *
+ * <p>A freed slot passes directly to a served member (unlock, then lock for the other session), so that it is never free for a
+ * third one. Consul takes 64 operations; what does not fit follows in the next transaction, and a member is notified only
+ * when it has all that the step grants it. Used once, by one thread.
  */
 final class SlotPlan {
 
@@ -31,26 +40,30 @@ final class SlotPlan {
     private final SlotTree tree;
     private final Step step;
     private final ChangeRequest request;
-    private final Map<String, PermitRecord> written = new HashMap<>();
     private final List<TxnOperation> ops = new ArrayList<>();
+    private final QueueChanges queue;
     private final Deque<Slot> freed;
     private final int ownBefore;
     private int ownAfter;
+    /** How many operations still fit. */
     private int room = ROOM;
+    /** How many slots exist after the transaction. */
     private int slotsAfter;
+    /** The highest slot that changes hands, -1 if none: above the limit, the guard has to change. */
     private int highestTaken = -1;
+    /** The lowest slot of the last {@link #take}. */
     private int lowestTaken;
+    /** No slot below this number is free in the tree. */
     private int nextFree;
-    private int waitersAfter;
+    /** The last {@link #take} got all it wanted; if not, no member behind it may be served. */
     private boolean whole = true;
 
     private SlotPlan(SlotTree tree, Step step, ChangeRequest request) {
         this.tree = tree;
         this.step = step;
         this.request = request;
-        step.written().forEach(record -> written.put(record.member(), record));
+        queue = new QueueChanges(tree, step, request, ops);
         slotsAfter = tree.slots().size();
-        waitersAfter = tree.waiting().size();
         List<Slot> own = tree.slotsOf(request.session());
         ownBefore = own.size();
         ownAfter = Math.min(ownBefore, target(request.session(), ownBefore));
@@ -68,60 +81,41 @@ final class SlotPlan {
                 serve(served.getKey(), served.getValue());
             }
         }
-        PermitRecord own = written.get(request.session());
+        PermitRecord own = queue.written(request.session());
         if (own != null && own.permits() > ownBefore && whole) {
             ownAfter += take(request.session(), request.member(), own.limit(), own.permits() - ownBefore, room);
         }
         boolean isPart = !dropFreed();
         boolean queues = writeOwnRecord(own);
-        if (request.inbox() && ownAfter == 0 && !queues) {
-            ops.add(TxnOperation.delete(tree.names().inbox(request.session())));
-        }
-        request.override().ifPresent(this::writeOverride);
-        boolean isPlain = tree.waiting().isEmpty()
-                && waitersAfter == 0
-                && request.override().isEmpty()
-                && ownAfter == request.wanted();
+        queue.finish(ownAfter == 0 && !queues);
         if (!ops.isEmpty()) {
             ops.addAll(0, guard());
         }
-        return new PlannedTransaction(List.copyOf(ops), isPlain, isPart, ownAfter > ownBefore, queues, 1);
+        return new PlannedTransaction(
+                List.copyOf(ops), queue.isPlain(ownAfter), isPart, ownAfter > ownBefore, queues, 1);
     }
 
     private int target(String session, int unchanged) {
         if (step.removed().contains(session)) {
             return 0;
         }
-        PermitRecord record = written.get(session);
+        PermitRecord record = queue.written(session);
         return record == null ? unchanged : record.permits();
     }
 
-    /** Gives a waiter what the step grants it. Told only when it has all of it. */
+    /** Gives a waiter what the step grants it. It receives a notice only when it has all of it. */
     private void serve(String session, Holding holding) {
-        QueuedMember waiting = tree.waiting().get(session);
-        PermitRecord record = written.get(session);
-        if (waiting == null || record == null) {
-            throw new IllegalStateException("Only who waits is served: " + session);
-        }
         List<Slot> held = tree.slotsOf(session);
         int missing = holding.permits() - held.size();
-        int given = take(session, waiting.member(), record.limit(), missing, room - TELLING);
+        PermitRecord record = Objects.requireNonNull(queue.written(session));
+        int given = take(session, tree.member(session), record.limit(), missing, room - TELLING);
         if (given < missing) {
             return; // it keeps its record and with it its place; the next transaction goes on with it
         }
         room -= TELLING;
-        String name = tree.names().waiting(session);
-        if (record.inLine()) {
-            ops.add(TxnOperation.cas(
-                    name, waiting.index(), waiting.text(record, record.since().orElseThrow())));
-        } else {
-            ops.add(TxnOperation.deleteCas(name, waiting.index()));
-            waitersAfter--;
-        }
         int lowest =
                 held.isEmpty() ? lowestTaken : Math.min(lowestTaken, held.get(0).number());
-        String notice = new GrantNotice(holding, lowest, request.nonce()).text();
-        ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
+        queue.served(session, holding, lowest);
     }
 
     /** Takes freed slots first, then new ones; as many as there is room for. */
@@ -166,28 +160,16 @@ final class SlotPlan {
 
     /** Whether the member waits after it. */
     private boolean writeOwnRecord(@Nullable PermitRecord own) {
-        QueuedMember known = tree.waiting().get(request.session());
-        String name = tree.names().waiting(request.session());
         boolean touched = own != null || step.removed().contains(request.session());
         if (!touched) {
-            return known != null;
+            return tree.waiting().containsKey(request.session());
         }
         OptionalLong place = place(own);
         if (own != null && place.isPresent()) {
-            if (known == null) {
-                ops.add(TxnOperation.lock(
-                        name, request.session(), QueuedMember.text(own, request.member(), place.getAsLong())));
-                ops.addAll(ContentionNotice.toHolders(tree, request, ROOM - ops.size()));
-                waitersAfter++;
-            } else if (!known.isSame(own, place.getAsLong())) {
-                ops.add(TxnOperation.cas(name, known.index(), known.text(own, place.getAsLong())));
-            }
+            queue.waits(own, place.getAsLong(), ROOM - ops.size());
             return true;
         }
-        if (known != null) {
-            ops.add(TxnOperation.deleteCas(name, known.index()));
-            waitersAfter--;
-        }
+        queue.leaves();
         return false;
     }
 
@@ -199,15 +181,6 @@ final class SlotPlan {
         return own == null ? OptionalLong.empty() : own.since();
     }
 
-    private void writeOverride(OptionalInt limit) {
-        String name = tree.names().override();
-        if (limit.isPresent()) {
-            ops.add(TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt()))));
-        } else {
-            ops.add(TxnOperation.delete(name));
-        }
-    }
-
     /**
      * What makes the transaction fail if the tree is out of date. While no member waits and all go by one limit, the slots
      * guard themselves, and it is enough that the guard has not changed: members don't get in each other's way. All else
@@ -216,6 +189,7 @@ final class SlotPlan {
     private List<TxnOperation> guard() {
         String name = tree.names().line();
         Guard guard = tree.line();
+        int waitersAfter = queue.waitersAfter();
         if (slotsAfter == 0 && waitersAfter == 0) {
             return List.of(
                     guard == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, guard.index()));

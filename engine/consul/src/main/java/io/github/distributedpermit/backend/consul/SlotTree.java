@@ -191,11 +191,6 @@ record SlotTree(
     }
 
     @Override
-    public boolean othersWait(String session) {
-        return waiting.size() > (waiting.containsKey(session) ? 1 : 0);
-    }
-
-    @Override
     public boolean isWithout(String session) {
         return !waiting.containsKey(session) && slotsOf(session).isEmpty();
     }

@@ -8,7 +8,7 @@ import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.contract.Fault;
 import io.github.distributedpermit.contract.KeySnapshot;
 import io.github.distributedpermit.contract.KeySnapshot.Row;
-import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.contract.SessionStoreFixture;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.Member;
@@ -29,11 +29,10 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /** A layout under a prefix of its own on a server that other tests use as well. */
-class ConsulFixture implements StoreFixture {
+class ConsulFixture implements SessionStoreFixture {
 
     private final String prefix = "contract-" + UUID.randomUUID();
     private final ConsulProbe probe;
@@ -93,21 +92,6 @@ class ConsulFixture implements StoreFixture {
     @Override
     public Duration lease() {
         return Duration.ofHours(1);
-    }
-
-    @Override
-    public Duration shortLease() {
-        return Duration.ofSeconds(1);
-    }
-
-    @Override
-    public void pass(Duration duration) {
-        LockSupport.parkNanos(duration.toNanos());
-    }
-
-    @Override
-    public long nanoTime() {
-        return System.nanoTime();
     }
 
     @Override

@@ -32,6 +32,7 @@ final class TestProcess implements AutoCloseable {
                 PermitObserver.NONE,
                 System::nanoTime,
                 scheduler,
+                timers,
                 timers);
     }
 

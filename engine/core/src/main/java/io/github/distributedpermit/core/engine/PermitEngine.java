@@ -13,7 +13,6 @@ import io.github.distributedpermit.core.call.StateQueries;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.Overdue;
-import io.github.distributedpermit.core.member.SafeObserver;
 import io.github.distributedpermit.core.member.Shutdown;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
@@ -29,7 +28,6 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -44,19 +42,6 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
     private final StateQueries states;
     private final Shutdown shutdown;
     private final Duration commandTimeout;
-
-    /** The same as the other constructor, with one executor for everything that users run. */
-    public PermitEngine(
-            PermitBackend backend,
-            Member member,
-            CoreSettings settings,
-            Map<String, PermitSettings> named,
-            PermitObserver observer,
-            LongSupplier ticker,
-            Scheduler scheduler,
-            Executor executor) {
-        this(backend, member, settings, named, observer, ticker, scheduler, executor, executor);
-    }
 
     /**
      * Joins the store. Does not block.
@@ -86,28 +71,16 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
                 member,
                 settings,
                 named,
-                observer,
-                ticker,
-                scheduler,
-                continuations,
-                notices,
-                PermitEngine::random);
+                new CoreEnvironment(ticker, scheduler, continuations, notices, PermitEngine::random, observer));
     }
 
-    /** The same as the other constructor, with the randomness passed in. */
+    /** The same, with the randomness passed in as well. */
     public PermitEngine(
             PermitBackend backend,
             Member member,
             CoreSettings settings,
             Map<String, PermitSettings> named,
-            PermitObserver observer,
-            LongSupplier ticker,
-            Scheduler scheduler,
-            Executor continuations,
-            Executor notices,
-            DoubleSupplier jitter) {
-        CoreEnvironment environment =
-                new CoreEnvironment(ticker, scheduler, continuations, notices, jitter, SafeObserver.of(observer));
+            CoreEnvironment environment) {
         commandTimeout = settings.commandTimeout();
         shutdown = new Shutdown(settings.commandTimeout(), environment.scheduler());
         registry = new KeyRegistry(backend, member, settings, environment, shutdown::progress);

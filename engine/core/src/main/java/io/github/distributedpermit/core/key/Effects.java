@@ -23,6 +23,9 @@ final class Effects {
     @Nullable
     Effects next;
 
+    /** Whether it is in that list; guarded by the queue's lock. */
+    boolean listed;
+
     private final Source source;
     private final KeyQueueHost host;
     private @Nullable Waiter ended;
@@ -97,6 +100,7 @@ final class Effects {
     void postpone(@Nullable Effects others) {
         postponed = true;
         next = others;
+        listed = true;
     }
 
     /**

@@ -60,9 +60,10 @@ abstract class KeyQueueEvents implements Effects.Source {
         broken = true;
         if (cutShort) {
             state().mend(effects);
-            while (postponed != null) {
-                effects.run(postponed::runAll);
-                postponed = postponed.next;
+            for (Effects first = postponed; first != null; first = postponed) {
+                effects.run(first::runAll);
+                postponed = first.next;
+                first.listed = false;
             }
         }
         long now = now();
@@ -84,8 +85,13 @@ abstract class KeyQueueEvents implements Effects.Source {
     @Override
     public final void cutShort(Effects effects, Throwable cause) {
         synchronized (this) {
-            effects.postpone(postponed);
-            postponed = effects;
+            // An error may cut the same effects short again before the next event has taken them from the list. Added
+            // twice,
+            // they would follow themselves, and that event would never reach the end of the list.
+            if (!effects.listed) {
+                effects.postpone(postponed);
+                postponed = effects;
+            }
             broken = true;
         }
         trouble(cause);

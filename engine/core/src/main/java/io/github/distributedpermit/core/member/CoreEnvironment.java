@@ -26,6 +26,11 @@ public record CoreEnvironment(
         DoubleSupplier jitter,
         PermitObserver observer) {
 
+    /** From here on the observer is a safe one: what it throws reaches no call. */
+    public CoreEnvironment {
+        observer = SafeObserver.of(observer);
+    }
+
     /** Whether there is an observer, so that values for it need to be computed. */
     boolean isObserved() {
         return observer != PermitObserver.NONE;

@@ -8,7 +8,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 
 /** Passes everything to an observer of the application, and keeps what that throws from the calls. Thread-safe if the observer is. */
-public final class SafeObserver implements PermitObserver {
+final class SafeObserver implements PermitObserver {
 
     private static final Logger LOG = System.getLogger(SafeObserver.class.getName());
 
@@ -19,7 +19,7 @@ public final class SafeObserver implements PermitObserver {
     }
 
     /** The observer as a safe one. */
-    public static PermitObserver of(PermitObserver observer) {
+    static PermitObserver of(PermitObserver observer) {
         return observer == NONE ? NONE : new SafeObserver(observer);
     }
 

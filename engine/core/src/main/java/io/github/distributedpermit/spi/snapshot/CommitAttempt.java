@@ -274,44 +274,7 @@ final class CommitAttempt<S extends Snapshot> {
 
     private void answer(S at, PlannedCommit<S> planned) {
         Claim claim = request.claim();
-        Holding holding = null;
-        if (claim != null) {
-            Holding found = planned.step().answer().orElseGet(() -> view(at.table(), claim));
-            long sequence = delayed
-                    ? Math.max(
-                            latest.answered(),
-                            at.record(session.member()).map(r -> r.sequence()).orElse(-1L))
-                    : claim.sequence();
-            holding = new Holding(
-                    found.permits(),
-                    found.limit(),
-                    sequence,
-                    version(at, planned, found),
-                    found.contended(),
-                    found.over(),
-                    found.recheckAfter());
-        }
-        outcome.answered(this, at, holding);
-    }
-
-    /**
-     * If the commit has removed the member's record, the highest version of the key may be that of a member it served.
-     */
-    private long version(S at, PlannedCommit<S> planned, Holding found) {
-        boolean removed = at != planned.before()
-                && found.version() > 0
-                && at.record(session.member()).isEmpty();
-        return removed ? found.version() : at.version(session.member(), latest.version());
-    }
-
-    /** The holding of the member according to a table, in which it may have no record. */
-    private Holding view(KeyTable table, Claim claim) {
-        int limit = table.override().orElse(claim.limit());
-        Optional<Holding> own = table.view(session.member(), 0);
-        boolean contended = own.map(Holding::contended)
-                .orElseGet(() -> table.records().stream().anyMatch(r -> r.inLine()));
-        return new Holding(
-                own.map(Holding::permits).orElse(0), limit, 0, 0, contended, table.used() > limit, Optional.empty());
+        outcome.answered(this, at, claim == null ? null : ClaimAnswer.of(at, planned, claim, latest, delayed));
     }
 
     /** Continues with the result in the mailbox, or fails if the session was lost meanwhile. */

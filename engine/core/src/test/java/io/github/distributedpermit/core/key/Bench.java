@@ -6,6 +6,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -114,12 +115,7 @@ final class Bench {
                     new Member(id, id),
                     settings,
                     named,
-                    observer,
-                    process::clock,
-                    process,
-                    Runnable::run,
-                    Runnable::run,
-                    () -> 0.5);
+                    new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, observer));
             link = bench.network.link(id);
         }
 

@@ -12,9 +12,11 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -45,10 +47,48 @@ class EffectsTest {
         assertThat(calls.stream().filter(CompletableFuture::isDone)).hasSize(2);
     }
 
+    /** A full stack may stop the same effects in two attempts before the next event of the queue. */
+    @Test
+    void effectsThatAreCutShortTwiceArePostponedOnce() throws InterruptedException {
+        PermitEngine engine = engine(Runnable::run);
+        engine.named(KEY).acquire(KEY);
+        KeyQueue queue = Objects.requireNonNull(Peek.queue(engine, KEY));
+        AtomicInteger runs = new AtomicInteger();
+        Effects first = new Effects(queue, queue.host());
+        first.run(runs::incrementAndGet);
+        Effects second = new Effects(queue, queue.host());
+        second.run(runs::incrementAndGet);
+
+        queue.cutShort(first, new StackOverflowError("planted"));
+        queue.cutShort(second, new StackOverflowError("planted"));
+        queue.cutShort(first, new StackOverflowError("planted"));
+
+        assertThat(second.next).isSameAs(first);
+        assertThat(first.next).as("the list is no circle").isNull();
+        queue.check();
+        assertThat(runs).hasValue(2);
+        queue.cutShort(first, new StackOverflowError("planted")); // in the list again, although it was there before
+        assertThat(first.listed).isTrue();
+        queue.check();
+        assertThat(first.listed).isFalse();
+    }
+
     /** Three calls that are served at once, when a pause is over. */
     private List<CompletableFuture<Permit>> calls(Executor executor) {
+        PermitEngine engine = engine(executor);
+        engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        List<CompletableFuture<Permit>> calls = IntStream.range(0, 3)
+                .mapToObj(i -> engine.named(KEY).acquireAsync(PermitRequest.of(KEY)))
+                .toList();
+        assertThat(calls).noneMatch(CompletableFuture::isDone);
+        engine.override(KEY, OptionalInt.empty()).toCompletableFuture().join();
+        time.run(CoreSettings.DEFAULTS.recheck().toNanos());
+        return calls;
+    }
+
+    private PermitEngine engine(Executor executor) {
         SimProcess process = new SimProcess("a", time, 1_000_000_007L);
-        PermitEngine engine = new PermitEngine(
+        return new PermitEngine(
                 new LocalPermitBackend(time::now),
                 new Member("a", "a"),
                 CoreSettings.DEFAULTS,
@@ -58,13 +98,5 @@ class EffectsTest {
                 process,
                 executor,
                 executor);
-        engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
-        List<CompletableFuture<Permit>> calls = IntStream.range(0, 3)
-                .mapToObj(i -> engine.named(KEY).acquireAsync(PermitRequest.of(KEY)))
-                .toList();
-        assertThat(calls).noneMatch(CompletableFuture::isDone);
-        engine.override(KEY, OptionalInt.empty()).toCompletableFuture().join();
-        time.run(CoreSettings.DEFAULTS.recheck().toNanos());
-        return calls;
     }
 }

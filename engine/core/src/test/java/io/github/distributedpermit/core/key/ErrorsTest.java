@@ -9,6 +9,7 @@ import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
@@ -426,21 +427,22 @@ class ErrorsTest {
                 new Member("a", "a"),
                 CoreSettings.DEFAULTS,
                 Map.of(KEY, Bench.limit(LIMIT)),
-                observer,
-                () -> {
-                    use(Source.CLOCK);
-                    return process.clock();
-                },
-                (task, delay) -> {
-                    timersSet++;
-                    use(Source.TIMER);
-                    return process.schedule(task, delay);
-                },
-                Runnable::run,
-                Runnable::run,
-                () -> {
-                    use(Source.JITTER);
-                    return 0.5;
-                });
+                new CoreEnvironment(
+                        () -> {
+                            use(Source.CLOCK);
+                            return process.clock();
+                        },
+                        (task, delay) -> {
+                            timersSet++;
+                            use(Source.TIMER);
+                            return process.schedule(task, delay);
+                        },
+                        Runnable::run,
+                        Runnable::run,
+                        () -> {
+                            use(Source.JITTER);
+                            return 0.5;
+                        },
+                        observer));
     }
 }

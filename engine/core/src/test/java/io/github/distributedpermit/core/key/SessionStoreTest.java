@@ -8,6 +8,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -35,12 +36,7 @@ class SessionStoreTest {
             new Member("a", "a"),
             Bench.storeTimeout(Duration.ofHours(1)),
             Map.of(Bench.KEY, PermitSettings.ofLimit(1)),
-            PermitObserver.NONE,
-            this::clock,
-            process,
-            Runnable::run,
-            Runnable::run,
-            () -> 0.5);
+            new CoreEnvironment(this::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
     private final SimSessionStore.Link link = store.link("a");
     private final List<String> told = new ArrayList<>();
 

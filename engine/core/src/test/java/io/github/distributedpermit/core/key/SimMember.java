@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
@@ -67,12 +68,13 @@ final class SimMember {
                 new Member(id, id),
                 plan.settings(),
                 named,
-                PermitObserver.NONE,
-                process::clock,
-                process,
-                plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
-                plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
-                plan.random::nextDouble);
+                new CoreEnvironment(
+                        process::clock,
+                        process,
+                        plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
+                        plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
+                        plan.random::nextDouble,
+                        PermitObserver.NONE));
         link = network.link(id);
     }
 

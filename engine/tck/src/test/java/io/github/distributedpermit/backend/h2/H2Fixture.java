@@ -1,14 +1,14 @@
 package io.github.distributedpermit.backend.h2;
 
-import io.github.distributedpermit.contract.Fault;
 import io.github.distributedpermit.contract.KeySnapshot;
 import io.github.distributedpermit.contract.KeySnapshot.Row;
-import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.contract.SessionStoreFixture;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.BlockingSnapshotStore;
 import io.github.distributedpermit.spi.snapshot.SnapshotPermitStore;
 import io.github.distributedpermit.spi.step.KeyTable;
 import java.sql.Connection;
@@ -18,21 +18,19 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.h2.jdbcx.JdbcConnectionPool;
 
 /** An empty database in memory for each test. */
-final class H2Fixture implements StoreFixture, PermitBackend {
+final class H2Fixture implements SessionStoreFixture, PermitBackend {
 
     private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final Duration POLL = Duration.ofMillis(10);
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final JdbcConnectionPool database =
@@ -57,7 +55,8 @@ final class H2Fixture implements StoreFixture, PermitBackend {
     public PermitStore join(Member member, HoldingListener listener) {
         ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor();
         PermitStore store = new SnapshotPermitStore<>(
-                new H2SnapshotStore(database, member.id(), SESSION, thread),
+                new BlockingSnapshotStore<>(
+                        new H2SnapshotStore(database), member.id(), SESSION, POLL, System::nanoTime, thread),
                 member,
                 listener,
                 System::nanoTime,
@@ -75,32 +74,6 @@ final class H2Fixture implements StoreFixture, PermitBackend {
     @Override
     public Duration lease() {
         return SESSION;
-    }
-
-    @Override
-    public Duration shortLease() {
-        return Duration.ofSeconds(1);
-    }
-
-    /** The revision refuses what is doubled or out of order. */
-    @Override
-    public Set<Fault> faults() {
-        return EnumSet.complementOf(EnumSet.of(Fault.CLAIM_DOUBLED, Fault.CLAIM_REORDERED));
-    }
-
-    @Override
-    public int runs() {
-        return 2;
-    }
-
-    @Override
-    public void pass(Duration duration) {
-        LockSupport.parkNanos(duration.toNanos());
-    }
-
-    @Override
-    public long nanoTime() {
-        return System.nanoTime();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.snapshot.RecordText;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
@@ -10,14 +11,15 @@ import java.util.Optional;
  */
 final class GrantNote {
 
-    private static final int FIELDS = 8;
+    /** Format and minimum reader. */
+    private static final int OWN_FIELDS = 2;
+
+    private static final int FIELDS = OWN_FIELDS + RecordText.HOLDING_FIELDS;
 
     private GrantNote() {}
 
     static byte[] encode(Holding holding) {
-        String text = NewerParts.FORMAT + " " + NewerParts.MINIMUM_READER + " " + holding.permits() + " "
-                + holding.limit() + " " + holding.sequence() + " " + holding.version() + " " + holding.contended()
-                + " " + holding.over();
+        String text = NewerParts.FORMAT + " " + NewerParts.MINIMUM_READER + " " + RecordText.of(holding);
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
@@ -34,14 +36,7 @@ final class GrantNote {
             if (Integer.parseInt(f[1]) > NewerParts.FORMAT) {
                 return Optional.empty();
             }
-            return Optional.of(new Holding(
-                    Integer.parseInt(f[2]),
-                    Integer.parseInt(f[3]),
-                    Long.parseLong(f[4]),
-                    Long.parseLong(f[5]),
-                    Boolean.parseBoolean(f[6]),
-                    Boolean.parseBoolean(f[7]),
-                    Optional.empty()));
+            return Optional.of(RecordText.holding(f, OWN_FIELDS));
         } catch (NumberFormatException e) {
             return Optional.empty();
         }

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.spi.snapshot.RecordText;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -9,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.OptionalLong;
 
 /**
  * The content of the node of a key: a line with the format, one for the key, and one for each member that holds or waits.
@@ -29,11 +29,9 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
     static final int MAX_BYTES = 1_000_000;
 
     private static final String NAME = "distributed-permit";
-    private static final String NONE = "-";
     private static final char ENTRY = '+';
     private static final int HEADER_FIELDS = 3;
     private static final int KEY_FIELDS = 2;
-    private static final int RECORD_FIELDS = 9;
 
     /** What is recorded for a member. */
     Optional<PermitRecord> record(String member) {
@@ -45,14 +43,10 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         text.append(NAME).append(' ').append(newer.format());
         text.append(' ').append(newer.minimumReader());
         text.append(newer.header()).append('\n').append(ticks).append(' ');
-        text.append(override.isPresent() ? override.getAsInt() : NONE);
+        text.append(RecordText.of(override));
         text.append(newer.key()).append('\n');
         for (PermitRecord r : records) {
-            text.append(r.member()).append(' ').append(r.permits());
-            text.append(' ').append(r.sequence()).append(' ').append(r.version());
-            text.append(' ').append(r.wanted()).append(' ').append(r.unit());
-            text.append(' ').append(r.least()).append(' ').append(r.limit());
-            text.append(' ').append(r.since().isPresent() ? r.since().getAsLong() : NONE);
+            text.append(RecordText.of(r));
             text.append(newer.member(r.member())).append('\n');
         }
         for (String entry : newer.entries()) {
@@ -88,30 +82,16 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
                 entries.add(lines[i]);
                 continue;
             }
-            String[] fields = fields(lines[i], RECORD_FIELDS);
-            records.add(decodeRecord(fields));
-            if (fields.length > RECORD_FIELDS) {
-                members.put(fields[0], tail(fields, RECORD_FIELDS));
+            String[] fields = fields(lines[i], RecordText.RECORD_FIELDS);
+            records.add(RecordText.record(fields));
+            if (fields.length > RecordText.RECORD_FIELDS) {
+                members.put(fields[0], tail(fields, RecordText.RECORD_FIELDS));
             }
         }
-        OptionalInt override = key[1].equals(NONE) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(key[1]));
+        OptionalInt override = RecordText.override(key[1]);
         NewerParts newer = NewerParts.of(
                 format, minimumReader, tail(header, HEADER_FIELDS), tail(key, KEY_FIELDS), members, entries);
         return new KeyDocument(Long.parseLong(key[0]), override, records, newer);
-    }
-
-    private static PermitRecord decodeRecord(String[] f) {
-        return new PermitRecord(
-                f[0],
-                Integer.parseInt(f[1]),
-                Long.parseLong(f[2]),
-                Long.parseLong(f[3]),
-                Integer.parseInt(f[4]),
-                Integer.parseInt(f[5]),
-                Integer.parseInt(f[6]),
-                Integer.parseInt(f[7]),
-                f[8].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(f[8])),
-                PermitRecord.NEVER);
     }
 
     /** The known fields, and behind them, as one, all that follows. */

@@ -47,12 +47,19 @@ final class MemberSession implements ConnectionStateListener {
     private final ScheduledExecutorService scheduler;
     private final LongSupplier ticker;
 
+    // guarded by the monitor of this object
+    /** The client's connection to the ensemble. Curator replaces it when the session has expired. */
     private @Nullable ZooKeeper handle;
+    /** Counts sessions, also those that were given up by this member's clock: answers of an earlier one do not count. */
     private long epoch;
+    /** The leader has confirmed the session, so that claims may be sent. */
     private boolean ready;
+
     private CompletableFuture<Link> whenReady = new CompletableFuture<>();
     private LeaderContact contacts;
+    /** The length that the ensemble has granted, at most the one asked for. */
     private long granted;
+    /** Until when the session certainly lives. */
     private long aliveUntil;
 
     MemberSession(

@@ -11,7 +11,9 @@ import org.apache.zookeeper.Op;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A planned commit as one transaction on the node of a key and those under it. Used once, by one thread.
+ * A planned commit as one transaction ({@code multi}) on the node of a key and those under it: all of its operations take
+ * effect, or none. Others' nodes are written in it, so that a member is notified only of a grant that stands. Used once, by
+ * one thread.
  */
 final class NodeTransaction {
 

@@ -9,8 +9,13 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node that says that the member is alive to those who use the key, and in which they leave word when they serve it.
- * It watches that node alone: nothing that others do among themselves wakes this process. Thread-safe.
+ * The member's ephemeral node of one key. It shows the other members of the key that this one is alive, and a member that
+ * serves this one writes the grant into it. Only this node is watched, so that changes among other members cause no
+ * traffic here.
+ *
+ * <p>A name is in one of three states: <em>tried</em> while it is unknown whether a transaction has created the node,
+ * <em>joined</em> when that was confirmed, and <em>orphaned</em> when the session in which it was created was given up.
+ * Thread-safe; events run without the monitor.
  */
 final class OwnNode implements Watcher {
 
@@ -28,11 +33,14 @@ final class OwnNode implements Watcher {
     private final String path;
     private final MemberContext member;
 
+    /** The node, once its creation was confirmed. */
     private @Nullable String name;
+    /** The node that was created, or may have been. A repeated claim uses the same name, so that at most one exists. */
     private @Nullable String tried;
     /** A server has been asked to watch {@link #tried}, and that has not failed. */
     private boolean watched;
 
+    /** The member deletes the node itself, so that its deletion is no loss. */
     private boolean leaving;
     /** Nodes of a session that was given up and may yet have survived: they do not end with it. */
     private final OrphanedNodes orphaned;
@@ -59,7 +67,10 @@ final class OwnNode implements Watcher {
         }
     }
 
-    /** The name of a node that is about to be made. It is watched before it is there, lest a word be missed. */
+    /**
+     * The name of a node that is about to be created. It is watched before it exists: a grant that is written between its
+     * creation and a later watch would not be noticed.
+     */
     synchronized String join(ZooKeeper zk) {
         String next = tried;
         if (next == null) {
@@ -166,7 +177,7 @@ final class OwnNode implements Watcher {
         return name != null && !leaving && changed.equals(path(name));
     }
 
-    /** What happened meanwhile was not told. */
+    /** Events during the broken connection were not delivered. */
     void reconnected(ZooKeeper zk) {
         watch(zk);
         look(zk);

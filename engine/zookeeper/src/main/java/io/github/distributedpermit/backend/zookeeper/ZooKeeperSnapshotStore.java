@@ -29,8 +29,12 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ensemble as one member sees it: a session, and per key a document that is read as a whole and committed by its
- * version, and a node of the member's own. Thread-safe; the layer above calls it for one key at a time.
+ * ZooKeeper as a {@link SnapshotStore}. The member has one session ({@link MemberSession}); each key has a document, which is
+ * read as a whole and committed by its version ({@link NodeTransaction}), and one ephemeral node per member ({@link OwnNode}).
+ * A record in the document counts only while the node of its member exists.
+ *
+ * <p>Thread-safe. The layer calls {@code read} and {@code commit} of one key one at a time; answers arrive on the event thread of
+ * the client, which must not be blocked.
  */
 final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, MemberSession.Events {
 
@@ -142,6 +146,8 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         OwnNode own = own(planned.key());
         long sentAt = context.now();
         String name = own.name();
+        // The member's node is created by the transaction that first records something for it. A guess that the key is
+        // unused conflicts if it was wrong.
         boolean joins =
                 name == null && planned.after().view(planned.member(), 0).isPresent();
         String joining = joins ? own.join(link.zk()) : null;

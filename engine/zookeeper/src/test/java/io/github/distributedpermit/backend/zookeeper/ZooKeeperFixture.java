@@ -2,20 +2,16 @@ package io.github.distributedpermit.backend.zookeeper;
 
 import static org.awaitility.Awaitility.await;
 
-import io.github.distributedpermit.contract.Fault;
 import io.github.distributedpermit.contract.KeySnapshot;
-import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.contract.SessionStoreFixture;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.EnumSet;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 
 /** A subtree of its own on servers that several tests share; each member has a session of its own. */
-final class ZooKeeperFixture implements StoreFixture {
+final class ZooKeeperFixture implements SessionStoreFixture {
 
     private static final Duration SESSION = Duration.ofSeconds(10);
     private static final Duration IDLE = Duration.ofMillis(20);
@@ -38,32 +34,6 @@ final class ZooKeeperFixture implements StoreFixture {
     @Override
     public Duration lease() {
         return SESSION;
-    }
-
-    @Override
-    public Duration shortLease() {
-        return Duration.ofSeconds(1);
-    }
-
-    /** The transactions refuse what is doubled or overtaken. */
-    @Override
-    public Set<Fault> faults() {
-        return EnumSet.complementOf(EnumSet.of(Fault.CLAIM_DOUBLED, Fault.CLAIM_REORDERED));
-    }
-
-    @Override
-    public int runs() {
-        return 2;
-    }
-
-    @Override
-    public void pass(Duration duration) {
-        LockSupport.parkNanos(duration.toNanos());
-    }
-
-    @Override
-    public long nanoTime() {
-        return System.nanoTime();
     }
 
     @Override

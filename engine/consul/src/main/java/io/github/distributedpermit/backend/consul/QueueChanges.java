@@ -1,0 +1,117 @@
+package io.github.distributedpermit.backend.consul;
+
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.Step;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of a planned transaction that is the same in both layouts: the entries of the queue, the notices, and the
+ * operator's limit. Adds operations to those of a plan, which has the permits themselves and the guards. Used once, by one
+ * thread.
+ */
+final class QueueChanges {
+
+    private final KeyTree tree;
+    private final ChangeRequest request;
+    private final List<TxnOperation> ops;
+    private final Map<String, PermitRecord> written = new HashMap<>();
+    private int waitersAfter;
+
+    QueueChanges(KeyTree tree, Step step, ChangeRequest request, List<TxnOperation> ops) {
+        this.tree = tree;
+        this.request = request;
+        this.ops = ops;
+        step.written().forEach(record -> written.put(record.member(), record));
+        waitersAfter = tree.waiting().size();
+    }
+
+    /** What the step writes for a member; {@code null} if nothing. */
+    @Nullable
+    PermitRecord written(String session) {
+        return written.get(session);
+    }
+
+    /** How many members wait after the transaction. */
+    int waitersAfter() {
+        return waitersAfter;
+    }
+
+    /** A waiting member got permits: it leaves the queue unless it wants more, and receives a notice. */
+    void served(String session, Holding holding, int lowestPlace) {
+        QueuedMember waiting = tree.waiting().get(session);
+        PermitRecord record = written.get(session);
+        if (waiting == null || record == null) {
+            throw new IllegalStateException("A member that does not wait was served: " + session);
+        }
+        String name = tree.names().waiting(session);
+        if (record.inLine()) {
+            long since = record.since().orElseThrow();
+            ops.add(TxnOperation.cas(name, waiting.index(), waiting.text(record, since)));
+        } else {
+            ops.add(TxnOperation.deleteCas(name, waiting.index()));
+            waitersAfter--;
+        }
+        String notice = new GrantNotice(holding, lowestPlace, request.nonce()).text();
+        ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
+    }
+
+    /**
+     * The claiming member waits after the transaction.
+     *
+     * @param since its position
+     * @param room how many notices to holders the transaction can take
+     */
+    void waits(PermitRecord own, long since, int room) {
+        QueuedMember known = tree.waiting().get(request.session());
+        String name = tree.names().waiting(request.session());
+        if (known == null) {
+            ops.add(TxnOperation.lock(name, request.session(), QueuedMember.text(own, request.member(), since)));
+            ops.addAll(ContentionNotice.toHolders(tree, request, room));
+            waitersAfter++;
+        } else if (!known.isSame(own, since)) {
+            ops.add(TxnOperation.cas(name, known.index(), known.text(own, since)));
+        }
+    }
+
+    /** The claiming member does not wait after the transaction. */
+    void leaves() {
+        QueuedMember known = tree.waiting().get(request.session());
+        if (known != null) {
+            ops.add(TxnOperation.deleteCas(tree.names().waiting(request.session()), known.index()));
+            waitersAfter--;
+        }
+    }
+
+    /**
+     * What the claiming member cleans up, and the operator's limit.
+     *
+     * @param unused whether the member neither holds nor waits after the transaction
+     */
+    void finish(boolean unused) {
+        if (request.inbox() && unused) {
+            ops.add(TxnOperation.delete(tree.names().inbox(request.session())));
+        }
+        request.override().ifPresent(this::writeOverride);
+    }
+
+    private void writeOverride(OptionalInt limit) {
+        String name = tree.names().override();
+        ops.add(
+                limit.isPresent()
+                        ? TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt())))
+                        : TxnOperation.delete(name));
+    }
+
+    /** Whether the member gets or leaves all that it asked for while no member waits; see {@link PlannedTransaction}. */
+    boolean isPlain(int permits) {
+        return tree.waiting().isEmpty()
+                && waitersAfter == 0
+                && request.override().isEmpty()
+                && permits == request.wanted();
+    }
+}
