@@ -30,7 +30,7 @@ interface KeyTree {
 
     int permits(String session);
 
-    /** The members of this library that hold permits. */
+    /** The members of this library that hold permits, as far as the tree shows that their first sessions are alive. */
     Set<String> holdingMembers();
 
     /** A name for each permit of a session, which stays the same for as long as the session keeps it. */

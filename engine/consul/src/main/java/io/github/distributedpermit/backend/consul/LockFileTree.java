@@ -192,12 +192,17 @@ record LockFileTree(
         return holdersOf(session).size();
     }
 
+    /**
+     * Only those whose first session has a key here. After a crash the sessions of a member end one after the other, and a
+     * transaction that locks a key for a session that has ended fails.
+     */
     @Override
     public Set<String> holdingMembers() {
         return holders().stream()
                 .map(contenders::get)
                 .filter(Objects::nonNull)
                 .map(Contender::main)
+                .filter(live::contains)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 

@@ -101,6 +101,25 @@ class LockFileTest {
                 .orElseGet(JsonObject::new);
     }
 
+    /** The sessions of a crashed member end one after the other; to a session that has ended no notice can be written. */
+    @Test
+    void holderWhoseFirstSessionHasEndedKeepsNoMemberFromWaiting() {
+        TestMember crashed = member();
+        assertThat(crashed.queue(KEY, 2, 2).permits()).isEqualTo(2);
+        crashed.die();
+        List<ConsulProbe.Session> sessions = bench.sessions(crashed);
+        assertThat(sessions).hasSize(2);
+        sessions.stream()
+                .filter(session -> !session.name().endsWith("(permit)"))
+                .forEach(session -> probe.destroySession(session.id()));
+        TestMember b = member();
+
+        assertThat(TestMember.answer(b.ask(KEY, 2, 2, 2)).permits()).isZero();
+
+        sessions.forEach(session -> probe.destroySession(session.id()));
+        assertThat(TestMember.answer(b.ask(KEY, 2, 2, 2)).permits()).isEqualTo(2);
+    }
+
     @Test
     void documentIsHashiCorpsOwn() {
         TestMember a = member();

@@ -17,7 +17,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link SnapshotStore} for a client that blocks, such as JDBC, and notifies nobody: every call of the client runs on
+ * A {@link SnapshotStore} for a client that blocks, such as JDBC, and sends no notifications: every call of the client runs on
  * the member's one thread, which also renews the session and polls for notices. Thread-safe; the session is confined
  * to that thread.
  */
