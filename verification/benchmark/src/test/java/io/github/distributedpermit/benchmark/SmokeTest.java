@@ -10,6 +10,8 @@ import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.LocalSlice;
 import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.micro.LimitedApplication;
+import io.github.distributedpermit.benchmark.micro.LimitedService;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -28,6 +30,23 @@ class SmokeTest {
             SliceStats stats = new LocalSlice(Cast.LOCAL, ours, work, board, true).run(0);
             assertThat(stats.violations()).isZero();
             assertThat(stats.pairs()).isPositive();
+        }
+    }
+
+    @Test
+    void everyLimitedMethodRuns() {
+        try (LimitedApplication application = LimitedApplication.start()) {
+            LimitedService service = application.service();
+            service.ours();
+            service.concurrencyLimit();
+            service.bulkhead();
+            service.semaphore();
+            for (int i = 0; i < 20; i++) { // more often than the limit, so each has to return its permit
+                assertThat(service.oursStage()).succeedsWithin(Duration.ofSeconds(20));
+                assertThat(service.bulkheadStage()).isCompletedWithValue("done");
+                assertThat(service.oursMono().block()).isEqualTo("done");
+                assertThat(service.bulkheadMono().block()).isEqualTo("done");
+            }
         }
     }
 

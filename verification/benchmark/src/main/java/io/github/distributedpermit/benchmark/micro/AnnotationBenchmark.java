@@ -1,6 +1,7 @@
 package io.github.distributedpermit.benchmark.micro;
 
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -55,6 +56,30 @@ public class AnnotationBenchmark {
     @Benchmark
     public void bulkhead() {
         service.bulkhead();
+    }
+
+    /** This project, with a stage. */
+    @Benchmark
+    public Object distributedPermitStage() {
+        return service.oursStage().join();
+    }
+
+    /** Resilience4j, with a stage. */
+    @Benchmark
+    public Object bulkheadStage() {
+        return service.bulkheadStage().toCompletableFuture().join();
+    }
+
+    /** This project, with a {@code Mono}. */
+    @Benchmark
+    public @Nullable Object distributedPermitMono() {
+        return service.oursMono().block();
+    }
+
+    /** Resilience4j, with a {@code Mono}. */
+    @Benchmark
+    public @Nullable Object bulkheadMono() {
+        return service.bulkheadMono().block();
     }
 
     /** The JDK. */

@@ -26,6 +26,10 @@ public final class Annotations implements Scenario {
     private static final String OURS = "@DistributedPermit";
     private static final String SPRING = "@ConcurrencyLimit";
     private static final String RESILIENCE4J = "@Bulkhead";
+    private static final String OUR_STAGE = "@DistributedPermit, stage";
+    private static final String THEIR_STAGE = "Bulkhead.decorateCompletionStage";
+    private static final String OUR_MONO = "@DistributedPermit, Mono";
+    private static final String THEIR_MONO = "BulkheadOperator, Mono";
     private static final String BARE = "floor: the proxied call";
     private static final String CLOCK = "floor: System.nanoTime";
     private static final int BATCH = 100;
@@ -50,9 +54,28 @@ public final class Annotations implements Scenario {
             slices.put(BARE, slice(BARE, service::unlimited, work, board));
             slices.put(CLOCK, slice(CLOCK, Annotations::lookAtTheClock, work, board));
             report(bench, Duel.run(slices, 20, bench.effort().rounds(40)), slices);
+            // after the others, so that the compiler has seen nothing but them
+            Map<String, Slice> later = laterWork(service, work, board);
+            reportLaterWork(bench, Duel.run(later, 20, bench.effort().rounds(40)), later);
         } finally {
             Files.deleteIfExists(file);
         }
+    }
+
+    /** The same where the method returns before its work has ended; here that has always ended at once. */
+    private static Map<String, Slice> laterWork(LimitedService service, Workload work, Board board) {
+        Map<String, Slice> slices = new LinkedHashMap<>();
+        slices.put(OUR_STAGE, slice(OUR_STAGE, () -> service.oursStage().join(), work, board));
+        slices.put(
+                THEIR_STAGE,
+                slice(
+                        THEIR_STAGE,
+                        () -> service.bulkheadStage().toCompletableFuture().join(),
+                        work,
+                        board));
+        slices.put(OUR_MONO, slice(OUR_MONO, () -> service.oursMono().block(), work, board));
+        slices.put(THEIR_MONO, slice(THEIR_MONO, () -> service.bulkheadMono().block(), work, board));
+        return slices;
     }
 
     /** What it says must matter, or the compiler leaves it out. */
@@ -72,6 +95,19 @@ public final class Annotations implements Scenario {
         Quartiles resilience4j = duel.ratio(RESILIENCE4J, OURS, SliceStats::perSecond);
         Quartiles worse = spring.median() > resilience4j.median() ? spring : resilience4j;
         bench.report().row("annotated call", LOAD, "x the faster annotation", worse, Mark.atMost(1.5));
+        bench.report().figure(LOAD, OURS, "x Resilience4j", resilience4j);
+        reportNanos(bench, duel, slices);
+    }
+
+    private static void reportLaterWork(Bench bench, Duel duel, Map<String, Slice> slices) {
+        Quartiles stage = duel.ratio(THEIR_STAGE, OUR_STAGE, SliceStats::perSecond);
+        Quartiles mono = duel.ratio(THEIR_MONO, OUR_MONO, SliceStats::perSecond);
+        bench.report().figure(LOAD, OUR_STAGE, "x Resilience4j", stage);
+        bench.report().figure(LOAD, OUR_MONO, "x Resilience4j", mono);
+        reportNanos(bench, duel, slices);
+    }
+
+    private static void reportNanos(Bench bench, Duel duel, Map<String, Slice> slices) {
         for (String name : slices.keySet()) {
             Quartiles nanos = duel.figure(name, stats -> 1e9 / stats.perSecond() / BATCH);
             bench.report().figure(LOAD, name, "ns per call", nanos);
