@@ -40,14 +40,22 @@ final class SampleInstance implements AutoCloseable {
 
     /** Begins to start an instance on a free port; its calls are sent once it listens. */
     static SampleInstance start(String name, String... settings) {
+        return start(name, List.of(), settings);
+    }
+
+    /** The same from what the build has processed ahead of time. */
+    static SampleInstance startAheadOfTime(String name, String... settings) {
+        return start(name, List.of("-Dspring.aot.enabled=true"), settings);
+    }
+
+    private static SampleInstance start(String name, List<String> options, String... settings) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
-                "-XX:TieredStopAtLevel=1",
-                "-jar",
-                System.getProperty("sample.jar", ""),
-                "--server.port=0",
-                "--server.address=127.0.0.1"));
+                "-XX:TieredStopAtLevel=1"));
+        command.addAll(options);
+        command.addAll(
+                List.of("-jar", System.getProperty("sample.jar", ""), "--server.port=0", "--server.address=127.0.0.1"));
         command.addAll(List.of(settings));
         File output = Path.of("target", "it-" + name + ".log").toFile();
         try {
