@@ -7,8 +7,6 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
-import io.github.distributedpermit.spi.PermitGauges;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -128,6 +125,18 @@ class MvcMethodsTest {
             assertThat(answer.body()).contains("timed-out");
             assertThat(taken.isHeld()).isTrue();
         }
+    }
+
+    @Test
+    void underLoadEachRequestIsAnsweredOrToldToTryAgain(CapturedOutput output) throws Exception {
+        try (Permit taken = server.acquire("web")) {
+            assertThat(server.statuses("/short-now")).containsOnly(429);
+            assertThat(server.statuses("/short")).containsOnly(503);
+            assertThat(taken.isHeld()).isTrue();
+        }
+        assertThat(server.statuses("/short", "/short-now")).contains(200).isSubsetOf(200, 429, 503);
+        assertThat(server.isFree("web")).isTrue();
+        Logs.assertQuiet(output);
     }
 
     @Test
@@ -271,20 +280,6 @@ class MvcMethodsTest {
         }
     }
 
-    static final class Gauges implements PermitObserver {
-
-        private final List<PermitGauges> names = new CopyOnWriteArrayList<>();
-
-        @Override
-        public void named(PermitGauges gauges) {
-            names.add(gauges);
-        }
-
-        int waiters() {
-            return names.stream().mapToInt(PermitGauges::waiters).sum();
-        }
-    }
-
     static final class Work {
 
         final CompletableFuture<Boolean> started = new CompletableFuture<>();
@@ -394,6 +389,19 @@ class MvcMethodsTest {
         @DistributedPermit(key = "web", name = "web-name", limit = 1, timeout = "20ms")
         public String impatient() {
             return "never";
+        }
+
+        @GetMapping("/short")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1, timeout = "100ms")
+        public String shortWork() throws InterruptedException {
+            Thread.sleep(5);
+            return "done";
+        }
+
+        @GetMapping("/short-now")
+        public String shortWorkNow() throws InterruptedException {
+            Thread.sleep(5);
+            return "done";
         }
 
         @GetMapping("/waiting")

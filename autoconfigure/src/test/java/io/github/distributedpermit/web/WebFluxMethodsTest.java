@@ -26,6 +26,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.ResponseEntity;
+import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Flux;
@@ -113,9 +114,45 @@ class WebFluxMethodsTest {
         Logs.assertQuiet(output);
     }
 
+    @Test
+    void shutdownAnswersWaitingRequests() throws Exception {
+        WebServer stopping = new WebServer(WebApplicationType.REACTIVE, Application.class);
+        stopping.start();
+        Controller controller = stopping.bean(Controller.class);
+        CompletableFuture<String> end = controller.begin();
+        CompletableFuture<HttpResponse<String>> running = stopping.get("/mono");
+        await().until(() -> !stopping.isFree("web"));
+        CompletableFuture<HttpResponse<String>> mono = stopping.get("/waiting");
+        CompletableFuture<HttpResponse<String>> future = stopping.get("/waiting-future");
+        await().until(() -> stopping.bean(Gauges.class).waiters() == 2);
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(stopping::close);
+        for (CompletableFuture<HttpResponse<String>> each : List.of(mono, future)) {
+            HttpResponse<String> answer = each.get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(503);
+            assertThat(answer.body()).contains("shutting-down");
+        }
+        assertThat(running).isNotDone();
+        end.complete("done");
+        assertThat(running.get(20, TimeUnit.SECONDS).body()).isEqualTo("done");
+        closed.get(60, TimeUnit.SECONDS);
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {
+
+        /** Of its own, since the end of one application would end the event loops of all. */
+        @Bean
+        ReactorResourceFactory reactorResourceFactory() {
+            ReactorResourceFactory resources = new ReactorResourceFactory();
+            resources.setUseGlobalResources(false);
+            return resources;
+        }
+
+        @Bean
+        Gauges gauges() {
+            return new Gauges();
+        }
 
         @Bean
         Controller controller() {
@@ -159,6 +196,18 @@ class WebFluxMethodsTest {
         @DistributedPermit(key = "web", name = "web-name", limit = 1, timeout = "100ms")
         public Mono<String> shortWork() {
             return Mono.just("done").delayElement(Duration.ofMillis(20));
+        }
+
+        @GetMapping("/waiting")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1)
+        public Mono<String> waiting() {
+            return Mono.just("never");
+        }
+
+        @GetMapping("/waiting-future")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1)
+        public CompletableFuture<String> waitingFuture() {
+            return CompletableFuture.completedFuture("never");
         }
 
         @GetMapping("/blocking")

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -18,6 +21,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /** A web application with the local backend, on a free port of the loopback address. */
 final class WebServer implements AutoCloseable {
+
+    private static final int ROUNDS = 8;
+    private static final int AT_A_TIME = 24;
 
     private final WebApplicationType type;
     private final Class<?> application;
@@ -62,6 +68,21 @@ final class WebServer implements AutoCloseable {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .build();
         return client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    /** The statuses of many requests, so many at a time as a server lets connect at once. */
+    Set<Integer> statuses(String... paths) throws Exception {
+        Set<Integer> statuses = new TreeSet<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+            for (int i = 0; i < AT_A_TIME; i++) {
+                answers.add(get(paths[i % paths.length]));
+            }
+            for (CompletableFuture<HttpResponse<String>> each : answers) {
+                statuses.add(each.get(60, TimeUnit.SECONDS).statusCode());
+            }
+        }
+        return statuses;
     }
 
     Permit acquire(String key) throws InterruptedException {

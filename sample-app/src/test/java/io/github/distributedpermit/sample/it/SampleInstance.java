@@ -56,6 +56,7 @@ final class SampleInstance implements AutoCloseable {
         command.addAll(options);
         command.addAll(
                 List.of("-jar", System.getProperty("sample.jar", ""), "--server.port=0", "--server.address=127.0.0.1"));
+        command.add("--sample.clean-up.cron=-"); // no calls but those of the test
         command.addAll(List.of(settings));
         File output = Path.of("target", "it-" + name + ".log").toFile();
         try {
