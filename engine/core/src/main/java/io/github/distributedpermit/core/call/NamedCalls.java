@@ -85,8 +85,12 @@ public final class NamedCalls implements NamedPermits {
             return outcomes.taken(stats, idle);
         }
         ParkedCall call = new ParkedCall(stats, request, now);
-        Outcome outcome = call.await(enter(request, call.waiter()), outcomes);
-        return outcomes.permit(stats, request, call.waiter(), outcome);
+        try {
+            Outcome outcome = call.await(enter(request, call.waiter()), outcomes);
+            return outcomes.permit(stats, request, call.waiter(), outcome);
+        } finally {
+            outcomes.left(stats, call.waiter());
+        }
     }
 
     @Override
@@ -103,8 +107,12 @@ public final class NamedCalls implements NamedPermits {
             return outcomes.taken(stats, idle);
         }
         ParkedCall call = new ParkedCall(stats, request, now);
-        Outcome outcome = call.awaitUninterruptibly(enter(request, call.waiter()), outcomes);
-        return outcomes.permit(stats, request, call.waiter(), outcome);
+        try {
+            Outcome outcome = call.awaitUninterruptibly(enter(request, call.waiter()), outcomes);
+            return outcomes.permit(stats, request, call.waiter(), outcome);
+        } finally {
+            outcomes.left(stats, call.waiter());
+        }
     }
 
     @Override

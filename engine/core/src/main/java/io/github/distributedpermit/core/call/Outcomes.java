@@ -72,8 +72,8 @@ public final class Outcomes {
     /** The call is no longer counted among the waiting. */
     void left(PermitStats stats, Waiter waiter) {
         if (waiter.gauged) {
-            waiter.gauged = false;
             stats.waiters.decrementAndGet();
+            waiter.gauged = false; // last: if the stack is full above, who calls this again further up does it
         }
     }
 

@@ -23,21 +23,26 @@ final class Effects {
     @Nullable
     Effects next;
 
-    /** Whether it is in that list; guarded by the queue's lock. */
-    boolean listed;
-
     private final Source source;
     private final KeyQueueHost host;
     private @Nullable Waiter ended;
     private @Nullable Outcome outcome;
     private @Nullable List<Runnable> more;
-    private int done;
+    private int ran;
     private @Nullable Claim claim;
     private @Nullable SentClaim sent;
     private @Nullable Alarm alarm;
     private @Nullable Alarm cancelled;
     private @Nullable PermitStats passedTo;
-    private boolean postponed;
+
+    /** Whether the queue keeps this in its list of postponed effects; guarded by the queue's lock. */
+    boolean listed;
+
+    /** Whether this is the second try, on a thread with more room. */
+    boolean postponed;
+
+    /** Whether all steps have been tried. Written by the thread that runs them. */
+    boolean done;
 
     Effects(Source source, KeyQueueHost host) {
         this.source = source;
@@ -96,27 +101,18 @@ final class Effects {
         cancelled = before;
     }
 
-    /** Puts this before the effects that the queue has postponed so far; the caller holds the queue's lock. */
-    void postpone(@Nullable Effects others) {
-        postponed = true;
-        next = others;
-        listed = true;
-    }
-
     /**
      * Carries everything out. The claim leaves first, because its round trip is what callers wait for. A step that throws
-     * does not stop the other steps: a waiter that has its permit and is not woken would keep the permit for ever.
+     * does not stop the other steps: a waiter that has its permit and is not woken would keep the permit for ever. An error of
+     * the virtual machine ends the first try; what is left is then done by the second one, which begins where it ended.
      */
     void runAll() {
-        try {
-            send();
-            wake();
-            setAlarm();
-            count();
-            runMore();
-        } catch (Throwable e) {
-            source.cutShort(this, e);
-        }
+        send();
+        wake();
+        setAlarm();
+        count();
+        runMore();
+        done = true;
     }
 
     private void send() {
@@ -189,13 +185,13 @@ final class Effects {
     }
 
     private void runMore() {
-        while (more != null && done < more.size()) {
+        while (more != null && ran < more.size()) {
             try {
-                more.get(done).run();
+                more.get(ran).run();
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
-            done++;
+            ran++;
         }
     }
 
@@ -214,11 +210,12 @@ final class Effects {
     /** The queue whose event this belongs to. */
     interface Source {
 
-        /** An error stopped {@link Effects#runAll}: the next event of the queue is to run the rest. Throws nothing. */
-        void cutShort(Effects effects, Throwable cause);
-
-        /** An error cut something short: another thread is to look at the queue soon. Throws nothing. */
-        void trouble(Throwable cause);
+        /**
+         * An error cut something short: another thread is to look at the queue soon.
+         *
+         * @return whether one will
+         */
+        boolean trouble(Throwable cause);
 
         /** The alarm could not be set. */
         void alarmFailed(Alarm which);

@@ -101,6 +101,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      */
     public boolean enter(Waiter waiter) {
         Effects effects = new Effects(this, host);
+        Error cut = null;
         try {
             synchronized (this) {
                 if (retired || !fits(waiter.stats.policy.limit())) {
@@ -118,7 +119,26 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             trouble(e);
             throw e;
         } finally {
-            effects.runAll();
+            try {
+                effects.runAll();
+            } catch (Error e) {
+                cut = e;
+            }
+            if (!effects.done) {
+                synchronized (this) {
+                    if (!effects.listed) {
+                        effects.next = postponed;
+                        postponed = effects;
+                        effects.listed = true;
+                    }
+                    effects.postponed = true;
+                    broken = true;
+                }
+            }
+        }
+        if (cut != null && !trouble(cut)) {
+            // Nobody will look at the queue soon, so the caller must not wait for what this event could not do.
+            throw cut;
         }
         return true;
     }
@@ -150,6 +170,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         boolean counted = false;
         CompletableFuture<Void> confirmation = null;
         Effects effects = null;
+        Error cut = null;
         try {
             synchronized (this) {
                 if (grant.ended) {
@@ -173,8 +194,26 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             trouble(e);
         } finally {
             if (effects != null) {
-                effects.runAll();
+                try {
+                    effects.runAll();
+                } catch (Error e) {
+                    cut = e;
+                }
+                if (!effects.done) {
+                    synchronized (this) {
+                        if (!effects.listed) {
+                            effects.next = postponed;
+                            postponed = effects;
+                            effects.listed = true;
+                        }
+                        effects.postponed = true;
+                        broken = true;
+                    }
+                }
             }
+        }
+        if (cut != null) {
+            trouble(cut);
         }
         host.released(grant);
         if (confirmation != null) {
@@ -250,6 +289,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         event((now, effects) -> {});
     }
 
+    /** The same after an error that may have left {@link #repairPending} set, although no task is coming. */
+    public void checkNeglected() {
+        repairPending.set(false);
+        check();
+    }
+
     /** Rejects waiting and later calls. Calls that hold permits go on. */
     public void close() {
         event((now, effects) -> state.close(effects));
@@ -261,7 +306,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         synchronized (this) {
             retire(effects);
         }
-        effects.runAll();
+        effects.runAll(); // The member has left the store, so what an error stops here is not needed any more.
     }
 
     @Override
@@ -343,8 +388,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     }
 
     @Override
-    public void trouble(Throwable cause) {
-        owner.trouble(this, cause);
+    public boolean trouble(Throwable cause) {
+        return owner.trouble(this, cause);
     }
 
     @Override
@@ -366,7 +411,11 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         /** The store has granted permits of a key whose queue is retired. */
         void granted(String key, Holding holding);
 
-        /** An error ended an event of the queue early: another thread has to check the queue soon. Throws nothing. */
-        void trouble(KeyQueue queue, Throwable cause);
+        /**
+         * An error ended an event of the queue early: another thread has to check the queue soon.
+         *
+         * @return whether one will; {@code false} if not even that could be arranged, so that the next call has to do it
+         */
+        boolean trouble(KeyQueue queue, Throwable cause);
     }
 }

@@ -22,8 +22,13 @@ abstract class KeyQueueEvents implements Effects.Source {
     /** How many such tasks in a row have found the queue still failing; approximate if two threads count at once. */
     volatile int repairs;
 
-    /** The effects that events could not carry out on their own thread. Guarded by the lock. */
-    private @Nullable Effects postponed;
+    /**
+     * The effects that events could not carry out on their own thread. Guarded by the lock. Three methods put effects into
+     * this list, each with the same statements and not with a common method, because a call may find no room on the stack.
+     * Effects that are in the list already stay where they are: a second entry would close the list to a ring.
+     */
+    @Nullable
+    Effects postponed;
 
     /** The process around the queue. */
     abstract KeyQueueHost host();
@@ -50,7 +55,26 @@ abstract class KeyQueueEvents implements Effects.Source {
             trouble(e);
             throw e;
         } finally {
-            effects.runAll();
+            Error cut = null;
+            try {
+                effects.runAll();
+            } catch (Error e) {
+                cut = e;
+            }
+            if (!effects.done) {
+                synchronized (this) {
+                    if (!effects.listed) {
+                        effects.next = postponed;
+                        postponed = effects;
+                        effects.listed = true;
+                    }
+                    effects.postponed = true;
+                    broken = true;
+                }
+            }
+            if (cut != null) {
+                trouble(cut);
+            }
         }
     }
 
@@ -60,9 +84,13 @@ abstract class KeyQueueEvents implements Effects.Source {
         broken = true;
         if (cutShort) {
             state().mend(effects);
-            for (Effects first = postponed; first != null; first = postponed) {
+            while (postponed != null) {
+                Effects first = postponed;
                 effects.run(first::runAll);
+                // No method is called from here on, so an error can repeat effects, which does no harm, but not drop
+                // them.
                 postponed = first.next;
+                first.next = null;
                 first.listed = false;
             }
         }
@@ -80,21 +108,6 @@ abstract class KeyQueueEvents implements Effects.Source {
     /** Makes the next event repair the state. */
     final synchronized void markBroken() {
         broken = true;
-    }
-
-    @Override
-    public final void cutShort(Effects effects, Throwable cause) {
-        synchronized (this) {
-            // An error may cut the same effects short again before the next event has taken them from the list. Added
-            // twice,
-            // they would follow themselves, and that event would never reach the end of the list.
-            if (!effects.listed) {
-                effects.postpone(postponed);
-                postponed = effects;
-            }
-            broken = true;
-        }
-        trouble(cause);
     }
 
     /** What happens between begin and settle. */

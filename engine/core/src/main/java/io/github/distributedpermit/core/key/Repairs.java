@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Has a queue looked at again after an error cut one of its events short: soon, by a task of the scheduler, and if the
  * scheduler cannot take a task either, by the next call or the next confirmed session. However often a queue fails, there is
- * one task for it at a time, after pauses that double while it goes on failing. Thread-safe; may run with no stack or heap
- * left, so nothing here throws.
+ * one task for it at a time, after pauses that double while it goes on failing. Thread-safe; its caller may have no stack or
+ * heap left.
  */
 public final class Repairs {
 
@@ -43,23 +43,29 @@ public final class Repairs {
         this.checkAll = checkAll;
     }
 
-    /** An event of the queue was cut short. Throws nothing, because its caller may have no stack or heap left. */
-    public void trouble(KeyQueue queue, Throwable error) {
+    /**
+     * An event of the queue was cut short. The caller may have no stack or heap left.
+     *
+     * @return whether a task will look at the queue; otherwise the next call has to
+     */
+    public boolean trouble(KeyQueue queue, Throwable error) {
         cause = error;
         try {
             StackRoom.check();
             if (!queue.repairPending.compareAndSet(false, true)) {
-                return; // one failure may be reported more than once
+                return true; // one failure may be reported more than once
             }
             try {
                 scheduler.schedule(() -> repair(queue), SOON << Math.min(queue.repairs, DOUBLINGS));
+                return true;
             } catch (Throwable e) {
-                queue.repairPending.set(false);
                 neglected = true;
+                queue.repairPending.set(false);
             }
         } catch (Throwable e) {
             neglected = true; // the next call repairs
         }
+        return false;
     }
 
     private void repair(KeyQueue queue) {

@@ -266,8 +266,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
-    public void trouble(KeyQueue queue, Throwable cause) {
-        repairs.trouble(queue, cause);
+    public boolean trouble(KeyQueue queue, Throwable cause) {
+        return repairs.trouble(queue, cause);
     }
 
     /** Looks at all queues if an error cut an event short and the scheduler could take no task for that queue. */
@@ -325,7 +325,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     private void checkAll() {
-        each(KeyQueue::check);
+        each(KeyQueue::checkNeglected);
     }
 
     /** Does this with every queue. What it throws for one of them does not stop the others. */

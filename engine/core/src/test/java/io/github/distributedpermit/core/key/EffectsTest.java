@@ -12,11 +12,9 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -45,32 +43,6 @@ class EffectsTest {
             task.run();
         });
         assertThat(calls.stream().filter(CompletableFuture::isDone)).hasSize(2);
-    }
-
-    /** A full stack may stop the same effects in two attempts before the next event of the queue. */
-    @Test
-    void effectsThatAreCutShortTwiceArePostponedOnce() throws InterruptedException {
-        PermitEngine engine = engine(Runnable::run);
-        engine.named(KEY).acquire(KEY);
-        KeyQueue queue = Objects.requireNonNull(Peek.queue(engine, KEY));
-        AtomicInteger runs = new AtomicInteger();
-        Effects first = new Effects(queue, queue.host());
-        first.run(runs::incrementAndGet);
-        Effects second = new Effects(queue, queue.host());
-        second.run(runs::incrementAndGet);
-
-        queue.cutShort(first, new StackOverflowError("planted"));
-        queue.cutShort(second, new StackOverflowError("planted"));
-        queue.cutShort(first, new StackOverflowError("planted"));
-
-        assertThat(second.next).isSameAs(first);
-        assertThat(first.next).as("the list is no circle").isNull();
-        queue.check();
-        assertThat(runs).hasValue(2);
-        queue.cutShort(first, new StackOverflowError("planted")); // in the list again, although it was there before
-        assertThat(first.listed).isTrue();
-        queue.check();
-        assertThat(first.listed).isFalse();
     }
 
     /** Three calls that are served at once, when a pause is over. */

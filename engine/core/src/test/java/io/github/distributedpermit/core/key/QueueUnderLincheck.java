@@ -100,7 +100,7 @@ public class QueueUnderLincheck {
     }
 
     /** The environment of the queue: time stands still, and the store has no other member. */
-    private static final class OnlyMember implements KeyQueueHost, KeyQueue.Owner {
+    static class OnlyMember implements KeyQueueHost, KeyQueue.Owner {
 
         private final boolean alone;
         private final AtomicLong sequence = new AtomicLong();
@@ -202,7 +202,7 @@ public class QueueUnderLincheck {
         }
 
         @Override
-        public void trouble(KeyQueue queue, Throwable cause) {
+        public boolean trouble(KeyQueue queue, Throwable cause) {
             throw new IllegalStateException(cause);
         }
     }
