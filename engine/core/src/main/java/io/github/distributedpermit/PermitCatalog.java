@@ -1,7 +1,9 @@
 package io.github.distributedpermit;
 
 import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The permits this application declares, with the settings already merged over them. Thread-safe. */
 public interface PermitCatalog {
@@ -16,6 +18,22 @@ public interface PermitCatalog {
 
     /** The effective definition of a name, from a declaration or from the settings alone. */
     Optional<PermitDefinition> find(String name);
+
+    /**
+     * Changes limits while the application runs, all of them or, if one of them is not possible, none. A raised limit serves
+     * waiting calls at once. With a lowered one running calls keep their permits, and no call gets one until few enough are
+     * in use. The new limits win over annotations and settings, also over settings that change later, until they are taken
+     * back.
+     *
+     * <p>They apply to this instance only. Each claim is judged by the limit that it states, so other instances have to be
+     * given the same limits.
+     *
+     * @param limits by the name of a permit, or by a pattern of names such as {@code tenant-*}: 1 to
+     *     {@value PermitDefinition#MAX_LIMIT}, {@link PermitDefinition#UNLIMITED}, or {@code null} to take back what an
+     *     earlier call has set
+     * @throws IllegalArgumentException if a limit is out of range or contradicts another one; nothing has changed then
+     */
+    void changeLimits(Map<String, @Nullable Integer> limits);
 
     /** All effective definitions, in no particular order. */
     Collection<PermitDefinition> definitions();

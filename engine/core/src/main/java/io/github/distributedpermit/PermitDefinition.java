@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name what settings and metrics call it
  * @param key the literal key, {@code null} if it is made for each call
- * @param limit how many permits a key has, {@code null} if the settings have to say
+ * @param limit how many permits a key has, {@link #UNLIMITED} for no limit, {@code null} if the settings have to say
  * @param permits how many of them one call takes
  * @param block whether a call waits
  * @param timeout how long it waits at most, {@code null} for ever
@@ -32,6 +32,9 @@ public record PermitDefinition(
     /** The highest limit of a key. */
     public static final int MAX_LIMIT = 1_000_000;
 
+    /** As a limit: none. Calls get their permit at once and do not ask the store. */
+    public static final int UNLIMITED = Integer.MAX_VALUE;
+
     /** Checks the values; messages name the origin. */
     public PermitDefinition {
         Objects.requireNonNull(name, "name");
@@ -39,7 +42,7 @@ public record PermitDefinition(
         if (name.isBlank()) {
             throw new IllegalArgumentException(origin + ": the name of a permit must not be blank");
         }
-        if (limit != null && (limit < 1 || limit > MAX_LIMIT)) {
+        if (limit != null && limit != UNLIMITED && (limit < 1 || limit > MAX_LIMIT)) {
             throw new IllegalArgumentException(
                     "%s: limit %d of permit '%s' is not between 1 and %d".formatted(origin, limit, name, MAX_LIMIT));
         }
@@ -79,6 +82,11 @@ public record PermitDefinition(
                 .timeout(timeout)
                 .onReject(onReject)
                 .holdAtLeast(holdAtLeast);
+    }
+
+    /** Whether there is no limit. */
+    public boolean isUnlimited() {
+        return limit != null && limit == UNLIMITED;
     }
 
     /** What a call of this permit asks for with this key. */

@@ -97,6 +97,16 @@ public interface Permits {
     }
 
     /**
+     * As {@link #acquireAll}, but blocks no thread. The future ends as that of {@link NamedPermits#acquireAsync} does: with all
+     * permits, or with the reason why there was none of one key, after the others were given back. A request that can never be
+     * met, for a name without a limit or for more permits than the limit, ends it with an {@link IllegalArgumentException}.
+     * Cancelling it takes the call out of the queue, and what it has taken is given back.
+     */
+    default CompletableFuture<PermitGroup> acquireAllAsync(Collection<PermitRequest> requests) {
+        return AllOrNothingAsync.acquire(this, requests);
+    }
+
+    /**
      * Does the work with a permit, waiting for it at most the name's configured time-out.
      * See {@link NamedPermits#run(PermitRequest, Runnable)}.
      */
@@ -126,5 +136,13 @@ public interface Permits {
     default CompletableFuture<Permit> acquireAsync(String name) {
         NamedPermits named = named(name);
         return named.acquireAsync(named.request(name));
+    }
+
+    /**
+     * The monotonic clock on which time-outs run, in nanoseconds from an arbitrary origin. For implementations of this interface:
+     * one that passes calls on to other permits passes this on as well.
+     */
+    default long nanoTime() {
+        return System.nanoTime();
     }
 }

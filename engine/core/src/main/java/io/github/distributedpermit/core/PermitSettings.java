@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * the declaration, such as an annotation, and then to {@link CoreSettings}. Immutable. Spring Boot binds it as it is, so
  * its components are the names of the properties.
  *
- * @param limit How many permits a key of this name has over all instances, 1 to 1,000,000.
+ * @param limit How many permits a key of this name has over all instances, 1 to 1,000,000, or 'unlimited'.
  * @param block Whether calls wait in the queue when no permit is free.
  * @param timeout How long calls wait at most.
  * @param storeTimeout As distributed-permit.store-timeout, for this name.
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  */
 public record PermitSettings(
-        @Nullable Integer limit,
+        @Nullable Limit limit,
         @Nullable Boolean block,
         @Nullable Duration timeout,
         @Nullable Duration storeTimeout,
@@ -50,7 +50,7 @@ public record PermitSettings(
     public PermitDefinition over(PermitDefinition declared) {
         PermitDefinition.Builder effective = declared.toBuilder();
         if (limit != null) {
-            effective.limit(limit);
+            effective.limit(limit.permits());
         }
         if (block != null) {
             effective.block(block);
@@ -62,6 +62,43 @@ public record PermitSettings(
             effective.onReject(onReject);
         }
         if (holdAtLeast != null) {
+            effective.holdAtLeast(holdAtLeast);
+        }
+        return effective.build();
+    }
+
+    /** These settings, and those of the other ones for what is not set here. */
+    public PermitSettings orElse(PermitSettings other) {
+        return new PermitSettings(
+                first(limit, other.limit),
+                first(block, other.block),
+                first(timeout, other.timeout),
+                first(storeTimeout, other.storeTimeout),
+                first(lease, other.lease),
+                first(handOverSlice, other.handOverSlice),
+                first(linger, other.linger),
+                first(release, other.release),
+                first(onReject, other.onReject),
+                first(holdAtLeast, other.holdAtLeast));
+    }
+
+    private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {
+        return one != null ? one : other;
+    }
+
+    /**
+     * The declaration with these settings for what it leaves open: its time-out, what happens to rejected calls and how
+     * long a permit is held at least.
+     */
+    public PermitDefinition under(PermitDefinition declared) {
+        PermitDefinition.Builder effective = declared.toBuilder();
+        if (declared.timeout() == null) {
+            effective.timeout(timeout);
+        }
+        if (declared.onReject() == OnReject.DEFAULT && onReject != null) {
+            effective.onReject(onReject);
+        }
+        if (declared.holdAtLeast().isZero() && holdAtLeast != null) {
             effective.holdAtLeast(holdAtLeast);
         }
         return effective.build();
@@ -91,7 +128,7 @@ public record PermitSettings(
     /** Collects settings. Not thread-safe. */
     public static final class Builder {
 
-        private @Nullable Integer limit;
+        private @Nullable Limit limit;
         private @Nullable Boolean block;
         private @Nullable Duration timeout;
         private @Nullable Duration storeTimeout;
@@ -106,7 +143,7 @@ public record PermitSettings(
 
         /** See {@link PermitSettings#limit()}. */
         public Builder limit(@Nullable Integer value) {
-            limit = value;
+            limit = value == null ? null : Limit.of(value);
             return this;
         }
 

@@ -15,6 +15,10 @@ import java.util.Objects;
  * @param waited age of the oldest waiter when the claim was sent
  * @param lease how long the holding outlives this claim, on the store's clock; a store with sessions ignores it
  * @param queue whether any call is willing to wait in the queue
+ * @param kept permits that the member validly holds when it sends the claim, between what calls use and {@code held}; a store
+ *     that has lost its state gives no more than these back
+ * @param epoch the {@link Holding#epoch} of the last answer for this key; 0 if there was none
+ * @param probe whether the store has to check its epoch although nothing new is wanted, because contact was lost before
  */
 public record Claim(
         String key,
@@ -25,23 +29,54 @@ public record Claim(
         int unit,
         Duration waited,
         Duration lease,
-        boolean queue) {
+        boolean queue,
+        int kept,
+        long epoch,
+        boolean probe) {
 
     /** Checks the values. */
     public Claim {
         Objects.requireNonNull(key, "key");
-        if (limit < 1 || sequence < 0 || held < 0 || wanted < 0 || unit < 0) {
-            throw new IllegalArgumentException("limit %d, sequence %d, held %d, wanted %d, unit %d"
-                    .formatted(limit, sequence, held, wanted, unit));
+        if (limit < 1 || sequence < 0 || held < 0 || wanted < 0 || unit < 0 || kept < 0 || kept > held) {
+            throw new IllegalArgumentException("limit %d, sequence %d, held %d, wanted %d, unit %d, kept %d"
+                    .formatted(limit, sequence, held, wanted, unit, kept));
         }
         if (waited.isNegative() || lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("waited %s, lease %s".formatted(waited, lease));
         }
     }
 
+    /** A claim that has nothing to reclaim from a store that may have lost its state. */
+    public Claim(
+            String key,
+            int limit,
+            long sequence,
+            int held,
+            int wanted,
+            int unit,
+            Duration waited,
+            Duration lease,
+            boolean queue) {
+        this(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false);
+    }
+
     /** The same claim, but of what the member has the store leaves no more than this. */
     public Claim leaving(int most) {
-        return most >= held ? this : new Claim(key, limit, sequence, most, wanted, unit, waited, lease, queue);
+        return most >= held
+                ? this
+                : new Claim(
+                        key,
+                        limit,
+                        sequence,
+                        most,
+                        wanted,
+                        unit,
+                        waited,
+                        lease,
+                        queue,
+                        Math.min(kept, most),
+                        epoch,
+                        probe);
     }
 
     /**

@@ -13,6 +13,10 @@ import java.util.Optional;
  * @param contended whether another member is queued
  * @param over whether more permits are in use than the limit in effect allows
  * @param recheckAfter when to claim again at the latest, because a dead member's permits are to be collected then
+ * @param epoch of the server that has answered: it changes when the server may have lost state. 0 if the store keeps its state
+ *     or does not know the epoch
+ * @param grace whether the store has lost the state of the key and grants nothing new but what holders have reclaimed and
+ *     returned since
  */
 public record Holding(
         int permits,
@@ -21,4 +25,19 @@ public record Holding(
         long version,
         boolean contended,
         boolean over,
-        Optional<Duration> recheckAfter) {}
+        Optional<Duration> recheckAfter,
+        long epoch,
+        boolean grace) {
+
+    /** The answer of a store that does not lose its state. */
+    public Holding(
+            int permits,
+            int limit,
+            long sequence,
+            long version,
+            boolean contended,
+            boolean over,
+            Optional<Duration> recheckAfter) {
+        this(permits, limit, sequence, version, contended, over, recheckAfter, 0, false);
+    }
+}

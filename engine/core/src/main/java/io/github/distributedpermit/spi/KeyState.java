@@ -1,6 +1,8 @@
 package io.github.distributedpermit.spi;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -18,14 +20,48 @@ public record KeyState(String key, int used, OptionalInt override, List<MemberSt
         members = List.copyOf(members);
     }
 
+    /** The members that wait, head of the queue first. */
+    public List<MemberState> queue() {
+        return members.stream().filter(MemberState::waiting).toList();
+    }
+
     /**
-     * One member of a key.
+     * One member of a key. What the store does not record is empty.
      *
      * @param member its id
+     * @param name the member's readable name, if the store has it: members of an older version do not record it everywhere
      * @param permits how many it holds
      * @param wanted how many it wants in all
      * @param limit the limit it states
      * @param waiting whether it is queued
+     * @param waited how long its oldest waiter has been waiting, by the clock of the store; empty for a member that is not
+     *     queued, and in stores that order their queue by something else than a clock
+     * @param leaseLeft how long the member's record outlives its last claim if no other follows; empty in stores that keep
+     *     members alive by a session
      */
-    public record MemberState(String member, int permits, int wanted, int limit, boolean waiting) {}
+    public record MemberState(
+            String member,
+            Optional<String> name,
+            int permits,
+            int wanted,
+            int limit,
+            boolean waiting,
+            Optional<Duration> waited,
+            Optional<Duration> leaseLeft) {
+
+        /** A member of which nothing more is known. */
+        public MemberState(String member, int permits, int wanted, int limit, boolean waiting) {
+            this(member, Optional.empty(), permits, wanted, limit, waiting, Optional.empty(), Optional.empty());
+        }
+
+        /** Only what every store records. */
+        public MemberState plain() {
+            return new MemberState(member, permits, wanted, limit, waiting);
+        }
+
+        /** The same under another id and with a name, for stores that use other ids in their records. */
+        public MemberState named(String id, Optional<String> readable) {
+            return new MemberState(id, readable, permits, wanted, limit, waiting, waited, leaseLeft);
+        }
+    }
 }

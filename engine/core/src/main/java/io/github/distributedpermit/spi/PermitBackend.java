@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi;
 
+import io.github.distributedpermit.PermitDefinition;
 import java.time.Duration;
 
 /** A kind of store. One bean per backend; thread-safe. */
@@ -21,6 +22,11 @@ public interface PermitBackend {
      */
     default String address() {
         return "";
+    }
+
+    /** The highest limit that a key of this store can have. */
+    default int highestLimit() {
+        return PermitDefinition.MAX_LIMIT;
     }
 
     /** How long a process hands a permit over among its own calls while others wait, if the user does not say. */

@@ -1,5 +1,8 @@
 package io.github.distributedpermit.spi;
 
+import java.time.Duration;
+import java.util.Optional;
+
 /** What this instance knows of one permit name now. Cheap to read from any thread. */
 public interface PermitGauges {
 
@@ -14,4 +17,22 @@ public interface PermitGauges {
 
     /** The limit of a key: the operator's override as of the last answer of the store, else the configured limit. */
     int limit();
+
+    /** The call of this instance that has been waiting for the longest; empty if none waits. May be a second old. */
+    default Optional<LongestCall> longestWait() {
+        return Optional.empty();
+    }
+
+    /** The call of this instance that has held its permits for the longest; empty if none does. May be a second old. */
+    default Optional<LongestCall> longestHold() {
+        return Optional.empty();
+    }
+
+    /**
+     * The call that has been at it for the longest.
+     *
+     * @param key of its permit, as the user gave it
+     * @param time for how long by now
+     */
+    record LongestCall(String key, Duration time) {}
 }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.spi;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -32,7 +33,7 @@ public interface PermitStore extends AutoCloseable {
     /** The one atomic step. */
     CompletionStage<Holding> claim(Claim claim);
 
-    /** Who holds and who waits, for operators and tests. */
+    /** Who holds and who waits, for operators, metrics and tests. Reads only, except that expired records may be removed. */
     CompletionStage<KeyState> inspect(String key);
 
     /**
@@ -42,6 +43,20 @@ public interface PermitStore extends AutoCloseable {
      * @throws IllegalArgumentException thrown at once, in every store, if the limit is negative; see {@link OverrideLimit}
      */
     CompletionStage<Void> override(String key, OptionalInt limit);
+
+    /**
+     * Takes from a member, by order of an operator, all permits that are recorded for it, and serves the queue with them. A
+     * member that is alive is notified with its next message or check, and its calls lose their permits; they may still
+     * run, so that the limit can be exceeded until they end. The calls that wait in the member keep their age: the
+     * member joins the queue again by its next claim, at the latest after the re-check.
+     *
+     * @param member as in {@link KeyState.MemberState#member}
+     * @return how many permits were taken; 0 if the member has none
+     */
+    default CompletionStage<Integer> evict(String key, String member) {
+        return CompletableFuture.failedFuture(PermitStoreException.permanent(
+                "This store cannot take permits from a member; stop the member instead", null));
+    }
 
     /**
      * Present if the store keeps its members alive itself, by a session: how long the session outlives the member's last

@@ -7,13 +7,20 @@ import org.junit.jupiter.api.Test;
 /** What holds whatever the network does: the limit, and that nothing is lost for ever. */
 interface FaultLaws extends ContractTests {
 
+    /** A store that sends few notices may need more runs than others until chance has reordered two of them. */
+    int MOST_EXTRA_RUNS = 6;
+
     @Test
     default void limitHoldsAndNothingLeaksWhateverTheNetworkDoes() {
         FaultyFixture fixture = (FaultyFixture) harness().fixture();
         fixture.network().delayUpTo(fixture.latest());
         int grants = 0;
         int losses = 0;
-        for (long seed = 1; seed <= fixture.runs(); seed++) {
+        for (long seed = 1;
+                seed <= fixture.runs()
+                        || seed <= fixture.runs() + MOST_EXTRA_RUNS
+                                && !fixture.network().hasHitWithAll();
+                seed++) {
             RandomRun run = new RandomRun(harness(), fixture, seed);
             run.drive();
             grants += run.grants();

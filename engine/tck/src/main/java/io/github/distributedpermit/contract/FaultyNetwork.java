@@ -49,6 +49,11 @@ final class FaultyNetwork {
         this.veryLate = late.toNanos();
     }
 
+    /** Whether each kind of fault has hit in some test so far. */
+    boolean hasHitWithAll() {
+        return counts.missing(faults).isEmpty();
+    }
+
     /** From now on some messages are as late as this. */
     synchronized void delayUpTo(Duration longest) {
         veryLate = longest.toNanos();

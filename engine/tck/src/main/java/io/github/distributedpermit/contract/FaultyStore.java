@@ -65,6 +65,11 @@ final class FaultyStore implements PermitStore {
     }
 
     @Override
+    public CompletionStage<Integer> evict(String key, String member) {
+        return store.evict(key, member);
+    }
+
+    @Override
     public Optional<Duration> session() {
         return store.session();
     }

@@ -140,6 +140,7 @@ interface KeyLaws extends ContractTests {
         assertThat(state.used()).isEqualTo(2);
         assertThat(state.override()).isEmpty();
         assertThat(state.members())
+                .extracting(MemberState::plain)
                 .containsExactly(
                         new MemberState(a.id(), 2, 2, 2, false),
                         new MemberState(b.id(), 0, 1, 2, true),

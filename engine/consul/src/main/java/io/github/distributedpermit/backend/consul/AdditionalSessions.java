@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Further sessions of a member, for a layout in which one session can hold only one permit. All keys use the same ones,
- * so that as many are made as the key with the most needs, whoever asks; a few at a time: Consul takes 200 connections
- * from a client. Those that no key has used for a TTL are ended. Confined to the loop.
+ * so that as many are created as the key with the most permits needs; a few at a time, because Consul takes 200 connections
+ * from a client. Those that no key has used for a TTL are ended. Confined to the event loop.
  */
 final class AdditionalSessions {
 
@@ -24,6 +24,7 @@ final class AdditionalSessions {
     private final EventLoop loop;
     private final Member member;
     private final RequestLimiter ends = new RequestLimiter(AT_A_TIME);
+    /** What is waited for in the present session. Those of an earlier one end with the answers to its requests. */
     private @Nullable Orders orders;
 
     AdditionalSessions(ConsulApi api, EventLoop loop, Member member) {
@@ -64,6 +65,7 @@ final class AdditionalSessions {
 
         private final Session session;
         private final List<Order> waiting = new ArrayList<>();
+        /** Requests for a session that are not answered yet. */
         private int making;
 
         Orders(Session session) {
@@ -77,6 +79,7 @@ final class AdditionalSessions {
             return order.done;
         }
 
+        /** Ends the orders that are complete, and asks for what the largest of the others still misses. */
         private void proceed() {
             int has = session.all().size();
             List<Order> ready =
@@ -104,12 +107,14 @@ final class AdditionalSessions {
         }
     }
 
+    /** @param sessions how many the member needs in all, with the first */
     private record Order(int sessions, CompletableFuture<Void> done) {}
 
     private CompletableFuture<Void> one(Session current) {
         if (current.isOver()) {
             return CompletableFuture.failedFuture(Session.lost());
         }
+        // Noted before the request is sent: if its answer is lost, a session may exist that the member never renews.
         SessionLiveness liveness = current.liveness();
         Object ticket = liveness.asked(loop.now());
         return api.createSession("distributed-permit " + member.name() + " (permit)")
@@ -123,6 +128,10 @@ final class AdditionalSessions {
                 .thenCompose(id -> note(current, id));
     }
 
+    /**
+     * Writes a key into the inbox that is locked by the new session. It vanishes with that session, and the blocking query of the
+     * {@link Inbox} returns. The transaction reads the fence so that it fails if the first session has ended.
+     */
     private CompletableFuture<Void> note(Session current, String spare) {
         String key = current.additionalKey(spare);
         List<TxnOperation> ops = List.of(

@@ -2,7 +2,7 @@ package io.github.distributedpermit.backend.consul;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Growing pauses between repetitions, with jitter so that members do not march in step. Confined. */
+/** Growing pauses between repetitions, with jitter, so that members that failed together do not repeat together. Not thread-safe; confined to its owner. */
 final class Backoff {
 
     private final long shortest;

@@ -11,7 +11,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow.Subscription;
 import org.jspecify.annotations.Nullable;
 
-/** A response's text, of whatever status, up to a size; more fails and ends the connection. */
+/**
+ * Collects the text of a response, of whatever status, up to a size; a longer one fails and ends the connection, so that
+ * a proxy or a wrong server cannot fill the memory. Called by one thread of the HTTP client at a time.
+ */
 final class BoundedBody implements BodySubscriber<String> {
 
     private final CompletableFuture<String> body = new CompletableFuture<>();
@@ -38,7 +41,7 @@ final class BoundedBody implements BodySubscriber<String> {
     public void onNext(List<ByteBuffer> buffers) {
         for (ByteBuffer buffer : buffers) {
             if (body.isDone()) {
-                return;
+                return; // buffers that were under way when the subscription was cancelled
             }
             if (bytes.size() + buffer.remaining() > limit) {
                 body.completeExceptionally(new IOException("The answer is longer than " + limit + " bytes"));

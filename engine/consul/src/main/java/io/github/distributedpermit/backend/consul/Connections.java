@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which HTTP client, and so which pool of idle connections, the next request uses. Firewalls and load balancers drop idle
- * connections without a word, so that a request sent over one of them times out. After a time-out no idle connection is
+ * Decides which HTTP client, and so which pool of idle connections, the next request uses. Firewalls and load balancers drop
+ * idle connections without closing them, so that a request sent over one of them times out. After a time-out no idle connection is
  * used again, and none is older than a pool lives: the client is replaced, and closed when its last request has ended. A
  * pool never has more connections than requests were in flight at a time. Thread-safe.
  */
@@ -50,6 +50,7 @@ final class Connections {
         return pool;
     }
 
+    /** The next request gets a new client; the present one is closed when its last request has ended. */
     private void replace() {
         Pool old = current;
         current = null;
@@ -79,8 +80,11 @@ final class Connections {
 
         private final OwnedClient client;
         private final long made;
+        /** Requests under way. */
         private int requests;
+        /** No further request uses it; it is closed when the last one has ended. */
         private boolean replaced;
+
         private boolean isClosed;
 
         private Pool(OwnedClient client, long made) {

@@ -13,7 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
-/** What we need of Consul's HTTP interface. Confined to the loop; a stage fails with {@link PermitStoreException}. */
+/**
+ * Consul's HTTP interface as far as this backend uses it: sessions, transactions and the blocking query. Translates replies, and
+ * failures into {@link PermitStoreException}; a transaction can also fail with {@link OutcomeUnknownException}. Confined to
+ * the event loop, on which all stages end.
+ */
 final class ConsulApi {
 
     private static final int MAX_CAUSES = 16;
@@ -31,9 +35,10 @@ final class ConsulApi {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("Name", name);
         body.put("TTL", settings.sessionTtl().toMillis() + "ms");
-        body.put("Behavior", "delete");
-        body.put("LockDelay", "0s");
-        body.put("NodeChecks", List.of());
+        body.put("Behavior", "delete"); // the permits of a crashed member are free without a clean-up by others
+        body.put("LockDelay", "0s"); // by default no session could lock the slots of an ended one for 15 s
+        body.put(
+                "NodeChecks", List.of()); // by default a crash of the agent would end the sessions of live applications
         return http.putNow("session/create", JsonText.of(body))
                 .thenApply(reply -> read(
                         reply,
@@ -149,6 +154,7 @@ final class ConsulApi {
         });
     }
 
+    /** Consul answers operations in their order; those that delete or check absence have no result. */
     private static TxnOutcome outcome(List<TxnOperation> ops, JsonObject json) {
         List<JsonObject> errors = json.objects("Errors");
         if (!errors.isEmpty()) {
@@ -194,6 +200,7 @@ final class ConsulApi {
         throw PermitStoreException.passing(text, cause);
     }
 
+    /** Whether a certificate was refused: an operator has to act, and repetition does not help. */
     private static boolean isUntrusted(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
@@ -205,6 +212,7 @@ final class ConsulApi {
         return false;
     }
 
+    /** The failure itself, without the wrapper of a later stage. */
     static Throwable cause(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;

@@ -17,8 +17,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to one agent. Consul takes 200 connections from a client, so that no more than a part of them is in use at a
- * time; what comes on top waits. Confined to the loop, which also runs what follows an answer.
+ * Sends requests to one agent. Consul takes 200 connections from a client address, which several members may share, so that at
+ * most 64 requests are under way at a time; further ones wait. Confined to the event loop, on which all stages end.
  */
 final class ConsulHttp {
 
@@ -35,6 +35,7 @@ final class ConsulHttp {
     private final ConsulSettings settings;
     private final EventLoop loop;
     private final String base;
+    /** For requests of keys. Those that keep the session alive do not pass it, so that they never wait behind claims. */
     private final RequestLimiter gate = new RequestLimiter(MAX_IN_FLIGHT);
 
     ConsulHttp(Supplier<HttpClient> clients, ConsulSettings settings, EventLoop loop) {
@@ -71,6 +72,7 @@ final class ConsulHttp {
         watches.abort();
     }
 
+    /** Builds a request with the token. What fails here has not been sent. */
     private CompletableFuture<Reply> send(
             Connections connections, UnaryOperator<HttpRequest.Builder> method, String path, Duration timeout) {
         try {
@@ -134,6 +136,7 @@ final class ConsulHttp {
         return new Reply(response.statusCode(), index, response.body());
     }
 
+    /** A proxy may have put anything there; 0 makes the next query return at once. */
     private static long index(String header) {
         try {
             return Long.parseLong(header);

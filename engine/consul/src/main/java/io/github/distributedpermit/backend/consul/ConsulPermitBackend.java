@@ -73,6 +73,11 @@ public final class ConsulPermitBackend implements PermitBackend {
                 store, member, listener, ticker, store.loop().scheduler(), IDLE);
     }
 
+    @Override
+    public int highestLimit() {
+        return MAX_LIMIT;
+    }
+
     /** A claim takes a few milliseconds here; a slice much shorter than that would do nothing but claim. */
     @Override
     public Duration handOverSlice() {

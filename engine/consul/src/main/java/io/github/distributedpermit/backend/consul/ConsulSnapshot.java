@@ -6,7 +6,8 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.Optional;
 
 /**
- * The tree of a key, and how this member received it. Members are named by their sessions.
+ * The {@link Snapshot} of the layer: the tree of a key, and how this member received it. Members are named by their
+ * sessions. Immutable.
  *
  * @param tree all keys of the permit key
  * @param seen the highest index of a change of the key that this member has received; keys with that index may have been

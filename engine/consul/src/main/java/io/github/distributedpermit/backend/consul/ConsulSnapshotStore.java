@@ -8,6 +8,8 @@ import io.github.distributedpermit.spi.snapshot.SnapshotStore;
 import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import java.net.http.HttpClient;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -31,11 +33,14 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     private final EventLoop loop;
     private final ConsulApi api;
     private final KeyLayout layout;
+    /** Makes each value that is written different: Consul does not change the index of a key that gets the same value. */
     private final AtomicLong nonces = new AtomicLong();
+
     private volatile @Nullable Opened opened;
 
-    /** What exists from {@link #open} on. */
-    private record Opened(Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer) {}
+    /** What exists from {@link #open} on, because it reports to the layer. */
+    private record Opened(
+            Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer, ReadableNames names) {}
 
     ConsulSnapshotStore(ConsulSettings settings, Member member, LongSupplier ticker) {
         this.settings = settings;
@@ -70,7 +75,8 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
                 session -> session + ':' + nonces.incrementAndGet());
         RecordedPermitsCheck check = new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), uses);
         UnusedSessions unused = new UnusedSessions(membership, additional, loop, settings.sessionTtl(), uses);
-        opened = new Opened(membership, uses, reader, committer);
+        // Set before the loop can call back.
+        opened = new Opened(membership, uses, reader, committer, new ReadableNames(api, settings.prefix()));
         loop.execute(() -> {
             membership.work();
             check.begin();
@@ -117,6 +123,18 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
     }
 
+    @Override
+    public CompletionStage<Map<String, String>> names(ConsulSnapshot at, Set<String> sessions) {
+        return onLoop(() -> opened().names().of(sessions));
+    }
+
+    @Override
+    public CompletionStage<Integer> evict(String key, String process) {
+        return onLoop(
+                () -> new Eviction(opened().reader(), api, () -> "operator:" + nonces.incrementAndGet() + member.id())
+                        .evict(KeyNames.of(settings.prefix(), key), process));
+    }
+
     /** Runs a task on the loop; it fails if the member has left. */
     private <T> CompletableFuture<T> onLoop(Supplier<CompletableFuture<T>> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
@@ -141,9 +159,10 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return result;
     }
 
+    /** A key without entries: the first claim is one transaction, which fails if the key is in use after all. */
     @Override
     public ConsulSnapshot assumedUnused(String key) {
-        return new ConsulSnapshot(layout.assumedUnused(KeyNames.of(settings.prefix(), key)), 0, false);
+        return new ConsulSnapshot(layout.read(KeyNames.of(settings.prefix(), key), List.of()), 0, false);
     }
 
     /** The guard and the places of the permits make a transaction fail that rests on a snapshot of another state. */
@@ -152,6 +171,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return opened().committer().isPlain(planned);
     }
 
+    /** Only memory is released: the last change of a member has deleted its entries. */
     @Override
     public CompletionStage<Set<String>> release(Set<String> keys) {
         return onLoop(() -> {
@@ -170,6 +190,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
                         null);
     }
 
+    /** Ends the session and waits for the answer for at most 300 ms; a session that was not ended expires by itself. */
     @Override
     public void close() {
         CountDownLatch done = new CountDownLatch(1);

@@ -19,6 +19,8 @@ final class ContentionNotice {
     /** How many holders are notified: each notice returns a blocking query. */
     private static final int MOST = 10;
 
+    private static final String EVICTED = "evicted";
+
     private ContentionNotice() {}
 
     /**
@@ -36,6 +38,26 @@ final class ContentionNotice {
                 .limit(Math.max(0, Math.min(room, MOST)))
                 .map(session -> TxnOperation.lock(tree.names().contention(session), session, value))
                 .toList();
+    }
+
+    /**
+     * The notice to a member that an operator has taken its permits. It reads the key at once, and finds what is missing; members
+     * of older versions read the key before their next change of it. If another notice overwrites this one, the member finds
+     * the loss with its {@link RecordedPermitsCheck}.
+     */
+    static TxnOperation ofEviction(KeyNames names, String session, String nonce) {
+        String value = Format.text(Map.of("key", names.encoded(), EVICTED, true, "nonce", nonce));
+        return TxnOperation.lock(names.contention(session), session, value);
+    }
+
+    /** Whether the notice is that of an operator. */
+    static boolean isEviction(KeyValue entry) {
+        try {
+            JsonObject json = Json.object(entry.value());
+            return json.has(EVICTED) && json.flag(EVICTED);
+        } catch (MalformedJsonException e) {
+            return false;
+        }
     }
 
     /** The encoded key of a notice; empty if it is damaged, or only newer versions may use it. */

@@ -10,8 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The one thread of a member. All of the member's state is confined to it, so that a loss, a grant and an answer can
- * never overtake each other. Nothing that runs here blocks. Thread-safe.
+ * The one thread of a member. All of the member's state is confined to it, so that a loss, a grant and an answer are
+ * processed in the order in which they arrive, and no class that runs here needs a lock. Nothing that runs here blocks. A task that
+ * throws is logged and does not stop the loop. Thread-safe.
  */
 final class EventLoop implements Executor {
 
@@ -78,6 +79,7 @@ final class EventLoop implements Executor {
         thread.shutdown();
     }
 
+    /** Logs what a task throws: nothing waits for the result of most of them. */
     private static Runnable guarded(Runnable task) {
         return () -> {
             try {

@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a member that was served finds in its inbox.
+ * The entry that a member writes into the inbox of a member it serves, with the transaction that grants the permits. One entry
+ * per key: a later notice replaces an earlier one, because it states all that the member has. Immutable.
  *
  * @param slot the lowest of its slots
  * @param nonce different each time
@@ -35,7 +36,10 @@ record GrantNotice(int permits, int limit, boolean contended, boolean over, int 
                 nonce));
     }
 
-    /** Empty if the notice is damaged, or only newer versions may use it. */
+    /**
+     * Reads an entry. Empty if it is damaged, or only newer versions may use it: the grant is valid all the same, and the next
+     * claim of the member finds it.
+     */
     static Optional<GrantNotice> of(KeyValue entry) {
         try {
             JsonObject json = Json.object(entry.value());
@@ -60,6 +64,7 @@ record GrantNotice(int permits, int limit, boolean contended, boolean over, int 
                 json.text("nonce"));
     }
 
+    /** What the core receives; the version follows from the index at which the notice was written. */
     Holding holding(long sequence, long version) {
         return new Holding(permits, limit, sequence, version, contended, over, Optional.empty());
     }

@@ -26,7 +26,7 @@ final class Inbox {
     private final Runnable gone;
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
     private final RateLimitedLog problem;
-    /** The index at which the next query waits; 0 to be answered at once. */
+    /** The next query returns when the inbox has a higher index than this; 0 to be answered at once. */
     private long index;
     /** The highest index of an entry that was passed on. Each reply contains all entries, so older ones are skipped. */
     private long read;
@@ -47,6 +47,7 @@ final class Inbox {
         this.problem = new RateLimitedLog(LOG, loop::now);
     }
 
+    /** Sends the next query; one is under way at any time, as long as the session lasts. */
     void watch() {
         if (!session.isOver()) {
             api.watch(session.inboxes(), index, WAIT).whenComplete(this::answered);
@@ -96,6 +97,7 @@ final class Inbox {
         }
     }
 
+    /** Whether a reply contains the keys by which the ends of the member's sessions are noticed. */
     private boolean isWhole(List<KeyValue> entries, Reply reply) {
         return session.isWhole(entries.stream().map(KeyValue::key).collect(Collectors.toSet()), reply.index());
     }
@@ -105,6 +107,7 @@ final class Inbox {
         return !key.startsWith(hidden) || key.endsWith(KeyNames.CONTENTION);
     }
 
+    /** Passes on what is new, and begins the next query at the index of this reply. */
     private void read(Reply reply) {
         List<KeyValue> entries;
         try {
@@ -119,6 +122,7 @@ final class Inbox {
             return;
         }
         problem.over();
+        // A reply contains the whole inbox, in which entries stay after they were read.
         long before = read;
         for (KeyValue entry : entries) {
             read = Math.max(read, entry.modified());
@@ -131,7 +135,7 @@ final class Inbox {
             index = 0;
             loop.later(this::watch, backoff.next());
         } else {
-            index = reply.index();
+            index = reply.index(); // a change between this reply and the next query returns that query at once
             backoff.reset();
             watch();
         }

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads JSON: objects become maps, arrays lists, integers {@code Long} (an unsigned 64-bit number keeps its bits), other
  * numbers {@code Double}; a member that is {@code null} is left out, and one in an array is {@link #NULL}. A user who
- * adds nothing but Consul's client has no parser on the class path, and we need very little of one.
+ * adds nothing but Consul's client has no parser on the class path, and this backend needs very little of one. Nesting is
+ * limited, so that no answer can overflow the stack. Used by one thread.
  */
 final class Json {
 
@@ -60,6 +61,7 @@ final class Json {
         return word();
     }
 
+    /** A member that is null is left out, so that readers treat it as missing. */
     private Map<String, Object> object() {
         deeper();
         Map<String, Object> members = new LinkedHashMap<>();
@@ -95,6 +97,7 @@ final class Json {
         return values;
     }
 
+    /** Most texts have no escapes; these are cut out as they are. */
     private String string() {
         expect('"');
         int end = at;
@@ -143,6 +146,7 @@ final class Json {
         }
     }
 
+    /** HashiCorp's flags are above the highest signed number; they keep their 64 bits. */
     private Number number() {
         int start = at;
         boolean integer = true;
@@ -184,6 +188,7 @@ final class Json {
         }
     }
 
+    /** Skips the character if it comes next, after white space. */
     private boolean next(char wanted) {
         space();
         if (peek() != wanted) {

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A JSON object that has been read, with a view of its members by type. Whatever is of another type is malformed. */
+/**
+ * A JSON object that has been read, with a view of its members by type. A member that is missing or has another type is
+ * malformed. Not to be changed.
+ */
 record JsonObject(Map<String, Object> members) {
 
     static final JsonObject EMPTY = new JsonObject(Map.of());

@@ -3,7 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.util.Collection;
 import java.util.Map;
 
-/** Writes JSON, members in the order of the map. */
+/** Writes JSON, members in the order of the map. What {@link Json} has read is written with the same values. Used by one thread. */
 final class JsonText {
 
     private final StringBuilder text = new StringBuilder(256);
@@ -53,6 +53,7 @@ final class JsonText {
         text.append(separator == '[' ? "[]" : "]");
     }
 
+    /** Surrogates are escaped, so that half of a pair survives the encoding as UTF-8. */
     private void quoted(String value) {
         text.append('"');
         for (int i = 0; i < value.length(); i++) {

@@ -51,7 +51,11 @@ final class KeyCommitter {
         this.nonces = nonces;
     }
 
-    /** Whether to try the change although its snapshot may be out of date. Thread-safe. */
+    /**
+     * Whether to try the change although its snapshot may be out of date: only one by which the member gets or leaves
+     * all that it asks for while no member waits. Others mostly fail, and a failed transaction is an entry in the log of all servers.
+     * Thread-safe.
+     */
     boolean isPlain(PlannedCommit<ConsulSnapshot> planned) {
         try {
             PlannedTransaction change = plan(planned, List.of(planned.member()), false);
@@ -61,6 +65,7 @@ final class KeyCommitter {
         }
     }
 
+    /** Commits a change when the session is ready. */
     CompletableFuture<Commit<ConsulSnapshot>> commit(KeyUse use, PlannedCommit<ConsulSnapshot> planned) {
         return membership
                 .session()
@@ -83,6 +88,7 @@ final class KeyCommitter {
                     .thenCompose(outcome -> outcome);
         }
         if (change.ops().isEmpty()) {
+            // such as a change of the sequence, which Consul does not record; on an old snapshot that proves nothing
             return ended(planned.fresh() ? new Commit.DoneUnchecked<>(planned.before()) : new Commit.Conflict<>());
         }
         if (!planned.fresh() && !change.isPlain()) {
@@ -117,7 +123,7 @@ final class KeyCommitter {
                 claim.map(Claim::wanted).orElse(0),
                 inbox,
                 nonces.apply(planned.member()));
-        return layout.plan(before, planned.step(), request);
+        return before.plan(planned.step(), request);
     }
 
     private CompletableFuture<Commit<ConsulSnapshot>> send(
@@ -128,6 +134,9 @@ final class KeyCommitter {
         ops.add(TxnOperation.getTree(use.names().tree()));
         long fence = session.fence(); // as checked by this transaction; it may be rewritten before the answer arrives
         use.outdated();
+        if (change.queues()) {
+            use.mayHaveNotice(true); // even if no answer arrives: other members serve this one as soon as it waits
+        }
         return api.transact(ops)
                 .handle((outcome, failure) -> {
                     if (failure != null) {
@@ -152,6 +161,7 @@ final class KeyCommitter {
         return new Commit.Denied<>(reason);
     }
 
+    /** Remembers what the transaction has read of the key after the change, and finds out whether all of it is done. */
     private Commit<ConsulSnapshot> committed(
             KeyUse use, PlannedCommit<ConsulSnapshot> planned, Session session, PlannedTransaction change, Done done) {
         KeyTree before = planned.before().tree();
@@ -187,6 +197,12 @@ final class KeyCommitter {
         return after.used() > limit || (!before.isGuarded() && after.othersWait(session.id()));
     }
 
+    /**
+     * Nothing of the transaction was executed. The reason decides: a missing right, the end of the session, or a change by
+     * another member.
+     *
+     * @param fence the index of the fence that the transaction has checked
+     */
     private CompletableFuture<Commit<ConsulSnapshot>> refused(Session session, Refused refused, long fence) {
         boolean byFence = refused.operation() == 0 && refused.names(session.fenceKey());
         if (refused.isDenied()) {

@@ -3,7 +3,8 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.spi.KeyEncoding;
 
 /**
- * Where a permit key lies in Consul. Encoded keys have no dot, so that names that begin with one are free for us.
+ * The names of a permit key's entries in Consul. Encoded keys have no dot, so that names that begin with one are free for this
+ * library. Immutable.
  *
  * @param prefix of all keys, without slashes at its ends
  * @param key as the user gave it
@@ -12,12 +13,17 @@ import io.github.distributedpermit.spi.KeyEncoding;
 record KeyNames(String prefix, String key, String encoded) {
 
     private static final int SHOWN = 100;
-    /** Below the tree of a key. */
-    static final String LINE = ".line";
 
+    // Names below the tree of a key. They are the format of the stored data, so that they do not change.
+    /** The guard of the queue. */
+    static final String LINE = ".line";
+    /** The operator's limit. */
     static final String OVERRIDE = ".override";
+    /** Followed by three digits: a permit of layout slots. */
     static final String SLOT = "slot_";
+    /** Followed by the session of a member that waits. */
     static final String WAITING = "m_";
+    /** The document of layout lock-file. */
     static final String LOCK_FILE = ".lock";
 
     private static final String INBOXES = "/.inbox/";
@@ -65,6 +71,7 @@ record KeyNames(String prefix, String key, String encoded) {
         return tree() + session;
     }
 
+    /** Where a member is notified of grants of this key. */
     String inbox(String session) {
         return inboxes(prefix, session) + encoded;
     }
@@ -74,6 +81,7 @@ record KeyNames(String prefix, String key, String encoded) {
         return inboxes(prefix, session) + CONTENTION;
     }
 
+    /** All that other members write for a session; the fence is there as well. */
     static String inboxes(String prefix, String session) {
         return prefix + INBOXES + session + '/';
     }

@@ -28,7 +28,7 @@ final class KeyReader {
         this.patience = 2 * TimeUnit.NANOSECONDS.convert(settings.requestTimeout());
     }
 
-    /** For a claim, or a check of the member's permits. */
+    /** For a claim, or a check of the member's permits. What is missing is confirmed by a second, consistent read. */
     CompletableFuture<ConsulSnapshot> read(KeyUse use) {
         boolean consistent = use.takeCheck();
         return membership
@@ -56,6 +56,10 @@ final class KeyReader {
                 .thenApply(tree -> new ConsulSnapshot(tree, tree.index(), false));
     }
 
+    /**
+     * Reads the fence together with the tree: a transaction that reads a key which does not exist is refused, so that a tree is
+     * received only while the session exists.
+     */
     private CompletableFuture<KeyTree> read(KeyNames names, Session session, boolean consistent, long deadline) {
         List<TxnOperation> ops = List.of(TxnOperation.get(session.fenceKey()), TxnOperation.getTree(names.tree()));
         return (consistent ? api.readConsistently(ops) : api.transact(ops))

@@ -2,6 +2,8 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.Step;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -9,26 +11,34 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * All that Consul has of one permit key, at one moment. Members are named by their sessions: an instance
- * that lost one is another member with the next.
+ * All that Consul has of one permit key, at one moment: the {@linkplain KeyEntries entries} that both layouts have, and the
+ * permits, which each layout stores in its own way. Members are named by their sessions: an instance that lost one is
+ * another member with the next. Immutable.
  */
 interface KeyTree {
 
-    KeyNames names();
+    /**
+     * The permits of one member, or of one session of other clients.
+     *
+     * @param permits how many it holds
+     * @param limit the highest that it declared when it got one of them
+     */
+    record Held(int permits, int limit) {
 
-    /** The operator's limit, if set. */
-    OptionalInt override();
+        static final Held NOTHING = new Held(0, 0);
 
-    /** The members in the queue, by their sessions. */
-    Map<String, QueuedMember> waiting();
+        Held plus(Held more) {
+            return new Held(permits + more.permits, Math.max(limit, more.limit));
+        }
+    }
 
-    /** The highest index of a change that can still be seen. */
-    long index();
+    KeyEntries entries();
+
+    /** The permits by session, those of members by their first one. */
+    Map<String, Held> held();
 
     /** Permits in use. */
     int used();
-
-    int permits(String session);
 
     /** The members of this library that hold permits, as far as the tree shows that their first sessions are alive. */
     Set<String> holdingMembers();
@@ -42,10 +52,8 @@ interface KeyTree {
     /** Operations that only read, and of which one fails if a permit of the session is gone. */
     List<TxnOperation> proof(String session);
 
-    /** Whether another member waits. */
-    default boolean othersWait(String session) {
-        return waiting().size() > (waiting().containsKey(session) ? 1 : 0);
-    }
+    /** Operations that delete the permits of a session. */
+    List<TxnOperation> deletion(String session);
 
     /** Whether a session neither holds nor waits, nor has anything else here. */
     boolean isWithout(String session);
@@ -56,12 +64,84 @@ interface KeyTree {
     /** Of those that a session has, the lowest place among all permits; at one index no two sessions have the same. */
     OptionalInt lowestPlace(String session);
 
+    /** The id of the member that has entries by this session, other than in the queue; empty if there are none. */
+    Optional<String> holder(String session);
+
+    /** The operations that make of this tree what a step says. */
+    PlannedTransaction plan(Step step, ChangeRequest request);
+
+    default KeyNames names() {
+        return entries().names();
+    }
+
+    /** The operator's limit, if set. */
+    default OptionalInt override() {
+        return entries().override();
+    }
+
+    /** The members in the queue, by their sessions. */
+    default Map<String, QueuedMember> waiting() {
+        return entries().waiting();
+    }
+
+    /** The highest index of a change that can still be seen. */
+    default long index() {
+        return entries().index();
+    }
+
+    default int permits(String session) {
+        return permitNames(session).size();
+    }
+
+    /** Whether another member waits. */
+    default boolean othersWait(String session) {
+        return waiting().size() > (waiting().containsKey(session) ? 1 : 0);
+    }
+
     /** The id of the member behind a session. */
-    String member(String session);
+    default String member(String session) {
+        QueuedMember queued = waiting().get(session);
+        return queued == null ? holder(session).orElse(session) : queued.member();
+    }
+
+    /** The sessions of a process that hold permits here; {@link #member} names the process. */
+    default List<String> holdingSessions(String process) {
+        return held().keySet().stream()
+                .filter(session -> member(session).equals(process) && permits(session) > 0)
+                .toList();
+    }
+
+    /** Operations that delete what a session holds and its place in the queue, unless that has changed since. */
+    default List<TxnOperation> eviction(String session) {
+        List<TxnOperation> ops = new ArrayList<>(deletion(session));
+        QueuedMember queued = waiting().get(session);
+        if (queued != null) {
+            ops.add(TxnOperation.deleteCas(names().waiting(session), queued.index()));
+        }
+        return ops;
+    }
 
     /** The record of a session; empty if it neither holds nor waits. */
-    Optional<PermitRecord> record(String session);
+    default Optional<PermitRecord> record(String session) {
+        QueuedMember queued = waiting().get(session);
+        return queued == null
+                ? Optional.ofNullable(held().get(session))
+                        .map(h -> QueuedMember.holder(session, h.permits(), h.limit()))
+                : Optional.of(queued.record(permits(session)));
+    }
 
-    /** What the step computes on. */
-    KeyTable table();
+    /** What the step computes on. Sessions of other clients are members with one permit each. */
+    default KeyTable table() {
+        Map<String, Held> held = held();
+        List<PermitRecord> records = new ArrayList<>();
+        waiting()
+                .forEach((session, queued) -> records.add(
+                        queued.record(held.getOrDefault(session, Held.NOTHING).permits())));
+        held.forEach((session, h) -> {
+            if (!waiting().containsKey(session)) {
+                records.add(QueuedMember.holder(session, h.permits(), h.limit()));
+            }
+        });
+        return KeyTable.ofSessions(records, override(), 0);
+    }
 }

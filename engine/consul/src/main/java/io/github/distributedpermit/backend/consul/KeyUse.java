@@ -53,7 +53,7 @@ final class KeyUse {
         return busy;
     }
 
-    /** A request begins. */
+    /** A request begins. Notices that arrive before it has ended are held back. */
     void begin() {
         busy = true;
     }
@@ -152,6 +152,7 @@ final class KeyUse {
         }
     }
 
+    /** Passes a notice on to the layer, unless an answer has included the grant. Notices have no sequence: -1. */
     private void deliver(KeyValue arrived) {
         if (arrived.modified() <= seen) {
             return; // an answer included the grant, which may have been returned since

@@ -10,11 +10,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * The keys in which a member holds, waits, or has a request under way; others need no memory. Confined to the event loop.
+ * The {@link KeyUse} of each key in which a member holds, waits, or has a request under way; others need no memory. Distributes
+ * the notices of the inbox. Confined to the event loop.
  */
 final class KeyUses {
 
+    /** By encoded key, as notices name it. */
     private final Map<String, KeyUse> uses = new HashMap<>();
+
     private final String prefix;
     private final StoreEvents events;
 
@@ -57,7 +60,13 @@ final class KeyUses {
     void notified(KeyValue notice) {
         String name = notice.key().substring(notice.key().lastIndexOf('/') + 1);
         if (name.equals(KeyNames.CONTENTION)) {
-            ContentionNotice.key(notice).map(uses::get).ifPresent(use -> use.contended(notice.modified()));
+            ContentionNotice.key(notice).map(uses::get).ifPresent(use -> {
+                if (ContentionNotice.isEviction(notice)) {
+                    use.check();
+                } else {
+                    use.contended(notice.modified());
+                }
+            });
             return;
         }
         KeyUse use = uses.get(name);

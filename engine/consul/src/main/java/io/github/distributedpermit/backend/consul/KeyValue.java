@@ -6,7 +6,7 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key as Consul has it.
+ * A key as Consul has it, with its value. Immutable.
  *
  * @param value as text; empty if the key has none
  * @param session that has locked it

@@ -65,6 +65,10 @@ final class LockFilePlan {
         return new LockFilePlan(tree, step, request).build();
     }
 
+    /**
+     * Collects the operations. The guards are put in front at last, when it is known what they have to write; they depend on the
+     * holders and the waiters after the transaction.
+     */
     private PlannedTransaction build() {
         refuseOtherLimit();
         int needed = contendersNeeded();
@@ -129,12 +133,16 @@ final class LockFilePlan {
         return Math.min(Math.max(target, wanted), GrantVersion.MAX_LIMIT);
     }
 
+    /** How many permits the member wants according to its entry in the queue, which the step leaves as it is. */
     private int wantedInLine() {
         QueuedMember waiting = tree.waiting().get(request.session());
         return waiting == null ? 0 : waiting.wanted();
     }
 
-    /** Which sessions hold: those that do, as many as may stay, then further ones. Answers all that keep a contender. */
+    /**
+     * Chooses which sessions of the member hold: those that do, as many as may stay, then those that have a contender, then
+     * others. A permit thereby keeps its session, and few contenders are created. Returns all that keep a contender.
+     */
     private Set<String> chooseOwn(int needed) {
         Set<String> order = new LinkedHashSet<>(ownBefore);
         order.addAll(tree.contendersOf(request.session()));
@@ -153,6 +161,7 @@ final class LockFilePlan {
         return kept;
     }
 
+    /** Whether a contender exists and needs no change: one that may get permits declares the present limit. */
     private boolean isLaid(String session) {
         Contender known = tree.contenders().get(session);
         boolean grows = queues || target > ownBefore.size();
@@ -174,6 +183,7 @@ final class LockFilePlan {
                 .orElse(1);
     }
 
+    /** Creates a contender, or replaces its limit. Its body says to whom it belongs; other clients ignore that. */
     private void lay(String session) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("main", request.session());
@@ -183,7 +193,10 @@ final class LockFilePlan {
                 .flags(LockFileTree.FLAGS));
     }
 
-    /** As many of the served, in their order, as there is room for and as have laid out their contenders. */
+    /**
+     * Serves as many of the waiting members, in their order, as there is room for and as have enough contenders. It stops at the
+     * first one that cannot be served, so that no member overtakes another; the next transaction serves the others.
+     */
     private void serveAll() {
         Map<String, Holding> taken = new LinkedHashMap<>();
         for (Map.Entry<String, Holding> served : step.served().entrySet()) {
@@ -203,7 +216,7 @@ final class LockFilePlan {
         taken.forEach((session, holding) -> queue.served(session, holding, placeOf(session)));
     }
 
-    /** In the document as it will be. */
+    /** The lowest place of a member in the document as it will be; part of the version of its grant. */
     private int placeOf(String session) {
         SortedSet<String> theirs = tree.contendersOf(session);
         int place = 0;
@@ -245,7 +258,10 @@ final class LockFilePlan {
         return guards;
     }
 
-    /** Left empty, it would stop everybody who comes with another limit, so that the last holder deletes it. */
+    /**
+     * The operation that guards the document or writes it. The last holder deletes it, because the limit of an empty document
+     * would still be binding for other clients.
+     */
     private TxnOperation document(SortedSet<String> after) {
         String name = tree.names().lockFile();
         Document lock = tree.lock();
@@ -255,6 +271,7 @@ final class LockFilePlan {
         if (lock != null && lock.holders().equals(after)) {
             return TxnOperation.checkIndex(name, lock.index());
         }
+        // The limit of the document is that of the member which took a permit last, unless other clients hold as well.
         boolean foreign = tree.hasForeignHolders();
         boolean setsLimit = !foreign && target > ownBefore.size();
         int limit = lock == null || setsLimit ? request.declared().orElseGet(() -> limitOf(after)) : lock.limit();

@@ -2,8 +2,7 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import io.github.distributedpermit.spi.PermitStoreException;
-import io.github.distributedpermit.spi.step.KeyTable;
-import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.Step;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,25 +20,23 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code .lock} document of HashiCorp's semaphore, the contenders beside it, and our own line, of which others know
- * nothing. A holder whose session has no key here is dead.
+ * A permit key in layout lock-file: the {@code .lock} document of HashiCorp's semaphore and the contenders beside it. Each
+ * permit is a session in the document. A holder without a contender here has ended, or was evicted. The queue is this library's own;
+ * other clients do not read it.
  *
  * @param lock the document, if there is one
- * @param lineIndex of the guard of the queue; 0 if no member waits
- * @param lineJson all of the guard, also what this version does not know
+ * @param lineJson all of the guard of the queue, also what this version does not know
  * @param contenders of ours, by session
+ * @param contending sessions that have locked the contender named after them, whoever they belong to
  * @param live sessions that have a key here, whoever they belong to
  */
 record LockFileTree(
-        KeyNames names,
+        KeyEntries entries,
         @Nullable Document lock,
-        long lineIndex,
         JsonObject lineJson,
-        OptionalInt override,
-        Map<String, QueuedMember> waiting,
         Map<String, Contender> contenders,
-        Set<String> live,
-        long index)
+        Set<String> contending,
+        Set<String> live)
         implements KeyTree {
 
     /** How HashiCorp marks the keys of a semaphore; an unsigned number. */
@@ -61,51 +58,34 @@ record LockFileTree(
     /** @param main the session by which its member is named */
     record Contender(String session, String main, String member, int limit) {}
 
+    /** Reads a tree; what is damaged, or not ours under a name of ours, fails permanently. */
     static LockFileTree of(KeyNames names, List<KeyValue> tree) {
-        Document lock = null;
-        long line = 0;
-        JsonObject lineJson = JsonObject.EMPTY;
-        OptionalInt override = OptionalInt.empty();
-        Map<String, QueuedMember> waiting = new HashMap<>();
+        KeyEntries entries = KeyEntries.of(names, tree);
+        KeyValue guard = entries.guard();
+        JsonObject lineJson = guard == null ? JsonObject.EMPTY : KeyEntries.parse(guard, Format::read);
         Map<String, Contender> contenders = new HashMap<>();
-        Set<String> live = new HashSet<>();
-        long index = 0;
-        for (KeyValue entry : tree) {
-            String name = entry.key().substring(names.tree().length());
-            if (name.indexOf('/') >= 0) {
-                continue; // of an application whose prefix begins with the name of this key
-            }
-            index = Math.max(index, entry.modified());
+        Set<String> contending = new HashSet<>();
+        Set<String> live = new HashSet<>(entries.waiting().keySet());
+        if (guard != null && guard.session() != null) {
+            live.add(guard.session());
+        }
+        entries.others().forEach((name, entry) -> {
             if (entry.session() != null) {
                 live.add(entry.session());
             }
-            try {
-                if (name.equals(KeyNames.LOCK_FILE)) {
-                    lock = document(entry);
-                } else if (name.equals(KeyNames.LINE)) {
-                    line = entry.modified();
-                    lineJson = Format.read(entry);
-                } else if (name.equals(KeyNames.OVERRIDE)) {
-                    override = OptionalInt.of(Json.object(entry.value()).count("limit"));
-                } else if (name.startsWith(KeyNames.WAITING)) {
-                    String session = name.substring(KeyNames.WAITING.length());
-                    waiting.put(session, QueuedMember.of(session, entry));
-                } else if (name.startsWith(KeyNames.SLOT)) {
-                    throw PermitStoreException.permanent(
-                            "Consul's key " + entry.key()
-                                    + " belongs to layout slots; all members of a key must use one layout",
-                            null);
-                } else if (SESSION.matcher(name).matches()) {
-                    contender(name, entry, contenders);
-                }
-            } catch (MalformedJsonException e) {
-                throw PermitStoreException.permanent(
-                        "Consul's key " + entry.key() + " is damaged or not a semaphore's; nothing was written. "
-                                + "Delete it if no client needs it",
-                        e);
+            if (name.startsWith(KeyNames.SLOT)) {
+                throw KeyEntries.ofOtherLayout(entry, "slots");
             }
-        }
-        return new LockFileTree(names, lock, line, lineJson, override, waiting, contenders, live, index);
+            if (SESSION.matcher(name).matches()) {
+                if (entry.session() != null) {
+                    contending.add(name);
+                }
+                KeyEntries.parse(entry, e -> contender(name, e)).ifPresent(c -> contenders.put(name, c));
+            }
+        });
+        KeyValue lock = entries.others().get(KeyNames.LOCK_FILE);
+        Document document = lock == null ? null : KeyEntries.parse(lock, LockFileTree::document);
+        return new LockFileTree(entries, document, lineJson, contenders, contending, live);
     }
 
     private static Document document(KeyValue entry) {
@@ -125,21 +105,30 @@ record LockFileTree(
         return new Document(json.count("Limit"), holders, entry.modified(), json);
     }
 
-    /** Others may write what they like as their contender's body; the command line's is empty. */
-    private static void contender(String session, KeyValue entry, Map<String, Contender> contenders) {
+    /** Other clients may write what they like as the body of their contenders; that of the command line is empty. */
+    private static Optional<Contender> contender(String session, KeyValue entry) {
         if (!entry.value().startsWith("{\"main\"")) {
-            return;
+            return Optional.empty();
         }
         JsonObject json = Format.read(entry);
-        contenders.put(session, new Contender(session, json.text("main"), json.text("member"), json.count("limit")));
+        return Optional.of(new Contender(session, json.text("main"), json.text("member"), json.count("limit")));
     }
 
-    /** Holders that are alive. */
+    /** The index of the guard of the queue; 0 if no member waits. */
+    long lineIndex() {
+        KeyValue guard = entries.guard();
+        return guard == null ? 0 : guard.modified();
+    }
+
+    /**
+     * Holders that are alive and have not been evicted. Any other key of the session does not count: the guard of the queue
+     * stays with the member that was the first to wait, also after its permit has been taken from it.
+     */
     SortedSet<String> holders() {
         SortedSet<String> alive = new TreeSet<>();
         if (lock != null) {
             alive.addAll(lock.holders());
-            alive.retainAll(live);
+            alive.retainAll(contending);
         }
         return alive;
     }
@@ -167,29 +156,22 @@ record LockFileTree(
         return sessions;
     }
 
+    /** A foreign holder is a member of its own with one permit; foreign waiters are not seen. */
     @Override
-    public Optional<PermitRecord> record(String session) {
-        SortedSet<String> held = holdersOf(session);
-        QueuedMember queued = waiting.get(session);
-        if (queued != null) {
-            return Optional.of(queued.record(held.size()));
+    public Map<String, Held> held() {
+        Map<String, Held> held = new HashMap<>();
+        for (String holder : holders()) {
+            Contender contender = contenders.get(holder);
+            String main = contender == null ? holder : contender.main();
+            int limit = contender == null ? limitOfDocument() : contender.limit();
+            held.merge(main, new Held(1, limit), Held::plus);
         }
-        return held.stream()
-                .map(contenders::get)
-                .filter(Objects::nonNull)
-                .map(Contender::limit)
-                .max(Integer::compare)
-                .map(limit -> QueuedMember.holder(session, held.size(), limit));
+        return held;
     }
 
     @Override
     public int used() {
         return holders().size();
-    }
-
-    @Override
-    public int permits(String session) {
-        return holdersOf(session).size();
     }
 
     /**
@@ -221,15 +203,23 @@ record LockFileTree(
     public List<TxnOperation> proof(String session) {
         List<TxnOperation> ops = new ArrayList<>();
         if (lock != null) {
-            ops.add(TxnOperation.checkIndex(names.lockFile(), lock.index()));
+            ops.add(TxnOperation.checkIndex(names().lockFile(), lock.index()));
         }
-        holdersOf(session).forEach(holder -> ops.add(TxnOperation.checkSession(names.contender(holder), holder)));
+        holdersOf(session).forEach(holder -> ops.add(TxnOperation.checkSession(names().contender(holder), holder)));
         return ops;
+    }
+
+    /** A session in the document counts only while its contender exists. */
+    @Override
+    public List<TxnOperation> deletion(String session) {
+        return holdersOf(session).stream()
+                .map(holder -> TxnOperation.delete(names().contender(holder)))
+                .toList();
     }
 
     @Override
     public boolean isWithout(String session) {
-        return !waiting.containsKey(session) && contendersOf(session).isEmpty();
+        return !waiting().containsKey(session) && contendersOf(session).isEmpty();
     }
 
     @Override
@@ -252,37 +242,16 @@ record LockFileTree(
     }
 
     @Override
-    public String member(String session) {
-        QueuedMember inLine = waiting.get(session);
-        if (inLine != null) {
-            return inLine.member();
-        }
+    public Optional<String> holder(String session) {
         return contenders.values().stream()
                 .filter(contender -> contender.main().equals(session))
                 .map(Contender::member)
-                .findFirst()
-                .orElse(session);
+                .findFirst();
     }
 
-    /** A foreign holder is a member of its own with one permit; foreign waiters are not seen. */
     @Override
-    public KeyTable table() {
-        List<PermitRecord> records = new ArrayList<>();
-        waiting.forEach((session, w) -> records.add(w.record(permits(session))));
-        Map<String, Integer> limits = new HashMap<>();
-        Map<String, Integer> permits = new HashMap<>();
-        for (String holder : holders()) {
-            Contender contender = contenders.get(holder);
-            String main = contender == null ? holder : contender.main();
-            permits.merge(main, 1, Integer::sum);
-            limits.merge(main, contender == null ? limitOfDocument() : contender.limit(), Math::max);
-        }
-        permits.forEach((main, count) -> {
-            if (!waiting.containsKey(main)) {
-                records.add(QueuedMember.holder(main, count, limits.getOrDefault(main, 1)));
-            }
-        });
-        return KeyTable.ofSessions(records, override, 0);
+    public PlannedTransaction plan(Step step, ChangeRequest request) {
+        return LockFilePlan.of(this, step, request);
     }
 
     private int limitOfDocument() {

@@ -46,13 +46,18 @@ final class Membership {
     private final RequestLimiter ends = new RequestLimiter(ENDS_AT_A_TIME);
     private final List<CompletableFuture<Session>> waiting = new ArrayList<>();
 
+    /** The present session, from its creation on; {@code null} before and after. */
     private @Nullable Session session;
+    /** Why the last request for a session or a fence failed; {@code null} since one was successful. */
     private @Nullable PermitStoreException failure;
     /** The layer has received the session. Before that its claims wait, and fail if no session can be created. */
     private boolean announced;
 
+    /** The fence was written after the last transaction of unknown outcome, so that changes may be committed. */
     private boolean ready;
+    /** A request for a session or a fence is under way. */
     private boolean working;
+
     private boolean closed;
     /** Counts the writes of fences, so that each one has another value and Consul changes its index. */
     private long fences;
@@ -134,6 +139,7 @@ final class Membership {
         }
     }
 
+    /** The time of sending counts as the first confirmation: Consul may have created the session at once. */
     private void create() {
         long sent = loop.now();
         api.createSession("distributed-permit " + member.name())
@@ -162,6 +168,7 @@ final class Membership {
                 .whenComplete((outcome, problem) -> attempt(() -> fenced(current, isNew, outcome, problem)));
     }
 
+    /** The write of the fence has ended. A refusal that names the session has to be confirmed before it counts as a loss. */
     private void fenced(Session current, boolean isNew, @Nullable TxnOutcome outcome, @Nullable Throwable problem) {
         if (current.isOver()) {
             return;
@@ -188,6 +195,7 @@ final class Membership {
         }
     }
 
+    /** The fence is written. The layer receives a new session only now, after the callers that already wait for it. */
     private void fenced(Session current, boolean isNew) {
         working = false;
         ready = true;
@@ -207,6 +215,7 @@ final class Membership {
         }
     }
 
+    /** A request has failed and is repeated after a pause. The log has the first failure of a row only. */
     private void failed(Throwable problem) {
         working = false;
         PermitStoreException known = asStoreException(problem);
@@ -311,6 +320,7 @@ final class Membership {
         return end(current);
     }
 
+    /** Destroys all sessions of the member, a few at a time; one that remains expires by itself. */
     private CompletableFuture<Boolean> end(Session over) {
         List<CompletableFuture<Boolean>> all = over.all().stream()
                 .map(id -> ends.enter(() -> api.destroySession(id)))

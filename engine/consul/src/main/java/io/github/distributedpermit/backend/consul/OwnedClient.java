@@ -19,6 +19,7 @@ final class OwnedClient {
     private static final String NAME = "distributed-permit-consul-http";
 
     private final HttpClient client;
+    /** The group of the client's threads, in which no other client has any. */
     private final ThreadGroup threads;
 
     private OwnedClient(HttpClient client, ThreadGroup threads) {

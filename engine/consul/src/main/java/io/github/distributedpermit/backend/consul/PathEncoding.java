@@ -3,7 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
-/** Percent-encodes a key for the path of a URL; slashes stay. */
+/** Percent-encodes a key for the path of a URL; slashes stay, because Consul takes them as part of a key. Stateless. */
 final class PathEncoding {
 
     private PathEncoding() {}

@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * A member in the queue; the fields are those of a {@link PermitRecord}.
+ * The entry of a member in the queue; the fields are those of a {@link PermitRecord}. It is locked by the member's session, so that
+ * a crashed member leaves the queue when its session ends. Immutable.
  *
  * @param json all of it, also what this version does not know
  */

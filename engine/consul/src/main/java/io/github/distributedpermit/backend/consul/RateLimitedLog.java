@@ -3,7 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Logs a warning about something that goes on for long: the first time, and then once a minute. Confined. */
+/** Logs a warning about something that goes on for long: the first time, and then once a minute; between these on level DEBUG. Confined to the event loop. */
 final class RateLimitedLog {
 
     private static final long PAUSE = TimeUnit.MINUTES.toNanos(1);

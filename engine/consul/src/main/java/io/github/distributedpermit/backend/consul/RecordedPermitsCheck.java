@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Checks every third of the session's TTL that Consul still has the permits this member holds: an operator may have deleted
  * a key, or a part of it, without touching the session or the inbox. Up to {@value #OPERATIONS} permits of any keys are
  * checked by one read-only transaction; only a key that failed it is read in full. Nothing is written, and nothing is
- * read while nothing is held. Confined to the loop.
+ * read while nothing is held. Confined to the event loop.
  */
 final class RecordedPermitsCheck {
 
@@ -70,6 +70,7 @@ final class RecordedPermitsCheck {
         batch.send();
     }
 
+    /** The operations of one transaction, and the key that each one checks. */
     private final class Batch {
 
         private final Session session;
@@ -96,6 +97,7 @@ final class RecordedPermitsCheck {
             }
         }
 
+        /** A refusal names the operations that failed, and thereby the keys to read. */
         private void answered(@Nullable TxnOutcome outcome, @Nullable Throwable failure) {
             if (session.isOver()) {
                 return;

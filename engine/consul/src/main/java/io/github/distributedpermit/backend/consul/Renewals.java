@@ -41,6 +41,7 @@ final class Renewals {
         events.alive(made);
     }
 
+    /** The renewal of all sessions that are due. The next round begins when all answers are there. */
     private final class Round {
 
         private final Session session;
@@ -69,6 +70,7 @@ final class Renewals {
             CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).thenRun(this::ended);
         }
 
+        /** Renews one session; the time of sending is its confirmation, since Consul may have renewed it at once. */
         private CompletableFuture<Void> renew(String id) {
             // where nothing gets through, the rest would only wait for their time-outs one after the other
             if (session.isOver() || failuresInARow >= AT_A_TIME) {
@@ -91,6 +93,7 @@ final class Renewals {
             });
         }
 
+        /** Reports the oldest confirmation, if it has moved, and schedules the next round. */
         private void ended() {
             if (session.isOver()) {
                 return;

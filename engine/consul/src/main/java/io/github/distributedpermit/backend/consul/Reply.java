@@ -3,7 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.spi.PermitStoreException;
 
 /**
- * What Consul answered.
+ * An HTTP reply of the agent, or of a proxy before it. Immutable.
  *
  * @param status of HTTP
  * @param index {@code X-Consul-Index}, 0 if there is none
@@ -31,7 +31,10 @@ record Reply(int status, long index, String body) {
         return PermitStoreException.passing(message, null);
     }
 
-    /** Whether a write that was answered so may have happened, or may yet. */
+    /**
+     * Whether a write that was answered so may have happened, or may yet: an agent answers 500 if it has lost contact with the
+     * leader while the write was under way.
+     */
     boolean leavesOutcomeUnknown() {
         return status >= 500;
     }

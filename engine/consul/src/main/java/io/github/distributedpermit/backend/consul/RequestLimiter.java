@@ -5,12 +5,14 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Lets so many tasks be under way at a time; the others wait for their turn. Confined to the loop. */
+/** Limits how many tasks are under way at a time; the others wait in the order in which they came. Confined to the event loop. */
 final class RequestLimiter {
 
     private final int width;
     private final Queue<Runnable> queue = new ArrayDeque<>();
+    /** Tasks under way. */
     private int inside;
+    /** A call further down the stack admits tasks, so that this one leaves that to it. */
     private boolean admitting;
 
     RequestLimiter(int width) {

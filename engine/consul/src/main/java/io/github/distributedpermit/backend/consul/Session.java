@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A session of this member, and its fence: a key that each transaction checks and that is rewritten whenever the
  * outcome of one is unknown. A transaction that Consul has not executed by then fails, however late it arrives.
- * Confined.
+ * Confined to the event loop.
  */
 final class Session {
+
+    private static final String FENCE = ".member";
 
     private final String id;
     private final String inboxes;
@@ -54,7 +56,12 @@ final class Session {
     }
 
     String fenceKey() {
-        return inboxes + ".member";
+        return inboxes + FENCE;
+    }
+
+    /** The fence of any session. */
+    static String fenceKey(String prefix, String session) {
+        return KeyNames.inboxes(prefix, session) + FENCE;
     }
 
     /** The key by whose disappearance the loss of a spare session is noticed. */

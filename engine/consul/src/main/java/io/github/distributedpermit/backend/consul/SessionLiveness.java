@@ -8,11 +8,13 @@ import java.util.stream.Stream;
 
 /**
  * When each session of a member was last confirmed: the time at which its making or renewal was sent, by the monotonic
- * clock. All of the member's permits are good for as long as its oldest session is. Confined.
+ * clock. All of the member's permits are good for as long as its oldest session is. Confined to the event loop.
  */
 final class SessionLiveness {
 
+    /** By session, in the order in which they were tried last. */
     private final Map<String, Long> confirmed = new LinkedHashMap<>();
+    /** Sessions that were asked for and may exist, by ticket. */
     private final Map<Object, Long> asked = new HashMap<>();
 
     SessionLiveness(String session, long sent) {

@@ -74,6 +74,7 @@ final class SlotPlan {
         return new SlotPlan(tree, step, request).build();
     }
 
+    /** Collects the operations; the guard is put in front at last, when it is known whether it has to change. */
     private PlannedTransaction build() {
         for (Map.Entry<String, Holding> served : step.served().entrySet()) {
             // the member itself is served below, without a notice
@@ -95,6 +96,7 @@ final class SlotPlan {
                 List.copyOf(ops), queue.isPlain(ownAfter), isPart, ownAfter > ownBefore, queues, 1);
     }
 
+    /** How many permits the step leaves to a member. */
     private int target(String session, int unchanged) {
         if (step.removed().contains(session)) {
             return 0;
@@ -138,6 +140,7 @@ final class SlotPlan {
         return given;
     }
 
+    /** The lowest number without a slot, each one once per plan. */
     private int freeNumber() {
         while (tree.slots().containsKey(nextFree)) {
             nextFree++;
@@ -211,6 +214,7 @@ final class SlotPlan {
         return List.of(TxnOperation.cas(name, guard.index(), value));
     }
 
+    /** Whether the guard allows all slots: its limit is the present one, and no slot is above it. */
     private boolean isWithin(int limit, Guard guard) {
         int highest = tree.slots().isEmpty() ? -1 : tree.slots().lastKey();
         return guard.limit() == limit && Math.max(highest, highestTaken) < limit;

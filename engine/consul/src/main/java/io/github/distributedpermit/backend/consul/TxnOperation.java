@@ -6,16 +6,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * An operation of a transaction.
+ * An operation of a transaction, as Consul's {@code /v1/txn} takes it. Immutable.
  *
  * @param answered whether the results of the transaction have an entry for it
  */
 record TxnOperation(Map<String, Object> json, boolean answered) {
 
+    /** Reads; the transaction is refused if the key does not exist. */
     static TxnOperation get(String key) {
         return new TxnOperation(fields("get", key), true);
     }
 
+    /** Reads all keys that begin with the prefix, as the operations before have left them; there may be none. */
     static TxnOperation getTree(String prefix) {
         return new TxnOperation(fields("get-tree", prefix), true);
     }
@@ -34,10 +36,12 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return new TxnOperation(withSession(withValue(fields("lock", key), value), session), true);
     }
 
+    /** Releases the key and keeps it; the transaction is refused if another session has it. */
     static TxnOperation unlock(String key, String session) {
         return new TxnOperation(withSession(fields("unlock", key), session), true);
     }
 
+    /** Refuses the transaction unless the key was last changed at this index. */
     static TxnOperation checkIndex(String key, long index) {
         return new TxnOperation(withIndex(fields("check-index", key), index), true);
     }
@@ -51,10 +55,12 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return new TxnOperation(withSession(fields("check-session", key), session), true);
     }
 
+    /** Deletes, also if there is no such key. */
     static TxnOperation delete(String key) {
         return new TxnOperation(fields("delete", key), false);
     }
 
+    /** Deletes if the key was last changed at this index; if it was changed since, the transaction is refused. */
     static TxnOperation deleteCas(String key, long index) {
         return new TxnOperation(withIndex(fields("delete-cas", key), index), false);
     }

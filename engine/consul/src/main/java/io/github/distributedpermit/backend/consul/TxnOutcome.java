@@ -3,7 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.util.List;
 import java.util.Locale;
 
-/** How a transaction ended that Consul has judged. */
+/** How a transaction ended that Consul has answered: with all of its operations, or with none. Immutable. */
 sealed interface TxnOutcome {
 
     /**

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Ends the additional sessions of a member that no key has used for a TTL. Looks three times per TTL; as long as it is not
- * known of every key which sessions it uses, none is ended. Confined to the loop.
+ * known of every key which sessions it uses, none is ended. Confined to the event loop.
  */
 final class UnusedSessions {
 
@@ -48,6 +48,7 @@ final class UnusedSessions {
         }
     }
 
+    /** {@code false} if a key is busy, so that its sessions are not known, and the look has to be repeated soon. */
     private boolean isDone(int patience) {
         Session session = membership.current();
         if (session == null || !session.hasAdditional()) {
@@ -58,6 +59,7 @@ final class UnusedSessions {
         return used.isPresent();
     }
 
+    /** The sessions that any key uses; empty if that is not known of each key. */
     private Optional<Set<String>> used(Session session, boolean isFirst) {
         Set<String> all = new HashSet<>();
         boolean known = true;

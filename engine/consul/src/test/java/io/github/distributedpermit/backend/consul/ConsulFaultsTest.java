@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What operators, agents and networks do to members. */
 class ConsulFaultsTest {
@@ -198,6 +199,30 @@ class ConsulFaultsTest {
             assertThat(a.losses()).isZero();
             a.keep("nonsense", 1, 0);
             assertThat(bench.keys("nonsense")).isEmpty();
+        }
+    }
+
+    /** The notice of the grant comes although the member does not know whether it has begun to wait. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void noticeAfterALostAnswerIsDeletedWithTheLastPermit(ConsulLayout layout) {
+        ConsulProbe probe = SharedConsul.get().probe();
+        try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
+                Bench bench = new Bench(SharedConsul.get().address(), probe)) {
+            TestMember a = bench.member(bench.settings(layout, Duration.ofSeconds(2)));
+            TestMember b = bench.member(bench.settings(front.address(), layout, Duration.ofSeconds(2)));
+            assertThat(a.queue("unanswered", 1, 1).permits()).isEqualTo(1);
+            front.loseNextAnswer("/v1/txn", "/m_");
+            assertThat(TestMember.failure(b.ask("unanswered", 1, 1, 1)).isPermanent())
+                    .isFalse();
+            a.keep("unanswered", 1, 0);
+            await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+
+            b.keep("unanswered", 1, 0);
+
+            assertThat(probe.keys(bench.prefix()))
+                    .extracting(ConsulProbe.Key::name)
+                    .noneMatch(name -> name.endsWith("/unanswered"));
         }
     }
 

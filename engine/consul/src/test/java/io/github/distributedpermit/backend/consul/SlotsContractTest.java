@@ -1,10 +1,11 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.contract.OperatorLaws;
 import io.github.distributedpermit.contract.PermitBackendContract;
 import io.github.distributedpermit.contract.StoreFixture;
 
-class SlotsContractTest extends PermitBackendContract {
+class SlotsContractTest extends PermitBackendContract implements OperatorLaws {
 
     @Override
     protected StoreFixture open() {

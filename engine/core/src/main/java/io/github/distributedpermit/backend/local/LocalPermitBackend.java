@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.step.Step;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -24,6 +25,7 @@ public final class LocalPermitBackend implements PermitBackend {
     private static final Duration TOMBSTONE = Duration.ofSeconds(30);
 
     private final Map<String, HoldingListener> listeners = new ConcurrentHashMap<>();
+    private final Map<String, String> names = new ConcurrentHashMap<>();
 
     /** How many listeners there are: a map would have to count them, and every limited call asks. */
     private final AtomicInteger members = new AtomicInteger();
@@ -54,6 +56,7 @@ public final class LocalPermitBackend implements PermitBackend {
         if (listeners.putIfAbsent(member.id(), listener) != null) {
             throw new IllegalStateException("Member " + member + " has joined already; a new start needs a new id");
         }
+        names.put(member.id(), member.name());
         members.incrementAndGet();
         listeners.forEach((id, other) -> {
             if (!id.equals(member.id())) {
@@ -65,9 +68,15 @@ public final class LocalPermitBackend implements PermitBackend {
 
     /** The member has left. */
     void left(String member) {
+        names.remove(member);
         if (listeners.remove(member) != null) {
             members.decrementAndGet();
         }
+    }
+
+    /** The readable name of a member; empty if it has left. */
+    Optional<String> nameOf(String member) {
+        return Optional.ofNullable(names.get(member));
     }
 
     /** Whether several members may want permits. */

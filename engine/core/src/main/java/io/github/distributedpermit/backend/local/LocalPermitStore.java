@@ -1,8 +1,10 @@
 package io.github.distributedpermit.backend.local;
 
+import io.github.distributedpermit.backend.local.LocalKeys.Operation;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -13,6 +15,8 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The tables in memory as one member sees them; every operation is done when its method returns. Closing it drops the member's
@@ -49,10 +53,18 @@ final class LocalPermitStore implements PermitStore {
         if (closed) {
             return closedAlready();
         }
-        KeyState state = keys.read(key, KeyTable::refresh, table -> table.state(key))
+        AtomicLong at = new AtomicLong();
+        Operation refresh = (table, now) -> {
+            at.setPlain(now);
+            return table.refresh(now);
+        };
+        KeyState state = keys.read(key, refresh, table -> table.state(key, at.getPlain()))
                 .orElseGet(() -> new KeyState(key, 0, OptionalInt.empty(), List.of()));
         keys.sweep();
-        return CompletableFuture.completedFuture(state);
+        List<MemberState> named = state.members().stream()
+                .map(m -> m.named(m.member(), backend.nameOf(m.member())))
+                .toList();
+        return CompletableFuture.completedFuture(new KeyState(key, state.used(), state.override(), named));
     }
 
     @Override
@@ -63,6 +75,22 @@ final class LocalPermitStore implements PermitStore {
         }
         keys.step(key, (table, now) -> table.override(limit, now));
         return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletionStage<Integer> evict(String key, String from) {
+        if (closed) {
+            return closedAlready();
+        }
+        AtomicInteger taken = new AtomicInteger();
+        keys.read(
+                key,
+                (table, now) -> {
+                    taken.setPlain(table.view(from, now).map(Holding::permits).orElse(0));
+                    return table.evict(from, now);
+                },
+                KeyTable::isEmpty);
+        return CompletableFuture.completedFuture(taken.getPlain());
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,12 +27,16 @@ import org.jspecify.annotations.Nullable;
 public final class NamedCalls implements NamedPermits {
 
     private final PermitStats stats;
+    private final Settled settled;
     private final KeyRegistry registry;
     private final Outcomes outcomes;
     private final StateQueries states;
 
-    public NamedCalls(PermitStats stats, KeyRegistry registry, Outcomes outcomes, StateQueries states) {
+    /** The calls of one name. */
+    public NamedCalls(
+            PermitStats stats, Settled settled, KeyRegistry registry, Outcomes outcomes, StateQueries states) {
         this.stats = stats;
+        this.settled = settled;
         this.registry = registry;
         this.outcomes = outcomes;
         this.states = states;
@@ -49,7 +54,7 @@ public final class NamedCalls implements NamedPermits {
 
     @Override
     public PermitRequest request(String key) {
-        return PermitRequest.builder(key).timeout(stats.definition.timeout()).build();
+        return PermitRequest.builder(key).timeout(stats.definition().timeout()).build();
     }
 
     @Override
@@ -142,8 +147,11 @@ public final class NamedCalls implements NamedPermits {
         return patient ? request : request.withoutWaiting();
     }
 
-    /** A permit that is idle in this process; {@code null} if there is none. */
+    /** A permit that needs no claim: one that is idle in this process, or any of a name without a limit. */
     private @Nullable Grant idle(PermitRequest request, long now) {
+        if (stats.policy().isUnlimited()) {
+            return registry.storeless().grant(stats, request.key(), request.permits(), now);
+        }
         KeyQueue queue = registry.find(request.key());
         return queue == null ? null : queue.take(stats, request.permits(), now);
     }
@@ -151,7 +159,7 @@ public final class NamedCalls implements NamedPermits {
     /** Puts the waiter into the queue of its key; the caller has to wait then. */
     private KeyQueue enter(PermitRequest request, Waiter waiter) {
         registry.repair();
-        outcomes.arrived(stats, waiter);
+        outcomes.arrived(stats, request, waiter);
         KeyQueue entered = null;
         try {
             entered = find(request, waiter);
@@ -174,32 +182,42 @@ public final class NamedCalls implements NamedPermits {
         } else if (waiter.outcome() instanceof Grant grant) {
             grant.release();
         }
+        outcomes.dropped(waiter);
     }
 
     /** Enters the queue of the key, or a new one if that has just been retired. */
     private KeyQueue find(PermitRequest request, Waiter waiter) {
         while (true) {
-            KeyQueue queue = registry.queue(request.key(), stats.policy);
+            KeyQueue queue = registry.queue(request.key(), stats.policy());
             if (queue == null) {
                 Outcome refused = new Outcome.Refused(Reason.TOO_MANY_KEYS);
                 waiter.decide(refused);
                 throw outcomes.failure(stats, request, waiter, refused);
             }
-            if (!queue.fits(stats.policy.limit())) {
-                throw new IllegalArgumentException(
-                        "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
-                                .formatted(LogSafe.escape(request.key()), stats.policy.limit(), stats.name()));
-            }
             if (queue.enter(waiter)) {
                 return queue;
+            }
+            // of two names, one may have got its new limit and the other not yet
+            if (!queue.fits(stats) && !settled.look(() -> queue.fits(stats))) {
+                throw new IllegalArgumentException(
+                        "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
+                                .formatted(
+                                        LogSafe.escape(request.key()),
+                                        stats.policy().limit(),
+                                        stats.name()));
             }
         }
     }
 
+    /** Looks at something once no change of settings is half applied. */
+    public interface Settled {
+        boolean look(BooleanSupplier what);
+    }
+
     private void check(PermitRequest request) {
-        if (request.permits() > stats.policy.limit()) {
+        if (request.permits() > stats.policy().limit()) {
             throw new IllegalArgumentException("A call of permit '%s' asks for %d permits, but its limit is %d"
-                    .formatted(stats.name(), request.permits(), stats.policy.limit()));
+                    .formatted(stats.name(), request.permits(), stats.policy().limit()));
         }
         if (request.name() != null && !request.name().equals(stats.name())) {
             throw new IllegalArgumentException(

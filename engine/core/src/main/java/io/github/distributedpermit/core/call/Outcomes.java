@@ -10,11 +10,16 @@ import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
+import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.PermitObserver.Via;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the {@link Outcome} of a call into what its caller sees, a permit or an exception, counts the call in the gauges and
@@ -22,14 +27,22 @@ import java.util.concurrent.CancellationException;
  */
 public final class Outcomes {
 
+    private final CoreEnvironment environment;
     private final PermitObserver observer;
     private final KeyRegistry registry;
     private final String store;
+    private volatile CallerSource callers = CallerSource.NONE;
 
-    public Outcomes(PermitObserver observer, KeyRegistry registry, String address) {
-        this.observer = observer;
+    public Outcomes(CoreEnvironment environment, KeyRegistry registry, String address) {
+        this.environment = environment;
+        this.observer = environment.observer();
         this.registry = registry;
         this.store = address.isEmpty() ? "The store of permits" : "The store of permits at " + LogSafe.escape(address);
+    }
+
+    /** From now on calls are recorded with what this source says. */
+    public void describeCallersBy(CallerSource source) {
+        callers = source;
     }
 
     /** The permit, or an exception that says why there is none. If this fails, the permit goes back. */
@@ -37,8 +50,17 @@ public final class Outcomes {
         if (outcome instanceof Grant grant) {
             try {
                 left(stats, waiter);
-                if (observer != PermitObserver.NONE) {
-                    observer.acquired(stats.name(), waited(waiter));
+                grant.caller = waiter.caller;
+                CallObserver call = ending(waiter);
+                if (call != null) {
+                    grant.follow(call);
+                    call.granted();
+                }
+                if (environment.isObserved()) {
+                    Via via = grant.isStoreless()
+                            ? Via.WITHOUT_STORE
+                            : waiter.wasHandedOver() ? Via.HAND_OVER : Via.STORE;
+                    observer.acquired(stats.observedName(), grant.weight, via, waited(waiter));
                 }
             } catch (RuntimeException | Error e) {
                 grant.release();
@@ -49,11 +71,17 @@ public final class Outcomes {
         throw failure(stats, request, waiter, outcome);
     }
 
-    /** The permit of a call that did not have to wait, because a permit was idle in this process. */
+    /** The permit of a call that did not have to wait, because a permit was idle in this process or needs no claim. */
     Permit taken(PermitStats stats, Grant grant) {
         try {
-            registry.handedOver(stats, grant.weight);
-            observer.acquired(stats.name(), Duration.ZERO);
+            grant.caller = callers.current();
+            CallObserver call = environment.arrived(stats, grant.key(), grant.weight, false);
+            if (call != null) {
+                grant.follow(call);
+                call.granted();
+            }
+            Via via = grant.isStoreless() ? Via.WITHOUT_STORE : Via.HAND_OVER;
+            observer.acquired(stats.observedName(), grant.weight, via, Duration.ZERO);
         } catch (RuntimeException | Error e) {
             grant.release();
             throw e;
@@ -61,10 +89,12 @@ public final class Outcomes {
         return grant;
     }
 
-    /** The call is counted among the waiting. */
-    void arrived(PermitStats stats, Waiter waiter) {
+    /** The call is counted among the waiting. Runs on its own thread. */
+    void arrived(PermitStats stats, PermitRequest request, Waiter waiter) {
+        waiter.caller = callers.current();
+        waiter.observer = environment.arrived(stats, request.key(), request.permits(), true);
         if (waiter.queueing) {
-            stats.waiters.incrementAndGet();
+            stats.counts.arrived();
             waiter.gauged = true;
         }
     }
@@ -72,8 +102,28 @@ public final class Outcomes {
     /** The call is no longer counted among the waiting. */
     void left(PermitStats stats, Waiter waiter) {
         if (waiter.gauged) {
-            stats.waiters.decrementAndGet();
+            stats.counts.left();
             waiter.gauged = false; // last: if the stack is full above, who calls this again further up does it
+        }
+    }
+
+    /** The caller has given up, by an interrupt, a cancellation or an error. Has no effect once the outcome was observed. */
+    void abandoned(PermitStats stats, Waiter waiter) {
+        left(stats, waiter);
+        CallObserver call = ending(waiter);
+        if (call != null) {
+            call.abandoned();
+        }
+        if (environment.isObserved()) {
+            observer.abandoned(stats.observedName(), waited(waiter));
+        }
+    }
+
+    /** An error ended the call: what follows it is notified, unless it was before. */
+    void dropped(Waiter waiter) {
+        CallObserver call = ending(waiter);
+        if (call != null) {
+            call.abandoned();
         }
     }
 
@@ -82,12 +132,20 @@ public final class Outcomes {
         left(stats, waiter);
         Duration waited = waited(waiter);
         if (outcome instanceof Outcome.Refused refused) {
-            observer.rejected(stats.name(), refused.reason(), waited);
+            CallObserver call = ending(waiter);
+            if (call != null) {
+                call.rejected(refused.reason());
+            }
+            observer.rejected(stats.observedName(), refused.reason(), waited);
             return new PermitRejectedException(
                     stats.name(), request.key(), refused.reason(), message(stats, request, refused.reason(), waited));
         }
         if (outcome instanceof Outcome.Failed failed) {
-            observer.failed(stats.name(), waited);
+            CallObserver call = ending(waiter);
+            if (call != null) {
+                call.failed(failed.cause());
+            }
+            observer.failed(stats.observedName(), waited);
             return new PermitBackendException(
                     "%s failed after %d ms of waiting for permit '%s', key '%s': %s; check the store and its connection settings"
                             .formatted(
@@ -98,7 +156,17 @@ public final class Outcomes {
                                     failed.cause().getMessage()),
                     clients(failed.cause()));
         }
+        abandoned(stats, waiter);
         return new CancellationException("The call for permit '" + stats.name() + "' was cancelled");
+    }
+
+    /** The observer of the call, which is notified of its outcome once. */
+    private static @Nullable CallObserver ending(Waiter waiter) {
+        CallObserver call = waiter.observer;
+        if (call != null) {
+            waiter.observer = null;
+        }
+        return call;
     }
 
     /** The exception of the store's client; the library's own one, whose message is repeated above, if there is none. */
@@ -118,7 +186,7 @@ public final class Outcomes {
             case TIMED_OUT ->
                 "No permit within " + waited.toMillis() + " ms: " + what + "; raise the limit or the time-out";
             case LINE_FULL ->
-                stats.policy.maxWaiters() + " calls of this instance wait already: " + what
+                stats.policy().maxWaiters() + " calls of this instance wait already: " + what
                         + "; see distributed-permit.max-waiters";
             case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;
             case TOO_MANY_KEYS ->

@@ -28,7 +28,7 @@ final class ParkedCall {
     /** When the wait ends. A call that does not wait for a permit still waits for the store, for one command time-out. */
     static long deadline(PermitStats stats, PermitRequest request, long now) {
         if (!request.block()) {
-            return now + stats.policy.commandTimeout();
+            return now + stats.policy().commandTimeout();
         }
         Duration timeout = request.timeout();
         return timeout == null ? Long.MAX_VALUE : now + nanos(timeout);
@@ -60,7 +60,7 @@ final class ParkedCall {
                 if (interrupted) {
                     if (giveUp(queue, Outcome.Abandoned.ABANDONED)) {
                         interrupted = false;
-                        outcomes.left(waiter.stats, waiter);
+                        outcomes.abandoned(waiter.stats, waiter);
                         long waited = queue.host().now() - waiter.arrival;
                         throw new InterruptedException("Interrupted after waiting %d ms for permit '%s', key '%s'"
                                 .formatted(
@@ -78,6 +78,7 @@ final class ParkedCall {
             if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
                 grant.release();
             }
+            outcomes.dropped(waiter);
             throw e;
         } finally {
             if (interrupted) {
@@ -102,6 +103,7 @@ final class ParkedCall {
             if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
                 grant.release();
             }
+            outcomes.dropped(waiter);
             throw e;
         } finally {
             if (interrupted) {

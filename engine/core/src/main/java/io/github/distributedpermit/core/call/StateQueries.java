@@ -55,7 +55,7 @@ public final class StateQueries {
         return inspect(key)
                 .toCompletableFuture()
                 .copy() // a time-out of this call is not one of the store
-                .orTimeout(stats.policy.storeTimeout(), TimeUnit.NANOSECONDS)
+                .orTimeout(stats.policy().storeTimeout(), TimeUnit.NANOSECONDS)
                 .thenApply(state -> read(stats, state));
     }
 
@@ -64,7 +64,7 @@ public final class StateQueries {
                 .filter(KeyState.MemberState::waiting)
                 .mapToInt(member -> Math.max(0, member.wanted() - member.permits()))
                 .sum();
-        return new PermitState(state.override().orElse(stats.policy.limit()), state.used(), waiting);
+        return new PermitState(state.override().orElse(stats.policy().limit()), state.used(), waiting);
     }
 
     /** A backend may throw instead of returning a failed stage. */
@@ -88,7 +88,8 @@ public final class StateQueries {
     /** Only the messages of our own exceptions are known to have no secrets. */
     private static String problem(PermitStats stats, Throwable cause) {
         if (cause instanceof TimeoutException) {
-            return "no answer within " + TimeUnit.NANOSECONDS.toMillis(stats.policy.storeTimeout()) + " ms";
+            return "no answer within "
+                    + TimeUnit.NANOSECONDS.toMillis(stats.policy().storeTimeout()) + " ms";
         }
         return cause instanceof PermitStoreException
                 ? String.valueOf(cause.getMessage())

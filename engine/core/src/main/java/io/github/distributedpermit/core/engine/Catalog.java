@@ -3,51 +3,81 @@ package io.github.distributedpermit.core.engine;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.Limit;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.key.NameCounts;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
+import io.github.distributedpermit.core.member.KeySurvey;
+import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The permits of this application by name: merges the settings over what annotations and code declare, and refuses
- * declarations that contradict each other. Thread-safe; definitions are rare, look-ups take no lock.
+ * The permits of this application by name: merges the settings over what annotations and code declare, refuses
+ * declarations that contradict each other, and applies changed settings. Thread-safe; definitions and changes are rare,
+ * look-ups take no lock.
  */
 final class Catalog implements PermitCatalog {
 
     private static final String FROM_SETTINGS = "the settings";
 
-    private final CoreSettings general;
-    private final SettingsByName settings;
     private final long backendSlice;
+    private final int highestLimit;
     private final Optional<Duration> session;
     private final PermitObserver observer;
+    private final KeySurvey survey;
+    private final Runnable applied;
     private final ConcurrentMap<String, PermitStats> byName = new ConcurrentHashMap<>();
-    private final Map<String, PermitDefinition> byKey = new HashMap<>();
+    private final DynamicNames dynamic = new DynamicNames();
+    private final Map<String, NameCounts> byPattern = new HashMap<>();
+    private final Declarations declarations = new Declarations();
 
+    /** The names that the observer has not been notified of yet: that follows outside of the lock. */
+    private final Queue<NameCounts> unannounced = new ConcurrentLinkedQueue<>();
+
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+    private volatile Rules rules;
+
+    /**
+     * @param backendSlice how long permits pass within the process, if the settings do not say
+     * @param highestLimit the highest limit of the store
+     * @param applied called after the policies of names have changed, without a lock
+     */
     Catalog(
-            CoreSettings general,
-            Map<String, PermitSettings> settings,
+            Rules rules,
             long backendSlice,
+            int highestLimit,
             Optional<Duration> session,
-            PermitObserver observer) {
-        this.general = general;
-        this.settings = new SettingsByName(settings);
+            PermitObserver observer,
+            KeySurvey survey,
+            Runnable applied) {
+        this.rules = rules;
         this.backendSlice = backendSlice;
+        this.highestLimit = highestLimit;
         this.session = session;
         this.observer = observer;
+        this.survey = survey;
+        this.applied = applied;
     }
 
     /** The permit of this name, from a declaration or from the settings alone. */
@@ -55,95 +85,235 @@ final class Catalog implements PermitCatalog {
         if (name == null) {
             throw new IllegalArgumentException("The name of a permit must not be null");
         }
-        PermitStats stats = byName.get(name);
-        if (stats != null) {
-            return stats;
+        PermitStats known = known(name);
+        if (known != null) {
+            return known;
         }
-        if (settings.find(name) != null) {
-            define(PermitDefinition.named(name, FROM_SETTINGS).build());
+        PermitStats created = create(name);
+        announce();
+        return created;
+    }
+
+    /** The permit of this name if it has been made and has a limit. */
+    private @Nullable PermitStats known(String name) {
+        PermitStats declared = byName.get(name);
+        return declared != null ? declared : dynamic.get(name);
+    }
+
+    private synchronized PermitStats create(String name) {
+        Rules present = rules;
+        PermitStats known = known(name);
+        if (known != null) {
+            return known;
+        }
+        PermitDefinition declared = PermitDefinition.named(name, FROM_SETTINGS).build();
+        if (present.hasExact(name)) {
+            add(declared);
             return Objects.requireNonNull(byName.get(name));
+        }
+        String pattern = present.patternOf(name);
+        if (pattern != null && !name.isBlank()) {
+            PermitDefinition effective = present.effective(declared);
+            Policy policy = policy(effective, present);
+            PermitStats kept = dynamic.kept(name);
+            if (kept != null) {
+                // queues and calls that are still in use know this one
+                kept.change(effective, policy);
+                dynamic.limited(name, true);
+                return kept;
+            }
+            PermitStats stats = new PermitStats(effective, policy, counts(pattern, policy));
+            dynamic.put(stats);
+            return stats;
         }
         throw new IllegalArgumentException("No limit for a permit named '%s'; set %s"
                 .formatted(LogSafe.escape(name), PermitProperty.of(name, "limit")));
     }
 
-    @Override
-    public synchronized PermitDefinition define(PermitDefinition declared) {
-        PermitDefinition effective = merge(declared);
-        PermitStats known = byName.get(declared.name());
-        if (known != null) {
-            checkSameLimit(known.definition, effective, "name '" + declared.name() + "'");
+    /** All names of a pattern have the same meters, since their number is not known. */
+    private NameCounts counts(String pattern, Policy policy) {
+        NameCounts known = byPattern.get(pattern);
+        if (known == null) {
+            known = new NameCounts(pattern, policy.limit());
+            byPattern.put(pattern, known);
+            unannounced.add(known);
         }
-        if (effective.key() != null) {
-            PermitDefinition sameKey = byKey.putIfAbsent(effective.key(), effective);
-            if (sameKey != null) {
-                checkSameLimit(sameKey, effective, "key '" + LogSafe.escape(effective.key()) + "'");
+        return known;
+    }
+
+    /** Notifies the observer of new names. The caller holds no lock, because the observer is code of the application. */
+    private void announce() {
+        for (NameCounts each = unannounced.poll(); each != null; each = unannounced.poll()) {
+            observer.named(new NameGauges(each, survey));
+        }
+    }
+
+    @Override
+    public PermitDefinition define(PermitDefinition declared) {
+        PermitDefinition effective = add(declared);
+        announce();
+        return effective;
+    }
+
+    private synchronized PermitDefinition add(PermitDefinition declared) {
+        Rules present = rules;
+        PermitDefinition effective = present.effective(declared);
+        declarations.check(declared, present);
+        declarations.add(declared);
+        if (!byName.containsKey(declared.name())) {
+            PermitStats kept = dynamic.kept(declared.name());
+            PermitStats stats = kept != null ? kept : new PermitStats(effective, policy(effective, present));
+            if (kept != null) {
+                kept.change(effective, policy(effective, present));
+            }
+            byName.put(effective.name(), stats);
+            if (kept != null) {
+                dynamic.remove(declared.name());
+            } else {
+                unannounced.add(stats.counts);
             }
         }
-        if (known == null) {
-            PermitStats stats = new PermitStats(effective, policy(effective));
-            byName.put(effective.name(), stats);
-            observer.named(stats);
-        }
         return effective;
     }
 
-    private PermitDefinition merge(PermitDefinition declared) {
-        PermitDefinition effective = settingsOf(declared.name()).over(declared);
-        if (effective.limit() == null) {
-            throw new IllegalArgumentException("%s: nothing gives permit '%s' a limit; set %s or the annotation's limit"
-                    .formatted(declared.origin(), declared.name(), PermitProperty.of(declared.name(), "limit")));
-        }
-        return effective;
+    /** The gauges of a name; empty if it was not declared and no call has used it. */
+    Optional<PermitGauges> gauges(String name) {
+        PermitStats stats = known(name);
+        return stats == null ? Optional.empty() : Optional.of(new NameGauges(stats.counts, survey));
     }
 
-    private PermitSettings settingsOf(String name) {
-        PermitSettings set = settings.find(name);
-        return set == null ? PermitSettings.NONE : set;
-    }
-
-    private static void checkSameLimit(PermitDefinition one, PermitDefinition other, String what) {
-        if (!Objects.equals(one.limit(), other.limit())) {
-            throw new IllegalArgumentException("%s gives %s a limit of %d, but %s gives it %d; use one limit, or set %s"
-                    .formatted(
-                            other.origin(),
-                            what,
-                            other.limit(),
-                            one.origin(),
-                            one.limit(),
-                            PermitProperty.of(other.name(), "limit")));
-        }
+    /** Whether the limit of a name is that of its settings, and not that of its declaration. */
+    boolean isLimitFromSettings(String name) {
+        return rules.of(name).limit() != null;
     }
 
     /** All settings merged. The length of the session takes the place of the lease in a store with sessions. */
-    private Policy policy(PermitDefinition definition) {
-        CoreSettings effective = settingsOf(definition.name()).over(general);
+    private Policy policy(PermitDefinition definition, Rules source) {
+        CoreSettings effective = source.core(definition.name());
         if (session.isPresent()) {
             effective = effective.toBuilder().lease(session.get()).build();
         }
         return Policy.of(Objects.requireNonNull(definition.limit()), effective, backendSlice);
     }
 
+    /**
+     * Applies other settings to all names, or to none if they are not possible.
+     *
+     * @throws IllegalArgumentException if they are not
+     */
+    void changeSettings(PermitSettings defaults, Map<String, PermitSettings> named) {
+        apply(present -> present.withSettings(defaults, named));
+    }
+
+    @Override
+    public void changeLimits(Map<String, @Nullable Integer> limits) {
+        limits.forEach((name, limit) -> {
+            Objects.requireNonNull(name, "name");
+            if (limit != null && !Limit.of(limit).isPossible()) {
+                throw new IllegalArgumentException("Limit %d of permit '%s' is not between 1 and %d"
+                        .formatted(limit, LogSafe.escape(name), PermitDefinition.MAX_LIMIT));
+            }
+        });
+        apply(present -> present.withLimits(limits));
+    }
+
+    private void apply(Function<Rules, Rules> change) {
+        synchronized (this) {
+            Rules next = change.apply(rules);
+            checkHighest(next);
+            declarations.checkAll(next);
+            Map<PermitStats, PermitDefinition> changed = new IdentityHashMap<>();
+            byName.values().forEach(stats -> changed.put(stats, next.effective(declarations.of(stats.name()))));
+            List<PermitStats> kept = dynamic.allKept();
+            for (PermitStats stats : kept) {
+                PermitDefinition declared =
+                        PermitDefinition.named(stats.name(), FROM_SETTINGS).build();
+                if (next.of(stats.name()).limit() != null) {
+                    changed.put(stats, next.effective(declared));
+                }
+            }
+            rules = next;
+            changed.forEach((stats, definition) -> stats.change(definition, policy(definition, next)));
+            // without a limit, the next look-up of the name is refused, if there is one
+            kept.forEach(stats -> dynamic.limited(stats.name(), changed.containsKey(stats)));
+        }
+        applied.run();
+        listeners.forEach(Runnable::run);
+    }
+
+    private void checkHighest(Rules next) {
+        next.settings().forEach((name, settings) -> {
+            Limit limit = settings.limit();
+            if (limit != null && limit.permits() != PermitDefinition.UNLIMITED && limit.permits() > highestLimit) {
+                throw new IllegalArgumentException(
+                        "Permit '%s' has limit %d, but a key in this store has at most %d permits"
+                                .formatted(LogSafe.escape(name), limit.permits(), highestLimit));
+            }
+        });
+    }
+
+    /** Runs this, once no change of settings is half applied. */
+    synchronized boolean settled(BooleanSupplier look) {
+        return look.getAsBoolean();
+    }
+
+    /** Calls this after each change, without a lock. */
+    void onChange(Runnable listener) {
+        listeners.add(listener);
+    }
+
     @Override
     public Optional<PermitDefinition> find(String name) {
-        if (byName.containsKey(name) || settings.find(name) != null) {
-            return Optional.of(stats(name).definition);
+        PermitStats known = known(name);
+        if (known != null) {
+            return Optional.of(known.definition());
         }
-        return Optional.empty();
+        if (name.isBlank()) {
+            return Optional.empty();
+        }
+        Optional<PermitDefinition> found = findInSettings(name);
+        announce();
+        return found;
+    }
+
+    private synchronized Optional<PermitDefinition> findInSettings(String name) {
+        Rules present = rules;
+        if (present.of(name).limit() == null) {
+            return Optional.empty();
+        }
+        if (SettingsByName.isPattern(name)) {
+            // no call uses the pattern as a name, but the names that match it have this definition
+            return Optional.of(present.effective(
+                    PermitDefinition.named(name, FROM_SETTINGS).build()));
+        }
+        return Optional.of(create(name).definition());
     }
 
     @Override
     public Collection<PermitDefinition> definitions() {
+        Rules present = rules;
         Stream<PermitDefinition> unused = unusedSettings().stream()
-                .filter(name -> settingsOf(name).limit() != null)
-                .map(name -> merge(PermitDefinition.named(name, FROM_SETTINGS).build()));
-        return Stream.concat(byName.values().stream().map(stats -> stats.definition), unused)
-                .toList();
+                .filter(name -> present.of(name).limit() != null)
+                .map(name -> present.effective(
+                        PermitDefinition.named(name, FROM_SETTINGS).build()));
+        Stream<PermitDefinition> used = Stream.of(byName.values(), dynamic.all())
+                .flatMap(Collection::stream)
+                .map(PermitStats::definition);
+        return Stream.concat(used, unused).toList();
     }
 
     /** The names that have settings, but no declaration and no call so far. */
     List<String> unusedSettings() {
-        return settings.without(byName.keySet());
+        return rules.without(byName.keySet());
+    }
+
+    /** What this process knows of each name. */
+    Collection<PermitGauges> gauges() {
+        Stream<NameCounts> all = Stream.of(byName.values(), dynamic.all())
+                .flatMap(Collection::stream)
+                .map(stats -> stats.counts)
+                .distinct();
+        return all.<PermitGauges>map(counts -> new NameGauges(counts, survey)).toList();
     }
 
     /** The names that are declared, or that a call has used. */

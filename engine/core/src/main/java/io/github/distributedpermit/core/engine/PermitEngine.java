@@ -10,14 +10,21 @@ import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.call.NamedCalls;
 import io.github.distributedpermit.core.call.Outcomes;
 import io.github.distributedpermit.core.call.StateQueries;
+import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
+import io.github.distributedpermit.core.member.MemberStatus;
 import io.github.distributedpermit.core.member.Overdue;
 import io.github.distributedpermit.core.member.Shutdown;
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.CallerSource;
+import io.github.distributedpermit.spi.KeyDirectory;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -28,13 +35,15 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The permits of this process: joins the store as one member and has one queue per key in use. The entrance to the core for
  * Spring's side and for tests, which pass in the clock, the scheduler and the executors. Thread-safe.
  */
-public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable {
+public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory, AutoCloseable {
 
     private final Catalog catalog;
     private final KeyRegistry registry;
@@ -42,6 +51,8 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
     private final StateQueries states;
     private final Shutdown shutdown;
     private final Duration commandTimeout;
+    private final MemberStatus status;
+    private final LongSupplier ticker;
 
     /**
      * Joins the store. Does not block.
@@ -49,6 +60,8 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
      * @param backend the store
      * @param member this process
      * @param settings for all permits
+     * @param defaults for what neither the settings of a name nor its declaration give; without effect on the limit and on
+     *     whether calls wait
      * @param named settings by permit name
      * @param observer is notified of what happens to calls
      * @param ticker the monotonic clock, nanoseconds
@@ -56,6 +69,27 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
      * @param continuations runs what users let follow from {@link NamedPermits#acquireAsync}
      * @param notices runs listeners to the loss of permits, on threads that continuations cannot occupy
      */
+    public PermitEngine(
+            PermitBackend backend,
+            Member member,
+            CoreSettings settings,
+            PermitSettings defaults,
+            Map<String, PermitSettings> named,
+            PermitObserver observer,
+            LongSupplier ticker,
+            Scheduler scheduler,
+            Executor continuations,
+            Executor notices) {
+        this(
+                backend,
+                member,
+                settings,
+                defaults,
+                named,
+                new CoreEnvironment(ticker, scheduler, continuations, notices, PermitEngine::random, observer));
+    }
+
+    /** The same, without defaults. */
     public PermitEngine(
             PermitBackend backend,
             Member member,
@@ -70,24 +104,54 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
                 backend,
                 member,
                 settings,
+                PermitSettings.NONE,
                 named,
-                new CoreEnvironment(ticker, scheduler, continuations, notices, PermitEngine::random, observer));
+                observer,
+                ticker,
+                scheduler,
+                continuations,
+                notices);
     }
 
-    /** The same, with the randomness passed in as well. */
+    /** The same, without defaults and with the randomness passed in as well. */
     public PermitEngine(
             PermitBackend backend,
             Member member,
             CoreSettings settings,
             Map<String, PermitSettings> named,
             CoreEnvironment environment) {
+        this(backend, member, settings, PermitSettings.NONE, named, environment);
+    }
+
+    /**
+     * The same, with defaults.
+     *
+     * @param defaults for what neither the settings of a name nor its declaration give; without effect on the limit and on
+     *     whether calls wait
+     */
+    public PermitEngine(
+            PermitBackend backend,
+            Member member,
+            CoreSettings settings,
+            PermitSettings defaults,
+            Map<String, PermitSettings> named,
+            CoreEnvironment environment) {
         commandTimeout = settings.commandTimeout();
+        ticker = environment.ticker();
         shutdown = new Shutdown(settings.commandTimeout(), environment.scheduler());
         registry = new KeyRegistry(backend, member, settings, environment, shutdown::progress);
         catalog = new Catalog(
-                settings, named, backend.handOverSlice().toNanos(), registry.session(), environment.observer());
+                Rules.of(settings, defaults, named),
+                backend.handOverSlice().toNanos(),
+                backend.highestLimit(),
+                registry.session(),
+                environment.observer(),
+                registry.survey(),
+                registry::settingsChanged);
+        status = new MemberStatus(registry, backend);
+        environment.observer().joined(status);
         states = new StateQueries(registry, environment);
-        outcomes = new Outcomes(environment.observer(), registry, backend.address());
+        outcomes = new Outcomes(environment, registry, backend.address());
     }
 
     private static double random() {
@@ -96,12 +160,37 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
 
     @Override
     public NamedPermits named(String name) {
-        return new NamedCalls(catalog.stats(name), registry, outcomes, states);
+        return new NamedCalls(catalog.stats(name), catalog::settled, registry, outcomes, states);
+    }
+
+    @Override
+    public long nanoTime() {
+        return ticker.getAsLong();
     }
 
     @Override
     public PermitDefinition define(PermitDefinition declared) {
         return catalog.define(declared);
+    }
+
+    @Override
+    public void changeLimits(Map<String, @Nullable Integer> limits) {
+        catalog.changeLimits(limits);
+    }
+
+    /**
+     * Applies other settings of names and other defaults at once, all of them or none, see {@link #changeLimits}. A changed
+     * lease applies to a key once it is not in use.
+     *
+     * @throws IllegalArgumentException if a limit contradicts another one or is missing; nothing has changed then
+     */
+    public void changeSettings(PermitSettings defaults, Map<String, PermitSettings> named) {
+        catalog.changeSettings(defaults, named);
+    }
+
+    /** Calls this after each change of limits or settings, on the thread that made it. */
+    public void onChange(Runnable listener) {
+        catalog.onChange(listener);
     }
 
     @Override
@@ -124,7 +213,25 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
         return catalog.names();
     }
 
+    @Override
+    public void forEachKey(BiConsumer<String, String> consumer) {
+        for (PermitDefinition definition : catalog.definitions()) {
+            String key = definition.key();
+            if (key != null) {
+                String name = gauges(definition.name()).map(PermitGauges::name).orElse(definition.name());
+                consumer.accept(name, key);
+            }
+        }
+        for (KeyQueue queue : registry) {
+            String name = queue.lastUsedBy();
+            if (name != null) {
+                consumer.accept(name, queue.key());
+            }
+        }
+    }
+
     /** Who holds and who waits in the store; fails with {@code PermitStoreException}. */
+    @Override
     public CompletionStage<KeyState> inspect(String key) {
         return registry.inspect(key);
     }
@@ -136,6 +243,16 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
      */
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         return registry.override(key, limit);
+    }
+
+    /**
+     * Takes all permits of a key from a member of the store, by order of an operator; the calls that hold them are notified
+     * of the loss if the member is alive. Ends with the number of permits taken, or fails with {@code PermitStoreException}.
+     *
+     * @param member as in {@link KeyState.MemberState#member}
+     */
+    public CompletionStage<Integer> evict(String key, String member) {
+        return registry.evict(key, member);
     }
 
     /**
@@ -154,6 +271,45 @@ public final class PermitEngine implements Permits, PermitCatalog, AutoCloseable
      */
     public Optional<String> problem() {
         return registry.problem().or(() -> Overdue.among(registry, commandTimeout));
+    }
+
+    /** How this process gets along with the store, from what claims have shown. */
+    public StoreGauges status() {
+        return status;
+    }
+
+    /** What this process knows of each name that is declared, or that a call has used. */
+    public Collection<PermitGauges> gauges() {
+        return catalog.gauges();
+    }
+
+    /** What this process knows of a name; empty if it was not declared and no call has used it. */
+    public Optional<PermitGauges> gauges(String name) {
+        return catalog.gauges(name);
+    }
+
+    /** Whether the limit of a permit's name is that of its settings, and not that of its annotation or other declaration. */
+    public boolean isLimitFromSettings(String name) {
+        return catalog.isLimitFromSettings(name);
+    }
+
+    /** The keys that calls of this process use at the moment, or have used a moment ago; in no particular order. */
+    public List<String> keysInUse() {
+        return registry.keys();
+    }
+
+    /**
+     * The calls of this process that hold permits of a key or wait for some, those that hold first.
+     *
+     * @param most how many to return at most
+     */
+    public List<CallView> calls(String key, int most) {
+        return registry.calls(key, most);
+    }
+
+    /** Has each later call recorded with who made it, for {@link #calls}. Nothing is recorded without. */
+    public void describeCallersBy(CallerSource source) {
+        outcomes.describeCallersBy(source);
     }
 
     /** How many keys this process has in memory. */

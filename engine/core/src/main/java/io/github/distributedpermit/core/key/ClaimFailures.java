@@ -81,13 +81,24 @@ final class ClaimFailures {
         SentClaim claim = plan.sent.find(sequence);
         if (claim != null) {
             host.contact().answered(claim.age(now), now);
+            if (claim.inFlight) {
+                effects.claimed(true, now - claim.at);
+            }
         } else {
             host.contact().outage.answered(now); // the claim had timed out, but the store answers
         }
+        reportAnswer(now, effects);
         plan.sent.landed(sequence);
         plan.backoff.answered();
         outage.answered(now);
         answeredAt = now;
+    }
+
+    private void reportAnswer(long now, Effects effects) {
+        long lasted = host.contact().reported().answered(now);
+        if (lasted > 0) {
+            effects.run(() -> host.storeAnswers(lasted));
+        }
     }
 
     /** A claim has failed, or will not be answered any more. */
@@ -106,9 +117,15 @@ final class ClaimFailures {
         if (permanent) {
             // a refusal is an answer of the store, even if repeating the claim does not help
             store.outage.answered(now);
+            reportAnswer(now, effects);
         } else {
             store.outage.failed(cause, claim.at, now);
+            long lasted = store.reported().failed(claim.at, store.answeredAt(), now);
+            if (lasted > 0) {
+                effects.run(() -> host.storeFails(cause, lasted));
+            }
         }
+        effects.claimed(false, now - claim.at);
         outage.failed(cause, claim.at, now);
         plan.failed(now, host.jitter());
         if (permanent || known) {
@@ -150,7 +167,7 @@ final class ClaimFailures {
             return cause();
         }
         if (answeredAt >= waiter.arrival || waiter.wasClaimedBy(ledger.appliedSequence())) {
-            return null;
+            return ledger.isInGrace() ? inGrace(policy) : null;
         }
         StoreContact store = host.contact();
         long silent = Math.max(oldest == null ? 0 : oldest.age(now), store.outage.length(now));
@@ -195,6 +212,15 @@ final class ClaimFailures {
             failure = unanswered();
         }
         return failure != null ? new Failed(failure) : Outcome.Refused.TIMED_OUT;
+    }
+
+    /** A call got no permit of a store that has lost its state: another instance may hold the permit, or none does. */
+    static PermitStoreException inGrace(Policy policy) {
+        return PermitStoreException.passing(
+                ("the store has lost the state of this key, for example by a fail-over, and grants no new permits for up to "
+                                + "%d ms, until those who hold permits have reclaimed them")
+                        .formatted(policy.lease() / 1_000_000),
+                null);
     }
 
     private PermitStoreException unanswered() {

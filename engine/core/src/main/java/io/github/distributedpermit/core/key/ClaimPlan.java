@@ -53,6 +53,9 @@ final class ClaimPlan {
     /** A claim is due even if it is equal to the last one. */
     private boolean again;
 
+    /** The next claim makes the store check whether it has lost state, because contact was lost. */
+    private boolean probe;
+
     /** A permit passed from call to call since the last claim. */
     private boolean passedOn;
 
@@ -97,6 +100,11 @@ final class ClaimPlan {
         again = true;
     }
 
+    /** Contact with the store was lost, or it has lost state: the next claim makes it check its epoch. */
+    void probe() {
+        probe = true;
+    }
+
     /**
      * A permit passed from call to call without the store, so the next claim reports the age of another oldest waiter.
      */
@@ -133,6 +141,7 @@ final class ClaimPlan {
     void failed(long now, double jitter) {
         backoff.failed(now, jitter);
         again = true;
+        probe = true;
     }
 
     /** Drops all sent claims and owed returns, because the store has deleted the records of this member. */
@@ -238,6 +247,14 @@ final class ClaimPlan {
     }
 
     /**
+     * Whether the last claim to a store that may lose its state failed. Until one is answered the member lowers nothing: a
+     * return could not arrive, and such a store gives back no more than what is still granted.
+     */
+    boolean isOutOfContact(Ledger ledger) {
+        return ledger.epoch() != 0 && backoff.isFailing();
+    }
+
+    /**
      * Whether a claim that is due may be sent now. It is sent before the last one is answered only if calls wait here
      * and the last one was a pure return: it asked for no waiter. If other members wait for the returned permits, the
      * claim waits for the answer. Sent at once, it would delay the notification of those members and gain nothing,
@@ -257,18 +274,36 @@ final class ClaimPlan {
                         && lastUnit == 0);
     }
 
+    /** What the store gives back if it has lost its state: not {@code held}, which includes what waiters want. */
+    private static int kept(Ledger ledger, int held) {
+        return Math.min(ledger.granted(), held);
+    }
+
     /** Creates the claim that is due; the effects send it. The member lowers its own count before the claim is sent. */
     void send(long sequence, int wanted, Ledger ledger, WaiterQueue waiters, long now, Effects effects) {
         boolean probing = isProbing(now);
-        int held = giveBack ? ledger.inUse() : wanted;
+        // while contact is lost, a return could not arrive, and what is still granted can be reclaimed
+        boolean returning = giveBack && !isOutOfContact(ledger);
+        int held = returning ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
         Waiter oldest = probing ? null : waiters.first();
         int unit = oldest == null ? 0 : oldest.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.arrival);
         boolean queue = !probing && waiters.hasQueueing();
-        Claim claim =
-                new Claim(key, policy.limit(), sequence, held, wanted, unit, waited, policy.leaseDuration(), queue);
-        SentClaim record = new SentClaim(answers, sequence, held, now);
+        Claim claim = new Claim(
+                key,
+                policy.limit(),
+                sequence,
+                held,
+                wanted,
+                unit,
+                waited,
+                policy.leaseDuration(),
+                queue,
+                kept(ledger, held),
+                ledger.epoch(),
+                probe);
+        SentClaim record = new SentClaim(answers, sequence, held, now, ledger.epoch());
         sent.add(record);
         if (probing) {
             // this claim asks for no waiter, so its answer must reject none of them
@@ -281,13 +316,14 @@ final class ClaimPlan {
             unconfirmedSince = now;
         }
         owedCarrier = owed ? sequence : NONE;
-        giveBackCarrier = giveBack ? sequence : NONE;
+        giveBackCarrier = returning ? sequence : NONE;
         lastSentAt = now;
         lastWanted = wanted;
         lastUnit = unit;
         lastQueue = queue;
         lastOldest = oldest;
         again = false;
+        probe = false;
         passedOn = false;
         recheckAt = now + policy.recheck();
         if (wanted > 0) {

@@ -33,7 +33,7 @@ final class Effects {
     private @Nullable SentClaim sent;
     private @Nullable Alarm alarm;
     private @Nullable Alarm cancelled;
-    private @Nullable PermitStats passedTo;
+    private @Nullable ClaimEnd claimEnd;
 
     /** Whether the queue keeps this in its list of postponed effects; guarded by the queue's lock. */
     boolean listed;
@@ -71,12 +71,16 @@ final class Effects {
         });
     }
 
-    /** A permit passed to another call of this process, which the observer counts. */
-    void handedOver(Grant grant) {
-        if (passedTo == null && grant.weight == 1) {
-            passedTo = grant.stats;
+    /** A claim has been answered, or has failed, after this many nanoseconds; the observer counts it. */
+    void claimed(boolean answered, long nanos) {
+        if (!host.isObserved()) {
+            return;
+        }
+        ClaimEnd end = new ClaimEnd(answered, nanos);
+        if (claimEnd == null) {
+            claimEnd = end;
         } else {
-            run(() -> host.handedOver(grant.stats, grant.weight));
+            run(() -> host.claimed(answered, nanos));
         }
     }
 
@@ -174,13 +178,14 @@ final class Effects {
     }
 
     private void count() {
-        if (passedTo != null) {
+        ClaimEnd end = claimEnd;
+        if (end != null) {
             try {
-                host.handedOver(passedTo, 1);
+                host.claimed(end.answered, end.nanos);
             } catch (RuntimeException | Error e) {
                 failed(e);
             }
-            passedTo = null;
+            claimEnd = null;
         }
     }
 
@@ -206,6 +211,9 @@ final class Effects {
                         + " the permit is not affected",
                 e);
     }
+
+    /** How a claim ended. */
+    private record ClaimEnd(boolean answered, long nanos) {}
 
     /** The queue whose event this belongs to. */
     interface Source {

@@ -2,6 +2,8 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
+import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,9 @@ public final class Grant implements Permit, Outcome {
             AtomicIntegerFieldUpdater.newUpdater(Grant.class, "released");
     private static final AtomicReferenceFieldUpdater<Grant, @Nullable LossListeners> LISTENERS =
             AtomicReferenceFieldUpdater.newUpdater(Grant.class, LossListeners.class, "listeners");
+
+    /** The version of permits that no store has recorded. Those of stores begin with 1. */
+    static final long STORELESS = 0;
 
     final PermitStats stats;
     public final int weight;
@@ -42,9 +47,13 @@ public final class Grant implements Permit, Outcome {
     /** Whether the gauge of its name counts it. */
     private boolean gauged;
 
+    /** Who made the call, if that is recorded; for operators. */
+    public volatile @Nullable Caller caller;
+
     private volatile boolean lost;
     private volatile int released;
     private volatile @Nullable LossListeners listeners;
+    private volatile @Nullable CallObserver observer;
 
     Grant(Owner owner, PermitStats stats, int weight, long version, long count, long grantedAt) {
         this.owner = owner;
@@ -58,6 +67,16 @@ public final class Grant implements Permit, Outcome {
     @Override
     public String name() {
         return stats.name();
+    }
+
+    /** The name for the observer. */
+    public String observedName() {
+        return stats.observedName();
+    }
+
+    /** Whether no store has recorded it, see {@link StorelessGrants}. */
+    public boolean isStoreless() {
+        return version == STORELESS;
     }
 
     @Override
@@ -118,7 +137,7 @@ public final class Grant implements Permit, Outcome {
     /** Adds the permits to the gauge of the name, unless they are counted already. */
     void gauge() {
         if (!gauged) {
-            stats.holders.addAndGet(weight);
+            stats.counts.holders.addAndGet(weight);
             gauged = true;
         }
     }
@@ -126,9 +145,20 @@ public final class Grant implements Permit, Outcome {
     /** Takes the permits off the gauge of the name, if they are counted. */
     void ungauge() {
         if (gauged) {
-            stats.holders.addAndGet(-weight);
+            stats.counts.holders.addAndGet(-weight);
             gauged = false;
         }
+    }
+
+    /** From now on this observer is notified of what happens to the call. */
+    public void follow(CallObserver callObserver) {
+        observer = callObserver;
+    }
+
+    /** Is notified of what happens to the call; {@code null} if nothing follows it. */
+    @Nullable
+    public CallObserver observer() {
+        return observer;
     }
 
     boolean isLost() {

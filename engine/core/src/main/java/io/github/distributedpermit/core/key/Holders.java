@@ -1,5 +1,9 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.spi.CallView;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,6 +76,24 @@ final class Holders {
                 grant.gauge();
             }
             grant = before;
+        }
+    }
+
+    /** The grant that has been in use for the longest; {@code null} if none is. */
+    @Nullable
+    Grant oldest() {
+        Grant grant = newest;
+        while (grant != null && grant.previous != null) {
+            grant = grant.previous;
+        }
+        return grant;
+    }
+
+    /** Adds the calls that hold permits, the newest first, until the list has so many. */
+    void describe(String key, long now, int most, List<CallView> views) {
+        for (Grant g = newest; g != null && views.size() < most; g = g.previous) {
+            Duration age = Duration.ofNanos(Math.max(0, now - g.grantedAt));
+            views.add(new CallView(g.name(), key, g.weight, true, age, Optional.ofNullable(g.caller)));
         }
     }
 

@@ -1,7 +1,10 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Holding;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Callbacks {
 
-    /** The value of {@link #limit} while no call has used the queue: calls with any limit may use it. */
-    private static final int ANY = -1;
+    /** The value of {@link #limit} while no call has used the queue. */
+    private static final int NONE = -1;
 
     private final String key;
     private final KeyQueueHost host;
@@ -28,11 +31,17 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     private final IdleFastPath fastPath;
     private final Confirmations confirmations = new Confirmations();
 
+    /** The limit that the queue has adopted. A call with another one cannot take the fast path. Guarded by the lock. */
+    private int limit;
+
     /**
-     * The limit that a call must have in its settings to use this queue. A queue that was created for a notification of
-     * the store adopts the settings of its first call. Volatile, because {@link #fits} reads it without the lock.
+     * The name whose settings apply to the key, and which other names of this key must have the same limit as: that of the
+     * first call. {@code null} while no call has used the queue. Guarded by the lock.
      */
-    private volatile int limit;
+    private @Nullable PermitStats leader;
+
+    /** The settings of that name that the queue has adopted. Guarded by the lock. */
+    private @Nullable Policy adopted;
 
     /** Whether the registry has dropped this queue, so that calls have to look up another one. Guarded by the lock. */
     private boolean retired;
@@ -46,7 +55,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      */
     public KeyQueue(String key, Policy policy, boolean unused, boolean closing, KeyQueueHost host, Owner owner) {
         this.key = key;
-        this.limit = unused ? ANY : policy.limit();
+        this.limit = unused ? NONE : policy.limit();
         this.host = host;
         this.owner = owner;
         this.state = new KeyQueueState(key, this, policy, closing, host);
@@ -65,10 +74,52 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return host;
     }
 
-    /** Whether calls with this limit may use the queue. */
-    public boolean fits(int other) {
-        int own = limit;
-        return own == ANY || own == other;
+    /** Whether calls of this name may use the queue: other names that use it have the same limit, or none. */
+    public synchronized boolean fits(PermitStats stats) {
+        PermitStats first = leader;
+        if (retired || first == null || first == stats) {
+            return true;
+        }
+        int stated = stats.policy().limit();
+        int other = first.policy().limit();
+        return other == stated || other == PermitDefinition.UNLIMITED || stated == PermitDefinition.UNLIMITED;
+    }
+
+    /** Applies the present settings of the name that leads. */
+    private void follow(PermitStats first) {
+        Policy stated = first.policy();
+        if (stated != adopted && !stated.isUnlimited()) {
+            // claims that are on their way have stated the lease, so it stays as long as the key is in use
+            if (limit == NONE) {
+                state.adopt(stated);
+            } else {
+                state.change(stated.withLease(state.policy().lease()));
+            }
+            limit = stated.limit();
+        }
+        adopted = stated;
+    }
+
+    /** Settings of names have changed: applies those of this key. */
+    public void settingsChanged() {
+        synchronized (this) {
+            if (leader == null || retired) {
+                return;
+            }
+        }
+        // even if the leader has what it had: calls of other names may wait that have lost their limits
+        event((now, effects) -> {
+            PermitStats first = leader;
+            if (first != null && !retired) {
+                state.passUnlimited(now, effects);
+                Waiter waiting = state.waiters.first();
+                if (waiting != null && first.policy().isUnlimited()) {
+                    first = waiting.stats;
+                    leader = first;
+                }
+                follow(first);
+            }
+        });
     }
 
     /** Takes a permit that is idle in this process; {@code null} if the call has to {@link #enter}. */
@@ -80,7 +131,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             return null;
         }
         synchronized (this) {
-            if (broken || retired || limit != stats.policy.limit()) {
+            if (broken || retired || limit != stats.policy().limit()) {
                 return null;
             }
             broken = true;
@@ -96,23 +147,29 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     }
 
     /**
-     * A call arrives. {@code false} if it has to look up the queue again, because this one was retired or has just
-     * adopted another limit.
+     * A call arrives. {@code false} if it has to look up the queue again, because this one was retired or does not
+     * {@linkplain #fits fit}.
      */
     public boolean enter(Waiter waiter) {
         Effects effects = new Effects(this, host);
         Error cut = null;
         try {
             synchronized (this) {
-                if (retired || !fits(waiter.stats.policy.limit())) {
+                if (retired || !fits(waiter.stats)) {
                     return false;
                 }
-                if (limit == ANY) {
-                    state.adopt(waiter.stats.policy);
-                    limit = waiter.stats.policy.limit();
-                }
                 long now = begin(effects);
-                state.enter(waiter, now, effects);
+                if (waiter.stats.policy().isUnlimited()) {
+                    state.pass(waiter, now, effects); // it was limited when the call arrived
+                } else {
+                    PermitStats first = leader;
+                    if (first == null || first.policy().isUnlimited()) {
+                        first = waiter.stats;
+                        leader = first;
+                    }
+                    follow(first);
+                    state.enter(waiter, now, effects);
+                }
                 end(now, effects);
             }
         } catch (RuntimeException | Error e) {
@@ -137,7 +194,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             }
         }
         if (cut != null && !trouble(cut)) {
-            // Nobody will look at the queue soon, so the caller must not wait for what this event could not do.
+            // No other thread will check the queue soon, so the caller must not wait for what this event could not do.
             throw cut;
         }
         return true;
@@ -271,7 +328,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** The store can be reached again, so the pause after failed claims ends. */
     public void reachable() {
-        event((now, effects) -> state.plan.backoff.lift());
+        event((now, effects) -> state.reachable());
+    }
+
+    /** The store has lost state, as the claim of some key has shown. */
+    public void reclaim() {
+        event((now, effects) -> state.reclaim());
     }
 
     /** Permits that are idle here are to be returned to the store. */
@@ -314,6 +376,13 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return grant.counted && host.now() < state.validUntil();
     }
 
+    /** Adds the calls of this key, those that hold permits first, until the list has so many. Changes nothing. */
+    public synchronized void describe(int most, List<CallView> views) {
+        long now = host.now();
+        state.ledger.holders.describe(key, now, most, views);
+        state.waiters.describe(key, now, most, views);
+    }
+
     /** Whether calls hold permits. */
     public synchronized boolean isInUse() {
         return state.ledger.inUse() > 0;
@@ -326,6 +395,26 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      */
     public synchronized long dueSince() {
         return state.failures.isRefused() ? timer.at() : Math.min(state.plan.unconfirmedSince(), timer.at());
+    }
+
+    /** The name for the observer of the permit that was last used here; {@code null} if no call has used the queue. */
+    @Nullable
+    public synchronized String lastUsedBy() {
+        PermitStats stats = state.lastUsedBy();
+        return stats == null ? null : stats.observedName();
+    }
+
+    /** For gauges: which call waits, and which holds, for the longest, and how many claims have no answer. */
+    public synchronized void survey(KeyQueueVisitor visitor) {
+        Waiter waiter = state.waiters.first();
+        if (waiter != null) {
+            visitor.waits(waiter.stats, key, waiter.arrival);
+        }
+        Grant grant = state.ledger.holders.oldest();
+        if (grant != null) {
+            visitor.holds(grant.stats, key, grant.grantedAt);
+        }
+        visitor.unanswered(state.plan.sent.inFlight());
     }
 
     @Override

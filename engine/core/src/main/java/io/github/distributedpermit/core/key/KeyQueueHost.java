@@ -32,8 +32,14 @@ public interface KeyQueueHost {
     /** Whether this member is the only one of the store, so that no other member can want permits. */
     boolean isAlone();
 
+    /** A claim has shown that the store has lost state, so that all keys in use have to be reclaimed. */
+    default void stateLost() {}
+
     /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns. */
     void send(Claim claim, SentClaim sent);
+
+    /** Grants permits that the store does not record. */
+    StorelessGrants storeless();
 
     /** Runs short tasks later. */
     Scheduler scheduler();
@@ -59,6 +65,15 @@ public interface KeyQueueHost {
     /** Notifies the observer that a grant was lost. */
     void lost(Grant grant);
 
-    /** Notifies the observer that permits passed to another call of this process. */
-    void handedOver(PermitStats stats, int permits);
+    /** Whether there is an observer that is to be notified of the end of each claim. */
+    boolean isObserved();
+
+    /** Notifies the observer that a claim ended, which was sent so many nanoseconds ago. */
+    void claimed(boolean answered, long took);
+
+    /** Reports that the store has not answered for this many nanoseconds; once for each outage. */
+    void storeFails(Throwable cause, long nanos);
+
+    /** Reports that the store answers again after this many nanoseconds. */
+    void storeAnswers(long nanos);
 }

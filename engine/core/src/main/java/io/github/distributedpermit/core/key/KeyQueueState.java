@@ -50,7 +50,22 @@ final class KeyQueueState {
         return policy;
     }
 
-    /** Applies other settings: those of the first call, in a queue that was created for a notification. */
+    /**
+     * Applies changed settings. A changed limit is claimed at once. A lowered one also applies to the permits of this process
+     * before the store answers.
+     */
+    void change(Policy settings) {
+        if (settings.limit() != policy.limit()) {
+            changed();
+            Integer known = ledger.knownLimit();
+            if (ledger.granted() > settings.limit() && known != null && known == policy.limit()) {
+                ledger.exceedLimit();
+            }
+        }
+        adopt(settings);
+    }
+
+    /** Applies the settings of the first call, in a queue that was created for a notification. */
     void adopt(Policy settings) {
         policy = settings;
         ledger.adopt(settings);
@@ -110,6 +125,31 @@ final class KeyQueueState {
         }
     }
 
+    /** A call whose name has no limit: it is served without the store. */
+    void pass(Waiter waiter, long now, Effects effects) {
+        Grant grant = host.storeless().grant(waiter.stats, key, waiter.weight, now);
+        if (grant == null) {
+            refuse(waiter, Reason.SHUTTING_DOWN, effects);
+        } else if (waiter.decide(grant)) {
+            effects.ended(waiter, grant);
+        } else {
+            effects.run(grant::release); // its caller has given up
+        }
+    }
+
+    /** Names may have lost their limits: the calls of these names are served, and leave the queue. */
+    void passUnlimited(long now, Effects effects) {
+        Waiter w = waiters.first();
+        while (w != null) {
+            Waiter following = w.next;
+            if (w.stats.policy().isUnlimited()) {
+                pass(w, now, effects);
+                waiters.remove(w);
+            }
+            w = following;
+        }
+    }
+
     private static void refuse(Waiter waiter, Reason reason, Effects effects) {
         end(waiter, new Refused(reason), effects);
     }
@@ -131,7 +171,7 @@ final class KeyQueueState {
         }
         if (!waiters.isEmpty()) {
             boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice();
-            if (ledger.isOver() || sliceIsOver) {
+            if ((ledger.isOver() || sliceIsOver) && !keepsAll()) {
                 ledger.shrinkTo(ledger.granted() - grant.weight);
                 plan.giveBack();
             }
@@ -148,9 +188,21 @@ final class KeyQueueState {
      * store can't have granted anything.
      */
     void takeIn(Holding holding, long now, Effects effects) {
+        if (ledger.isOfAnotherEpoch(holding, plan.sent)) {
+            ledger.enterEpoch(holding.epoch());
+            plan.probe();
+            plan.askAgain();
+            plan.remembered(now);
+            effects.run(host::stateLost);
+            return;
+        }
+        boolean wasInGrace = ledger.isInGrace();
         boolean beyond = ledger.isBeyond(holding);
         if (ledger.apply(holding, plan.sent, plan.cap(ledger.granted()), host.aliveUntil(), now, effects)) {
             plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
+            if (ledger.isInGrace() && !wasInGrace) {
+                effects.run(host::stateLost);
+            }
             if (lastStats != null) {
                 noteLimit(holding, lastStats, effects);
             }
@@ -162,10 +214,32 @@ final class KeyQueueState {
 
     /** Keeps the limit for the gauges, and warns of applications that state different limits. */
     private void noteLimit(Holding holding, PermitStats stats, Effects effects) {
-        stats.limitIs(holding.limit());
+        stats.limitIs(holding.limit(), holding.over());
         if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
             effects.run(() -> stats.warnOfHigherLimit(key));
         }
+    }
+
+    /** The store can be reached again, over a connection that may lead to another server. */
+    void reachable() {
+        plan.backoff.lift();
+        plan.probe();
+        if (ledger.epoch() != 0) {
+            reclaim();
+        }
+    }
+
+    /** The store has lost state: what is granted here has to be reclaimed before others are granted it. */
+    void reclaim() {
+        plan.probe();
+        if (plan.sent.inFlight() == 0 && (ledger.granted() > 0 || !waiters.isEmpty())) {
+            plan.askAgain();
+        }
+    }
+
+    /** Whether nothing is lowered now, because the store can't be reached and may lose its state, see {@link ClaimPlan}. */
+    private boolean keepsAll() {
+        return plan.isOutOfContact(ledger) && !closing;
     }
 
     /** Ends the lingering of idle permits, so that the {@link #settle} that follows returns them. */
@@ -229,7 +303,9 @@ final class KeyQueueState {
     private void rejectTries(Effects effects) {
         if (waiters.hasTries()) {
             long applied = ledger.appliedSequence();
-            waiters.end(w -> !w.queueing && w.wasClaimedBy(applied), new Refused(Reason.LIMIT_REACHED), effects);
+            Outcome end =
+                    ledger.isInGrace() ? new Failed(ClaimFailures.inGrace(policy)) : new Refused(Reason.LIMIT_REACHED);
+            waiters.end(w -> !w.queueing && w.wasClaimedBy(applied), end, effects);
         }
     }
 
@@ -246,12 +322,11 @@ final class KeyQueueState {
             }
             Grant grant = ledger.grant(owner, w.stats, w.weight, now);
             // the order is: decide, count, remove. After an error in between, mend() completes what is missing
-            if (w.decide(grant)) {
+            if (w.grant(grant, passing)) {
                 ledger.hold(grant);
                 effects.ended(w, grant);
                 if (passing) {
                     plan.passedOn();
-                    effects.handedOver(grant);
                 }
             }
             waiters.remove(w);
@@ -270,6 +345,9 @@ final class KeyQueueState {
             return;
         }
         lingering.end();
+        if (keepsAll()) {
+            return;
+        }
         boolean others = ledger.isContended() || ledger.isOver();
         ledger.shrinkTo(ledger.inUse());
         if (others || !waiters.isEmpty()) {
@@ -285,6 +363,12 @@ final class KeyQueueState {
         if (lastStats != stats) {
             lastStats = stats;
         }
+    }
+
+    /** The name that was last used; {@code null} if none was. */
+    @Nullable
+    PermitStats lastUsedBy() {
+        return lastStats;
     }
 
     /** Whether no call here and, as of the last answer, no other member wants the permits that are not in use. */

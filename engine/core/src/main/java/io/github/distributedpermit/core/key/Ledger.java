@@ -27,12 +27,38 @@ final class Ledger {
     private boolean contended;
     private boolean over;
 
+    /** The epoch of the store as of the last answer; 0 if it has none, see {@link Holding#epoch}. */
+    private long epoch;
+
+    /** The epoch of the applied answer. It is an earlier one than {@link #epoch} if answers arrive out of order. */
+    private long appliedEpoch;
+
+    private boolean inGrace;
+
     Ledger(Policy policy) {
         this.policy = policy;
     }
 
     void adopt(Policy settings) {
         policy = settings;
+    }
+
+    /**
+     * Whether the message is an answer of another epoch of the store than its claim was sent to. Such a store has lost the
+     * record of this member, and its answer must not end permits that the next claim can reclaim.
+     */
+    boolean isOfAnotherEpoch(Holding holding, SentClaims sent) {
+        if (holding.epoch() == 0 || !isNews(holding)) {
+            return false;
+        }
+        SentClaim claim = sent.find(holding.sequence());
+        long asked = claim != null ? claim.epoch : holding.sequence() == appliedSequence ? appliedEpoch : 0;
+        return asked != 0 && asked != holding.epoch();
+    }
+
+    /** From now on claims are sent to this epoch of the store. */
+    void enterEpoch(long next) {
+        epoch = next;
     }
 
     /**
@@ -75,6 +101,11 @@ final class Ledger {
         knownLimit = holding.limit();
         contended = holding.contended();
         over = holding.over();
+        if (epoch == 0) {
+            epoch = holding.epoch();
+        }
+        appliedEpoch = holding.epoch();
+        inGrace = holding.grace();
         if (permits > granted) {
             sliceStart = now;
         }
@@ -181,6 +212,21 @@ final class Ledger {
     /** Whether more permits are in use than the limit allows, as of the last answer. */
     boolean isOver() {
         return over;
+    }
+
+    /** The epoch of the store that the next claim carries; 0 if the store has none. */
+    long epoch() {
+        return epoch;
+    }
+
+    /** Whether the store has lost the state of the key and waits for holders to reclaim, as of the last answer. */
+    boolean isInGrace() {
+        return inGrace;
+    }
+
+    /** More permits are in use here than a limit that has just been lowered, although the store has not answered yet. */
+    void exceedLimit() {
+        over = true;
     }
 
     /** The limit in effect as of the last answer; {@code null} before the first. */

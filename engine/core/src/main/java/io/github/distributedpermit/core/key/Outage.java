@@ -18,7 +18,7 @@ final class Outage {
 
     private volatile long since = Times.NEVER;
     private volatile long failedAt;
-    private volatile long answeredAt;
+    private volatile long answeredAt = -1;
     private volatile @Nullable Throwable failure;
 
     Outage(long commandTimeout) {
@@ -81,6 +81,11 @@ final class Outage {
     /** Whether it has lasted for this long, and a claim has failed recently. */
     boolean isKnown(long length, long now) {
         return failure != null && length(now) >= length && now - failedAt <= memory;
+    }
+
+    /** When a claim was last answered; -1 if none was. */
+    long answeredAt() {
+        return answeredAt;
     }
 
     /** The last failure; {@code null} if none is known. */

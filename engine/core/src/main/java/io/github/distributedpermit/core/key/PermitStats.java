@@ -1,41 +1,86 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.spi.PermitGauges;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One permit name in this process: its definition, the {@link Policy} that applies to its calls, and the gauges that the
- * observer reads. Thread-safe. There is one per name, in the {@code Catalog}.
+ * One permit name in this process: its definition and the {@link Policy} that applies to its calls, which may change while
+ * the application runs, and its gauges. Thread-safe. There is one per name, in the {@code Catalog}.
  */
-public final class PermitStats implements PermitGauges {
+public final class PermitStats {
 
     private static final System.Logger LOG = System.getLogger(PermitStats.class.getName());
 
-    public final PermitDefinition definition;
-    public final Policy policy;
-    final AtomicInteger holders = new AtomicInteger();
-    public final AtomicInteger waiters = new AtomicInteger();
+    private final String name;
+    public final NameCounts counts;
     private final AtomicBoolean higherLimitLogged = new AtomicBoolean();
-    private volatile int knownLimit;
+    private volatile Terms terms;
+
+    /** Whether the limit was lowered, and calls that began before may still exceed it. */
+    private volatile boolean draining;
 
     public PermitStats(PermitDefinition definition, Policy policy) {
-        this.definition = definition;
-        this.policy = policy;
-        this.knownLimit = policy.limit();
+        this(definition, policy, new NameCounts(definition.name(), policy.limit()));
     }
 
-    /** The limit of a key that the store uses. Written only if it changes, because it is read by other threads. */
-    void limitIs(int limit) {
-        if (knownLimit != limit) {
-            knownLimit = limit;
+    /** A name whose numbers are part of these gauges. */
+    public PermitStats(PermitDefinition definition, Policy policy, NameCounts counts) {
+        this.name = definition.name();
+        this.terms = new Terms(definition, policy);
+        this.counts = counts;
+    }
+
+    /** The name, as calls state it. */
+    public String name() {
+        return name;
+    }
+
+    /** The name for the observer: that of its settings, which may be a pattern. */
+    public String observedName() {
+        return counts.name();
+    }
+
+    /** The definition in effect. */
+    public PermitDefinition definition() {
+        return terms.definition;
+    }
+
+    /** The policy in effect. */
+    public Policy policy() {
+        return terms.policy;
+    }
+
+    /** Applies changed settings to all calls from now on. The queues have to be notified afterwards. */
+    public void change(PermitDefinition definition, Policy policy) {
+        Policy before = terms.policy;
+        if (policy.limit() < before.limit()) {
+            draining = true;
+        }
+        terms = new Terms(definition, policy.equals(before) ? before : policy);
+        if (counts.limit() == before.limit()) { // no override is in effect
+            counts.limitIs(policy.limit());
         }
     }
 
-    /** Whether the warning has not been logged yet. */
+    /** The limit of a key that is in effect, for messages. */
+    public int limit() {
+        return counts.limit();
+    }
+
+    /**
+     * Keeps the limit of a key that the store uses, and ends the draining after a lowered limit once no more permits are in
+     * use.
+     */
+    void limitIs(int limit, boolean over) {
+        counts.limitIs(limit);
+        if (draining && !over && limit == terms.policy.limit()) {
+            draining = false;
+        }
+    }
+
+    /** Whether more permits in use than this limit are unexpected, and the warning has not been logged yet. */
     boolean isNewToHigherLimits() {
-        return !higherLimitLogged.get();
+        return !draining && !higherLimitLogged.get();
     }
 
     /** The store uses the limit stated here, and yet more permits than that are in use. Logged once per name. */
@@ -48,28 +93,11 @@ public final class PermitStats implements PermitGauges {
                             + " or an operator has just taken one back. Each claim is judged by the limit that it"
                             + " states: give all applications the same one, or override it for all of them.",
                     LogSafe.escape(key),
-                    Integer.toString(policy.limit()),
-                    definition.name());
+                    Integer.toString(policy().limit()),
+                    name);
         }
     }
 
-    @Override
-    public String name() {
-        return definition.name();
-    }
-
-    @Override
-    public int holders() {
-        return holders.get();
-    }
-
-    @Override
-    public int waiters() {
-        return waiters.get();
-    }
-
-    @Override
-    public int limit() {
-        return knownLimit;
-    }
+    /** What a change replaces at once. */
+    private record Terms(PermitDefinition definition, Policy policy) {}
 }

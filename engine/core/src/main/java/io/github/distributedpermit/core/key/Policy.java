@@ -61,6 +61,17 @@ public record Policy(
         return of(PermitDefinition.MAX_LIMIT, returnAtOnce, 0);
     }
 
+    /** Whether calls get their permits at once, without the store. */
+    public boolean isUnlimited() {
+        return limit == PermitDefinition.UNLIMITED;
+    }
+
+    /** The same with another lease: a key in use keeps its own, because claims on their way to the store have stated it. */
+    Policy withLease(long nanos) {
+        return new Policy(
+                limit, nanos, commandTimeout, storeTimeout, recheck, slice, linger, window, maxWaiters, release);
+    }
+
     /** How long permits are valid after the claim was sent that the store has confirmed. */
     long validity() {
         return lease - lease / MARGIN;

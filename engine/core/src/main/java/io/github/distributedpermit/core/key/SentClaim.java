@@ -17,6 +17,9 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
 
     final long sequence;
     final long at;
+    /** The epoch of the store that the claim carries, see {@link Holding#epoch}. */
+    final long epoch;
+
     /** What the claim left this member; lowered when older claims are merged into this one, see {@link SentClaims}. */
     int held;
     /** Whether an answer may still come: it was neither answered, nor did it fail or time out. */
@@ -34,7 +37,8 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     private final Answers answers;
     private volatile @Nullable CompletionStage<Holding> stage;
 
-    SentClaim(Answers answers, long sequence, int held, long at) {
+    SentClaim(Answers answers, long sequence, int held, long at, long epoch) {
+        this.epoch = epoch;
         this.answers = answers;
         this.sequence = sequence;
         this.held = held;

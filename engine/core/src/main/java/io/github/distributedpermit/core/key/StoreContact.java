@@ -27,6 +27,9 @@ public final class StoreContact {
     /** Since when no claim of any key has been answered. */
     final Outage outage;
 
+    /** The same as operators see it. */
+    private final ReportedOutage reported = new ReportedOutage();
+
     private final AtomicLong lastProbe = new AtomicLong(Long.MIN_VALUE / 2);
     private volatile long usual;
     private volatile long resumedAt;
@@ -44,6 +47,16 @@ public final class StoreContact {
         long known = usual;
         long change = took > known ? Math.min(took - known, known) / RISE : (took - known) / FALL;
         usual = Math.max(1, known == 0 ? took : known + change);
+    }
+
+    /** The outage as operators see it. */
+    public ReportedOutage reported() {
+        return reported;
+    }
+
+    /** When any claim was last answered; -1 if none was. */
+    public long answeredAt() {
+        return outage.answeredAt();
     }
 
     /** Whether answers of this store may take this long. If it has never answered, nothing is usual. */

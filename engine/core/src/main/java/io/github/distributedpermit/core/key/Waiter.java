@@ -1,5 +1,7 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,15 @@ public class Waiter {
     /** Whether the gauge of its name counts it. Written only by the thread that makes or ends the call. */
     public boolean gauged;
 
+    /** Whether its permit came from another call of this process. Set before the outcome is decided. */
+    private boolean handedOver;
+
+    /** Is notified of what happens to the call; {@code null} if nothing follows it. Used by the thread that ends the call. */
+    public @Nullable CallObserver observer;
+
+    /** Who made the call, if that is recorded; for operators. */
+    public volatile @Nullable Caller caller;
+
     /** The sequence of the first claim that was sent after the call arrived. */
     long firstClaim = UNCLAIMED;
 
@@ -60,6 +71,17 @@ public class Waiter {
     /** Decides the outcome. {@code false} if it is decided already; exactly one thread gets {@code true}. */
     public boolean decide(Outcome value) {
         return OUTCOME.compareAndSet(this, null, value);
+    }
+
+    /** Decides that the call gets this permit. {@code false} if its outcome is decided already. */
+    boolean grant(Grant value, boolean passing) {
+        handedOver = passing;
+        return decide(value);
+    }
+
+    /** Whether the permit that the call got came from another call of this process. */
+    public boolean wasHandedOver() {
+        return handedOver;
     }
 
     /** The outcome; {@code null} while the call waits. */

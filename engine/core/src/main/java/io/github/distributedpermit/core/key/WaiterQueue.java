@@ -1,5 +1,9 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.spi.CallView;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +80,14 @@ final class WaiterQueue {
 
     boolean isEmpty() {
         return size == 0;
+    }
+
+    /** Adds the calls that wait for a permit, the oldest first, until the list has so many. */
+    void describe(String key, long now, int most, List<CallView> views) {
+        for (Waiter w = first; w != null && views.size() < most; w = w.next) {
+            Duration age = Duration.ofNanos(Math.max(0, now - w.arrival));
+            views.add(new CallView(w.stats.name(), key, w.weight, false, age, Optional.ofNullable(w.caller)));
+        }
     }
 
     int size() {

@@ -1,12 +1,16 @@
 package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.jfr.FlightRecording;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.spi.CallObserver;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.StackRoom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Time, randomness and threads of an engine, all of them passed in, so that tests control them. Thread-safe if its parts are.
@@ -32,8 +36,20 @@ public record CoreEnvironment(
     }
 
     /** Whether there is an observer, so that values for it need to be computed. */
-    boolean isObserved() {
+    public boolean isObserved() {
         return observer != PermitObserver.NONE;
+    }
+
+    /**
+     * A call arrives: what is to be notified of it, {@code null} if nothing is. The observer gets the name of the settings, since
+     * it has meters by name; a recording gets the name of the call.
+     *
+     * @param waits whether the call does not have its permit yet
+     */
+    @Nullable
+    public CallObserver arrived(PermitStats stats, String key, int permits, boolean waits) {
+        CallObserver observed = isObserved() ? observer.arrived(stats.observedName(), key, permits, waits) : null;
+        return FlightRecording.isOn() ? FlightRecording.record(stats.name(), key, permits, waits, observed) : observed;
     }
 
     /** Runs what follows from the end of an asynchronous call. */

@@ -2,14 +2,17 @@ package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.jfr.FlightRecording;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueHost;
-import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
 import io.github.distributedpermit.core.key.SentClaim;
 import io.github.distributedpermit.core.key.StoreContact;
+import io.github.distributedpermit.core.key.StorelessGrants;
+import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
@@ -18,9 +21,12 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -42,6 +48,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** The key that health probes use. */
     public static final String PROBE = "distributed-permit.probe";
 
+    /** A loss of state that several keys report within this time is one loss. */
+    private static final long BETWEEN_RECLAIMS = TimeUnit.SECONDS.toNanos(1);
+
     private final ConcurrentMap<String, KeyQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong sequence = new AtomicLong();
     private final CoreEnvironment environment;
@@ -52,8 +61,12 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final SessionWatch session;
     private final StoreContact contact;
     private final Repairs repairs;
+    private final StoreLog log;
+    private final KeySurvey survey;
 
+    private final StorelessGrants storeless = new StorelessGrants(this);
     private final AtomicLong lostSessions = new AtomicLong();
+    private final AtomicLong reclaimedAt = new AtomicLong(-BETWEEN_RECLAIMS);
 
     private volatile boolean closing;
     private volatile boolean closed;
@@ -71,6 +84,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.session = new SessionWatch(environment.scheduler(), this::now, this::checkAll);
         this.contact = new StoreContact(settings.commandTimeout().toNanos());
         this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
+        this.log = new StoreLog(backend.name(), backend.address());
+        this.survey = new KeySurvey(this);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -100,7 +115,19 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     private KeyQueue newQueue(String key, Policy policy, boolean unused) {
-        return new KeyQueue(key, policy, unused, closing, this, this);
+        return policy.isUnlimited()
+                ? new KeyQueue(key, Policy.ofUnusedKey(settings), true, closing, this, this)
+                : new KeyQueue(key, policy, unused, closing, this, this);
+    }
+
+    /** Settings of names have changed: the queues of keys in use apply them. */
+    public void settingsChanged() {
+        each(KeyQueue::settingsChanged);
+    }
+
+    @Override
+    public StorelessGrants storeless() {
+        return storeless;
     }
 
     /** The state of the key in the store, without permits that are idle here only because this member is alone. */
@@ -123,9 +150,50 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return done;
     }
 
+    /** The keys in use here, in no particular order. */
+    public List<String> keys() {
+        return List.copyOf(queues.keySet());
+    }
+
+    /** The calls of a key that hold or wait here, those that hold first; at most so many. */
+    public List<CallView> calls(String key, int most) {
+        List<CallView> views = new ArrayList<>();
+        KeyQueue queue = queues.get(key);
+        if (queue != null) {
+            queue.describe(most, views);
+        }
+        return views;
+    }
+
+    /** Takes all permits of a key from a member, by order of an operator; see {@link PermitStore#evict}. */
+    public CompletionStage<Integer> evict(String key, String member) {
+        return store.evict(key, member);
+    }
+
     /** Sends a claim that asks for nothing, for health. */
     public CompletionStage<Holding> probe() {
-        return store.claim(new Claim(PROBE, 1, nextSequence(), 0, 0, 0, Duration.ZERO, settings.lease(), false));
+        long sentAt = now();
+        CompletionStage<Holding> answer =
+                store.claim(new Claim(PROBE, 1, nextSequence(), 0, 0, 0, Duration.ZERO, settings.lease(), false));
+        answer.whenComplete((holding, failure) -> probed(failure, sentAt));
+        return answer;
+    }
+
+    /** An instance whose calls need no claims learns of an outage from its health checks only. */
+    private void probed(@Nullable Throwable failure, long sentAt) {
+        if (failure == null) {
+            long lasted = contact.reported().answered(now());
+            if (lasted > 0) {
+                storeAnswers(lasted);
+            }
+        } else {
+            Throwable cause =
+                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            long lasted = contact.reported().failed(sentAt, contact.answeredAt(), now());
+            if (lasted > 0) {
+                storeFails(cause, lasted);
+            }
+        }
     }
 
     @Override
@@ -138,6 +206,16 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return store.session();
     }
 
+    /** What gauges show of all keys. */
+    public KeySurvey survey() {
+        return survey;
+    }
+
+    /** How many permits calls of this process have lost. */
+    long lostPermits() {
+        return log.lostPermits();
+    }
+
     public int size() {
         return queues.size();
     }
@@ -145,6 +223,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Takes no more calls and rejects those that wait. */
     void close() {
         closing = true;
+        storeless.close();
         each(KeyQueue::close);
     }
 
@@ -236,7 +315,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     @Override
     public void released(Grant grant) {
         if (environment.isObserved()) {
-            environment.observer().released(grant.name(), Duration.ofNanos(now() - grant.grantedAt));
+            environment.observer().released(grant.observedName(), Duration.ofNanos(now() - grant.grantedAt));
+        }
+        CallObserver call = grant.observer();
+        if (call != null) {
+            call.released();
         }
     }
 
@@ -257,12 +340,33 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void lost(Grant grant) {
-        environment.observer().lost(grant.name(), grant.weight);
+        log.lost(grant, now());
+        environment.observer().lost(grant.observedName(), grant.weight);
+        FlightRecording.lost(grant.name(), grant.key(), grant.weight);
+        CallObserver call = grant.observer();
+        if (call != null) {
+            call.lost();
+        }
     }
 
     @Override
-    public void handedOver(PermitStats stats, int permits) {
-        environment.observer().handedOver(stats.name(), permits);
+    public boolean isObserved() {
+        return environment.isObserved();
+    }
+
+    @Override
+    public void claimed(boolean answered, long took) {
+        environment.observer().claimed(answered, Duration.ofNanos(Math.max(0, took)));
+    }
+
+    @Override
+    public void storeFails(Throwable cause, long nanos) {
+        log.fails(cause, nanos);
+    }
+
+    @Override
+    public void storeAnswers(long nanos) {
+        log.answers(nanos);
     }
 
     @Override
@@ -303,6 +407,15 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** What prevents this member from working, such as missing notifications; empty if all is well. */
     public Optional<String> problem() {
         return store.problem();
+    }
+
+    @Override
+    public void stateLost() {
+        long now = now();
+        long last = reclaimedAt.get();
+        if (now - last >= BETWEEN_RECLAIMS && reclaimedAt.compareAndSet(last, now)) {
+            each(KeyQueue::reclaim);
+        }
     }
 
     @Override

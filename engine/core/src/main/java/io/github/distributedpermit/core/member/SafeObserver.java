@@ -1,11 +1,14 @@
 package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.spi.CallObserver;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.StoreGauges;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Passes everything to an observer of the application, and keeps what that throws from the calls. Thread-safe if the observer is. */
 final class SafeObserver implements PermitObserver {
@@ -23,12 +26,22 @@ final class SafeObserver implements PermitObserver {
         return observer == NONE ? NONE : new SafeObserver(observer);
     }
 
-    private static void safely(Runnable notice) {
+    /** Runs it, and logs what it throws. */
+    static void safely(Runnable notice) {
         try {
             notice.run();
         } catch (Throwable e) { // an error, too, must not lose the permit
-            LOG.log(Level.WARNING, "An observer of permits threw an exception; the call is not affected", e);
+            report(e);
         }
+    }
+
+    private static void report(Throwable e) {
+        LOG.log(Level.WARNING, "An observer of permits threw an exception; the call is not affected", e);
+    }
+
+    @Override
+    public void joined(StoreGauges gauges) {
+        safely(() -> target.joined(gauges));
     }
 
     @Override
@@ -37,8 +50,19 @@ final class SafeObserver implements PermitObserver {
     }
 
     @Override
-    public void acquired(String name, Duration waited) {
-        safely(() -> target.acquired(name, waited));
+    public @Nullable CallObserver arrived(String name, String key, int permits, boolean waits) {
+        try {
+            CallObserver call = target.arrived(name, key, permits, waits);
+            return call == null ? null : new SafeCallObserver(call);
+        } catch (Throwable e) {
+            report(e);
+            return null;
+        }
+    }
+
+    @Override
+    public void acquired(String name, int permits, Via via, Duration waited) {
+        safely(() -> target.acquired(name, permits, via, waited));
     }
 
     @Override
@@ -52,6 +76,11 @@ final class SafeObserver implements PermitObserver {
     }
 
     @Override
+    public void abandoned(String name, Duration waited) {
+        safely(() -> target.abandoned(name, waited));
+    }
+
+    @Override
     public void released(String name, Duration held) {
         safely(() -> target.released(name, held));
     }
@@ -62,7 +91,7 @@ final class SafeObserver implements PermitObserver {
     }
 
     @Override
-    public void handedOver(String name, int permits) {
-        safely(() -> target.handedOver(name, permits));
+    public void claimed(boolean answered, Duration took) {
+        safely(() -> target.claimed(answered, took));
     }
 }

@@ -71,7 +71,7 @@ public final class Shutdown {
     }
 
     private void look(KeyRegistry registry) {
-        boolean inUse = false;
+        boolean inUse = registry.storeless().isInUse();
         boolean owing = false;
         for (KeyQueue queue : registry) {
             if (queue.isInUse()) {

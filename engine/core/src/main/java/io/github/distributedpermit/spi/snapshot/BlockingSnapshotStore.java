@@ -62,7 +62,9 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
     private final Map<String, String> keys = new ConcurrentHashMap<>();
 
     private volatile @Nullable StoreEvents events;
+    // confined to the thread
     private @Nullable StoreSession session;
+    /** Counts sessions, so that each one has another name. */
     private long sessions;
 
     /**
@@ -141,6 +143,7 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
         }
     }
 
+    /** Passes notices on. One that is lost here costs time only: the core finds grants by its re-check. */
     private void poll() {
         StoreSession current = session;
         if (current == null) {

@@ -67,6 +67,7 @@ final class CommitAttempt<S extends Snapshot> {
     /** At least one commit was made. */
     private boolean written;
 
+    /** The member leaves, so that nothing is read any more. */
     private boolean stopped;
     /** The position in the queue of a waiter that arrives now. */
     private long position;
@@ -161,6 +162,7 @@ final class CommitAttempt<S extends Snapshot> {
         return tries;
     }
 
+    /** Reads the key, then commits the change that follows from it, or answers if there is none. */
     private void read() {
         if (stopped) {
             fail(PermitStoreException.passing("The member has left the store", null), written);
@@ -172,6 +174,10 @@ final class CommitAttempt<S extends Snapshot> {
         });
     }
 
+    /**
+     * Commits what the request makes of a snapshot that is up to date. A claim that only repeats its record is answered without a
+     * write, but not while the outcome of an earlier claim is unknown: that one could still change the record.
+     */
     private void propose(S at) {
         PlannedCommit<S> planned = plan(at, true);
         boolean nothingToDo = planned.isUnchanged()
@@ -186,6 +192,7 @@ final class CommitAttempt<S extends Snapshot> {
         }
     }
 
+    /** Computes the step. While the attempt is settling, that only serves the queue. */
     private PlannedCommit<S> plan(S at, boolean fresh) {
         KeyTable table = at.table();
         OptionalInt limit = table.override();
@@ -209,6 +216,7 @@ final class CommitAttempt<S extends Snapshot> {
         return new PlannedCommit<>(key, session, at, table, step, changesOverride, claim, fresh);
     }
 
+    /** Sends the change and continues as its outcome demands; see {@link Commit}. */
     private void commit(PlannedCommit<S> planned) {
         if (!session.equals(context.session())) {
             fail(sessionLost(), written);

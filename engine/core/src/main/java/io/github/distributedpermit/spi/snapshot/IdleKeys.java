@@ -26,6 +26,7 @@ final class IdleKeys<S extends Snapshot> {
         this.idle = idle;
     }
 
+    /** Looks at all workers, and releases the keys of those that have been idle for long enough. */
     void release() {
         for (KeyWorker<S> worker : workers.values()) {
             worker.run(() -> {
@@ -47,6 +48,7 @@ final class IdleKeys<S extends Snapshot> {
         }
     }
 
+    /** Each worker of the batch has stopped sending; it goes on, or is removed, when the store has answered. */
     private void release(Map<String, KeyWorker<S>> batch) {
         CompletionStage<Set<String>> released;
         try {

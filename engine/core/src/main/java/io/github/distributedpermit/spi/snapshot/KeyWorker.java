@@ -20,11 +20,14 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private final String key;
     private final LayerContext<S> context;
     private final Mailbox mailbox = new Mailbox();
+    /** Requests that wait for the end of the running attempt, or for a session. */
     private final RequestQueue queue = new RequestQueue();
+
     private final ArrivalOrder order = new ArrivalOrder();
     private final LatestVersion latest = new LatestVersion();
     private final UnknownOutcome unknown = new UnknownOutcome();
     private final SnapshotCache<S> cache;
+    /** The attempt under way; what an earlier one reports is ignored. */
     private @Nullable CommitAttempt<S> running;
     /** A notification without a sequence, which is passed on when the running attempt has ended. */
     private @Nullable Holding notice;
@@ -38,7 +41,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private boolean releasing;
 
     private boolean closing;
+    /** Takes no further request; the key gets another worker if it is used again. */
     private boolean retired;
+    /** When a request began or ended last, on the monotonic clock. */
     private long lastUsed;
 
     /**
@@ -118,9 +123,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         Runnable answer = answer(attempt, at, holding, now);
         lastUsed = now;
-        // From here on the request is no longer repeated. An Error of a callback must keep neither the notification nor
-        // the
-        // next request from going on, so that each of the three runs by itself.
+        // From here on the request is no longer repeated. Each of the three runs by itself, so that an Error of a
+        // callback
+        // keeps neither the notification nor the next request from going on.
         running = null;
         Mailbox.run(answer);
         Mailbox.run(this::passOnNotice);
@@ -181,6 +186,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
     }
 
+    /**
+     * A notification without a sequence was held back, because the answer of the running attempt may be newer: then its version is
+     * not above the latest one, and it is dropped.
+     */
     private void passOnNotice() {
         Holding holding = notice;
         notice = null;

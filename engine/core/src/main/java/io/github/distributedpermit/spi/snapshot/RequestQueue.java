@@ -26,6 +26,7 @@ final class RequestQueue {
         return requests.isEmpty();
     }
 
+    /** Requests whose callers have given up need not be sent. */
     void dropAbandoned() {
         requests.removeIf(KeyRequest::isAbandoned);
     }

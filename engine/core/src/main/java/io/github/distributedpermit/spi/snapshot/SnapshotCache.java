@@ -13,7 +13,9 @@ final class SnapshotCache<S extends Snapshot> {
     /** Neither read nor written yet: the store may say what to assume, and one write will do. */
     private boolean unused = true;
 
+    /** No change of another member was seen between the last two claims. */
     private boolean alone = true;
+    /** What was read or committed last; {@code null} if it may be out of date. */
     private @Nullable S last;
 
     SnapshotCache(SnapshotStore<S> store, String key) {

@@ -16,8 +16,10 @@ import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,9 +52,13 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
     private final HoldingListener listener;
     private final LayerContext<S> context;
     private final IdleKeys<S> idleKeys;
+    /** The session in which claims are sent; {@code null} if there is none now. */
     private volatile @Nullable StoreSession session;
+    /** Why there is no session; each new request fails with it. */
     private volatile @Nullable PermitStoreException unavailable;
+    /** The last session, also after its loss: a next one with another member name makes all that is remembered worthless. */
     private @Nullable StoreSession previous;
+
     private volatile boolean closed;
 
     /**
@@ -124,6 +131,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         return closed ? left() : store.refusal(key, limit);
     }
 
+    /** Hands a request to the worker of its key. One that was retired in between is replaced by a new one. */
     private void add(String key, KeyRequest request) {
         PermitStoreException reason = unavailable;
         if (closed || reason != null) {
@@ -145,19 +153,40 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             return CompletableFuture.failedFuture(left());
         }
         return store.inspect(key)
-                .thenApply(snapshot -> state(key, snapshot))
+                .thenCompose(snapshot -> named(key, snapshot))
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
     }
 
-    private KeyState state(String key, S snapshot) {
+    /** The state is complete without names: a store that cannot return them fails nothing. */
+    private CompletionStage<KeyState> named(String key, S snapshot) {
         KeyState state = snapshot.table().state(key);
-        List<MemberState> members = state.members().stream()
-                .map(m ->
-                        new MemberState(snapshot.process(m.member()), m.permits(), m.wanted(), m.limit(), m.waiting()))
-                .toList();
-        return new KeyState(key, state.used(), state.override(), members);
+        Set<String> ids = state.members().stream().map(MemberState::member).collect(Collectors.toUnmodifiableSet());
+        if (ids.isEmpty()) {
+            return CompletableFuture.completedFuture(state);
+        }
+        return store.names(snapshot, ids).exceptionally(e -> Map.of()).thenApply(names -> {
+            List<MemberState> members = state.members().stream()
+                    .map(m -> m.named(snapshot.process(m.member()), Optional.ofNullable(names.get(m.member()))))
+                    .toList();
+            return new KeyState(key, state.used(), state.override(), members);
+        });
     }
 
+    /** Serves the queue afterwards: what was deleted is free, and no member was notified of that. */
+    @Override
+    public CompletionStage<Integer> evict(String key, String from) {
+        if (closed) {
+            return CompletableFuture.failedFuture(left());
+        }
+        return store.evict(key, from)
+                .thenApply(taken -> {
+                    add(key, Task.of(Kind.CHECK));
+                    return taken;
+                })
+                .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
+    }
+
+    /** Runs periodically on the scheduler. */
     private void turn() {
         try {
             for (KeyWorker<S> worker : workers.values()) {

@@ -2,6 +2,7 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -47,6 +48,28 @@ public interface SnapshotStore<S extends Snapshot> {
     /** For operators, at any time: the key as in {@link #read}. */
     default CompletionStage<S> inspect(String key) {
         return read(key);
+    }
+
+    /**
+     * The readable names of members, for operators. Fails, or leaves out members, if the store has no names for them.
+     *
+     * @param at what {@link #inspect} returned
+     * @param members as in {@link Snapshot}
+     */
+    default CompletionStage<Map<String, String>> names(S at, Set<String> members) {
+        return CompletableFuture.completedFuture(Map.of());
+    }
+
+    /**
+     * Deletes, by order of an operator, what is recorded for a process in a key; the layer serves the queue afterwards. If
+     * the process is alive, its store reports {@link StoreEvents#reduced}.
+     *
+     * @param process as in {@link Snapshot#process}
+     * @return how many permits it had
+     */
+    default CompletionStage<Integer> evict(String key, String process) {
+        return CompletableFuture.failedFuture(PermitStoreException.permanent(
+                "This store cannot take permits from a member; stop the member instead", null));
     }
 
     /** What to assume of a key that the member has not used before, instead of reading it; {@code null} to read it. */

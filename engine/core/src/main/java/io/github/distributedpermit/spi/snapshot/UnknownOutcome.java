@@ -10,7 +10,9 @@ final class UnknownOutcome {
     /** The claim is repeated after this time, unless the core sends another. */
     private static final long REPEATED_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** The claim to repeat; {@code null} if there is none. */
     private @Nullable Claim claim;
+    /** A change that was sent may yet take effect. */
     private boolean unknown;
 
     /** @param failed the claim to repeat; {@code null} if its session is not in use any more */

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -33,9 +34,19 @@ public final class KeyTable {
 
     private final Records records;
     private final Set<String> grown = new LinkedHashSet<>();
+
+    /** Present in a store that may lose its state. */
+    private final @Nullable Grace grace;
+
     private long version;
 
-    private KeyTable(long tombstone, Collection<PermitRecord> records, OptionalInt override, long version) {
+    private KeyTable(
+            long tombstone,
+            Collection<PermitRecord> records,
+            OptionalInt override,
+            long version,
+            @Nullable Grace grace) {
+        this.grace = grace;
         this.tombstone = tombstone;
         this.records = new Records(records, override);
         this.version = version;
@@ -48,7 +59,16 @@ public final class KeyTable {
      *     than any message may be late
      */
     public static KeyTable leased(Duration tombstone) {
-        return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0);
+        return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0, null);
+    }
+
+    /**
+     * A leased table of a store that may lose its state, and then gives back what members hold before it grants anything else.
+     * The Java form of the step in Redis; only tests use it.
+     */
+    public static KeyTable graced(Duration tombstone) {
+        long micros = TimeUnit.MICROSECONDS.convert(tombstone);
+        return new KeyTable(micros, List.of(), OptionalInt.empty(), 0, new Grace());
     }
 
     /**
@@ -61,7 +81,7 @@ public final class KeyTable {
      * @param version the highest the store has recorded for the key
      */
     public static KeyTable ofSessions(Collection<PermitRecord> records, OptionalInt override, long version) {
-        return new KeyTable(-1, records, override, version);
+        return new KeyTable(-1, records, override, version, null);
     }
 
     /**
@@ -72,13 +92,45 @@ public final class KeyTable {
      */
     public Step claim(String member, Claim claim, long now, long since) {
         expire(now);
+        return act(member, claim, now, since, 0);
+    }
+
+    /**
+     * The claim of a member, in a table of a store that {@linkplain #graced may lose its state}.
+     *
+     * @return the step; empty if the server may not grant any more, because another one has taken its place
+     */
+    public Optional<Step> claim(
+            String member, Claim claim, long now, long since, Lineage lineage, ServerIdentity server) {
+        Grace here = Objects.requireNonNull(grace);
+        if (lineage.closed() == server.epoch()) {
+            return Optional.empty();
+        }
+        expire(now);
+        PermitRecord r = records.get(member);
+        if (here.isDue(claim, r == null ? 0 : r.permits(), records.waiting() > 0, lineage, now)) {
+            if (here.check(server, lineage, claim, now)) {
+                records.members().forEach(records::remove);
+                version = here.jump(version, now);
+            }
+        }
+        here.extend(claim);
+        return Optional.of(act(member, claim, now, since, here.reclaimable(claim)));
+    }
+
+    private Step act(String member, Claim claim, long now, long since, int reclaimable) {
         PermitRecord known = records.get(member);
         if (known != null && claim.sequence() <= known.sequence()) {
             serve(now);
             return step(current(known), now);
         }
         PermitRecord before = known == null ? PermitRecord.unknown(member) : known;
-        int base = Math.min(before.permits(), Math.min(claim.held(), claim.wanted()));
+        int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.held(), claim.wanted()));
+        if (grace != null) {
+            grace.written();
+            int limit = Math.max(claim.limit(), records.override().orElse(0));
+            grace.readmit(Math.max(0, base - before.permits()), limit);
+        }
         boolean more = claim.wanted() > base;
         OptionalLong place = claim.queue() && more ? OptionalLong.of(since) : OptionalLong.empty();
         records.put(before.claimed(claim, base, tick(now), place));
@@ -98,10 +150,39 @@ public final class KeyTable {
         return refresh(now);
     }
 
+    /**
+     * The same in a table of a store that {@linkplain #graced may lose its state}. If it may have lost the state of the key, no
+     * member is served before a claim has shown that.
+     */
+    public Step override(OptionalInt limit, long now, ServerIdentity server) {
+        long written = Objects.requireNonNull(grace).epoch();
+        if (written == 0 || written == server.epoch()) {
+            return override(limit, now);
+        }
+        records.override(limit);
+        return step(null, now);
+    }
+
     /** Drops the record of a member that has left. */
     public Step leave(String member, long now) {
         records.remove(member);
         return refresh(now);
+    }
+
+    /**
+     * Takes all permits from a member, by order of an operator, and serves the queue with them. The record stays, so that
+     * the member receives the loss as its new state, with {@link Step#served}.
+     */
+    public Step evict(String member, long now) {
+        expire(now);
+        PermitRecord known = records.get(member);
+        if (known != null && known.permits() > 0) {
+            PermitRecord left = known.evicted(tick(now));
+            records.put(left);
+            grown.add(member);
+        }
+        serve(now);
+        return step(null, now);
     }
 
     /** Drops the records of members that are not alive; the next operation serves the queue and reports them. */
@@ -122,7 +203,7 @@ public final class KeyTable {
 
     /** What a member has; empty if it has no record. */
     public Optional<Holding> view(String member, long now) {
-        return Optional.ofNullable(records.get(member)).map(r -> View.of(records, r, now));
+        return Optional.ofNullable(records.get(member)).map(r -> view(r, now));
     }
 
     /** Permits in use, over all members. */
@@ -142,7 +223,12 @@ public final class KeyTable {
 
     /** Whether nothing is left to remember, so that a store may forget the key. */
     public boolean isEmpty() {
-        return records.isEmpty();
+        return records.isEmpty() && (grace == null || !grace.isActive());
+    }
+
+    /** The grace of the key as text, for tests that compare forms of the step. */
+    public String grace(long now) {
+        return grace != null && grace.isActive() && grace.end() > now ? grace.toString() : "no grace";
     }
 
     /** All records, also idle ones, in no particular order. */
@@ -152,10 +238,22 @@ public final class KeyTable {
 
     /** For operators: those that hold and do not wait, by id, then the queue. */
     public KeyState state(String key) {
-        return View.state(records, key);
+        return View.state(records, key, OptionalLong.empty());
+    }
+
+    /**
+     * The same with times, of a {@linkplain #leased leased} table.
+     *
+     * @param now the clock of the store, in microseconds
+     */
+    public KeyState state(String key, long now) {
+        return View.state(records, key, OptionalLong.of(now));
     }
 
     private void expire(long now) {
+        if (grace != null) {
+            grace.expire(now);
+        }
         for (PermitRecord r = records.firstLease(); r != null && r.expiry() <= now; r = records.firstLease()) {
             records.remove(r.member());
         }
@@ -182,7 +280,8 @@ public final class KeyTable {
     }
 
     private boolean grow(PermitRecord r, long now) {
-        int room = r.permits() - records.used() + records.limit(r);
+        int limit = records.limit(r);
+        int room = r.permits() - records.used() + (grace == null ? limit : grace.cap(limit));
         int target = Math.min(r.wanted(), room);
         if (target <= r.permits() || target < r.least()) {
             return false;
@@ -201,7 +300,11 @@ public final class KeyTable {
             return r;
         }
         long lasts = r.isIdle() ? tombstone : TimeUnit.MICROSECONDS.convert(claim.lease());
-        PermitRecord settled = r.expiring(lasts > PermitRecord.NEVER - now ? PermitRecord.NEVER : now + lasts);
+        long until = lasts > PermitRecord.NEVER - now ? PermitRecord.NEVER : now + lasts;
+        if (r.isIdle() && grace != null && grace.isActive()) {
+            until = Math.max(until, grace.end());
+        }
+        PermitRecord settled = r.expiring(until);
         records.put(settled);
         return settled;
     }
@@ -216,16 +319,21 @@ public final class KeyTable {
         return version;
     }
 
+    private Holding view(PermitRecord r, long now) {
+        Holding view = View.of(records, r, now);
+        return grace == null ? view : View.in(grace, view, r.equals(records.head()), now);
+    }
+
     private Step step(@Nullable PermitRecord claimer, long now) {
         Map<String, Holding> served = new LinkedHashMap<>();
         for (String member : grown) {
             PermitRecord r = records.get(member);
             if (r != null && (claimer == null || !member.equals(claimer.member()))) {
-                served.put(member, View.of(records, r, now));
+                served.put(member, view(r, now));
             }
         }
         grown.clear();
-        Optional<Holding> answer = Optional.ofNullable(claimer).map(r -> View.of(records, r, now));
+        Optional<Holding> answer = Optional.ofNullable(claimer).map(r -> view(r, now));
         Records.Difference difference = records.drain();
         return new Step(answer, difference.written(), difference.removed(), served);
     }

@@ -87,6 +87,14 @@ public record PermitRecord(
         return new PermitRecord(member, target, sequence, nextVersion, wanted, unit, least, limit, place, expiry);
     }
 
+    /**
+     * Without permits, and out of the queue, which the member joins again by its next claim: served at once, some of its calls
+     * would keep their permits.
+     */
+    PermitRecord evicted(long nextVersion) {
+        return new PermitRecord(member, 0, sequence, nextVersion, 0, unit, 0, limit, OptionalLong.empty(), expiry);
+    }
+
     PermitRecord expiring(long at) {
         return new PermitRecord(member, permits, sequence, version, wanted, unit, least, limit, since, at);
     }

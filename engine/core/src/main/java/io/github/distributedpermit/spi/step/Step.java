@@ -13,7 +13,8 @@ import java.util.Set;
  * @param answer for the claimer; empty unless the operation is a claim
  * @param written records that are new or differ
  * @param removed members whose records are gone
- * @param served members other than the claimer that were granted more, and what they have now, first served first
+ * @param served members other than the claimer that were granted more, or from which an operator took what they had, and what
+ *     they have now, first served first
  */
 public record Step(
         Optional<Holding> answer, List<PermitRecord> written, Set<String> removed, Map<String, Holding> served) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** What the records of a key look like to a member, and to operators. */
 final class View {
@@ -31,6 +32,25 @@ final class View {
                 recheckAfter(records, r, now));
     }
 
+    /** The same in a store that may lose its state. The end of the grace serves the queue, so its head claims then. */
+    static Holding in(Grace grace, Holding view, boolean head, long now) {
+        Optional<Duration> recheck = view.recheckAfter();
+        if (head && grace.isActive()) {
+            Duration end = Duration.of(grace.end() - now + RECHECK_SLACK_MICROS, ChronoUnit.MICROS);
+            recheck = Optional.of(recheck.filter(d -> d.compareTo(end) < 0).orElse(end));
+        }
+        return new Holding(
+                view.permits(),
+                view.limit(),
+                view.sequence(),
+                view.version(),
+                view.contended(),
+                view.over(),
+                recheck,
+                grace.epoch(),
+                grace.isActive());
+    }
+
     /** Only the head collects the dead: no herd. */
     private static Optional<Duration> recheckAfter(Records records, PermitRecord r, long now) {
         PermitRecord first = records.firstLease();
@@ -40,17 +60,33 @@ final class View {
         return Optional.of(Duration.of(first.expiry() - now + RECHECK_SLACK_MICROS, ChronoUnit.MICROS));
     }
 
-    static KeyState state(Records records, String key) {
+    static KeyState state(Records records, String key, OptionalLong now) {
         List<MemberState> members = new ArrayList<>();
         records.all().stream()
                 .filter(r -> !r.inLine() && !r.isIdle())
                 .sorted(Comparator.comparing(PermitRecord::member))
-                .forEach(r -> members.add(state(r)));
-        records.queued().forEach(r -> members.add(state(r)));
+                .forEach(r -> members.add(state(r, now)));
+        records.queued().forEach(r -> members.add(state(r, now)));
         return new KeyState(key, records.used(), records.override(), members);
     }
 
-    private static MemberState state(PermitRecord r) {
-        return new MemberState(r.member(), r.permits(), r.wanted(), r.limit(), r.inLine());
+    private static MemberState state(PermitRecord r, OptionalLong now) {
+        return new MemberState(
+                r.member(),
+                Optional.empty(),
+                r.permits(),
+                r.wanted(),
+                r.limit(),
+                r.inLine(),
+                now.isPresent() && r.since().isPresent()
+                        ? Optional.of(micros(now.getAsLong() - r.since().getAsLong()))
+                        : Optional.empty(),
+                now.isPresent() && r.expiry() != PermitRecord.NEVER
+                        ? Optional.of(micros(r.expiry() - now.getAsLong()))
+                        : Optional.empty());
+    }
+
+    private static Duration micros(long micros) {
+        return Duration.of(Math.max(0, micros), ChronoUnit.MICROS);
     }
 }

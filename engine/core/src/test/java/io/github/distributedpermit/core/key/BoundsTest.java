@@ -50,9 +50,9 @@ class BoundsTest {
         acquire(a, "one");
         acquire(a, "two");
         assertRejected(acquire(a, "three"), Reason.TOO_MANY_KEYS);
-        assertThat(Peek.stats(a.engine, Bench.KEY).waiters()).isEqualTo(2);
+        assertThat(Peek.stats(a.engine, Bench.KEY).counts.waiters()).isEqualTo(2);
         bench.runMillis(2);
-        assertThat(Peek.stats(a.engine, Bench.KEY).waiters()).isZero();
+        assertThat(Peek.stats(a.engine, Bench.KEY).counts.waiters()).isZero();
     }
 
     @Test

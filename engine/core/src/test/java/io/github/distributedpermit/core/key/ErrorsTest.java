@@ -110,8 +110,8 @@ class ErrorsTest {
         CompletableFuture<Permit> others = other.named(KEY)
                 .acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT).withTimeout(PATIENCE));
         others.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS).release();
-        assertThat(Peek.stats(engine, KEY).holders()).isZero();
-        assertThat(Peek.stats(engine, KEY).waiters()).isZero();
+        assertThat(Peek.stats(engine, KEY).counts.holders()).isZero();
+        assertThat(Peek.stats(engine, KEY).counts.waiters()).isZero();
         engine.close();
         timers.shutdownNow();
     }
@@ -209,8 +209,8 @@ class ErrorsTest {
         assertThat(all.holds()).as(at).isTrue();
         all.release();
         run(Bench.LEASE.multipliedBy(2));
-        assertThat(Peek.stats(engine, KEY).holders()).as(at).isZero();
-        assertThat(Peek.stats(engine, KEY).waiters()).as(at).isZero();
+        assertThat(Peek.stats(engine, KEY).counts.holders()).as(at).isZero();
+        assertThat(Peek.stats(engine, KEY).counts.waiters()).as(at).isZero();
         assertThat(engine.keys()).as(at).isZero();
         assertThat(engine.problem()).as(at).isEmpty();
     }
@@ -237,7 +237,7 @@ class ErrorsTest {
         run(Duration.ofSeconds(1));
         assertThat(woken).isNotEmpty().hasOnlyElementsOfType(Grant.class);
         assertThat(((Grant) woken.get(0)).isHeld()).isTrue();
-        assertThat(stats.holders()).isEqualTo(2);
+        assertThat(stats.counts.holders()).isEqualTo(2);
         Asked others = new Asked(engine.named(KEY)
                 .acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT - 1).withoutWaiting()));
         run(Duration.ofSeconds(1));
@@ -245,7 +245,7 @@ class ErrorsTest {
         ((Grant) woken.get(0)).release();
         first.release();
         run(Bench.LEASE.multipliedBy(2));
-        assertThat(stats.holders()).isZero();
+        assertThat(stats.counts.holders()).isZero();
         assertThat(engine.keys()).isZero();
     }
 
@@ -397,7 +397,7 @@ class ErrorsTest {
         network.weather = conditions;
         PermitObserver observer = new PermitObserver() {
             @Override
-            public void acquired(String name, Duration waited) {
+            public void acquired(String name, int permits, Via via, Duration waited) {
                 use(Source.OBSERVER);
             }
 
@@ -412,7 +412,7 @@ class ErrorsTest {
             }
 
             @Override
-            public void handedOver(String name, int permits) {
+            public void claimed(boolean answered, Duration took) {
                 use(Source.OBSERVER);
             }
         };

@@ -2,7 +2,9 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.step.ServerIdentity;
 import net.bytebuddy.asm.Advice.Argument;
 import net.bytebuddy.asm.Advice.FieldValue;
 import net.bytebuddy.asm.Advice.OnMethodEnter;
@@ -241,6 +243,82 @@ final class Mistakes {
         @OnMethodExit
         static void exit(@FieldValue(value = "until", readOnly = false) long until) {
             until = Long.MIN_VALUE;
+        }
+    }
+
+    /** {@code ClaimPlan.kept}. */
+    static final class KeptIsHeld {
+        @OnMethodExit
+        static void exit(@Argument(1) int held, @Return(readOnly = false) int kept) {
+            kept = held;
+        }
+    }
+
+    /** {@code Grace.cap}. */
+    static final class CapIgnored {
+        @OnMethodExit
+        static void exit(@Argument(0) int limit, @Return(readOnly = false) int most) {
+            most = limit;
+        }
+    }
+
+    /** {@code Grace.micros}. */
+    static final class Halved {
+        @OnMethodExit
+        static void exit(@Return(readOnly = false) long micros) {
+            micros = micros / 2;
+        }
+    }
+
+    /** {@code Grace.readmit}. */
+    static final class CountedAlways {
+        @OnMethodEnter
+        static void enter(@Argument(value = 0, readOnly = false) int permits) {
+            permits = Math.max(permits, 1);
+        }
+    }
+
+    /** {@code Grace.isLost}. */
+    static final class NotLostInGrace {
+        @OnMethodExit
+        static void exit(@FieldValue("active") boolean active, @Return(readOnly = false) boolean lost) {
+            lost = lost && !active;
+        }
+    }
+
+    /** {@code Grace.isDue}: renewals and returns do not see that the claim of another key has found a new server. */
+    static final class OnlyGrantsCheck {
+        @OnMethodExit
+        static void exit(
+                @Argument(0) Claim claim, @FieldValue("stored") boolean stored, @Return(readOnly = false) boolean due) {
+            due = due && (!stored || claim.wanted() > claim.kept());
+        }
+    }
+
+    /** {@code Grace.reclaimable}. */
+    static final class ReclaimedAlways {
+        @OnMethodExit
+        static void exit(@Argument(0) Claim claim, @Return(readOnly = false) int reclaimed) {
+            reclaimed = claim.kept();
+        }
+    }
+
+    /** {@code Lineage.isContinuedBy}. */
+    static final class SameRunIsEnough {
+        @OnMethodExit
+        static void exit(
+                @Argument(0) ServerIdentity server,
+                @FieldValue("run") String run,
+                @Return(readOnly = false) boolean continued) {
+            continued = continued || run.equals(server.run());
+        }
+    }
+
+    /** {@code Lineage.check}. */
+    static final class MemoryIgnored {
+        @OnMethodEnter
+        static void enter(@Argument(value = 1, readOnly = false) long remembered) {
+            remembered = 0;
         }
     }
 }

@@ -53,6 +53,18 @@ enum Mutant {
     STANDSTILL_UNNOTICED("KeyQueueTimer", "lateBy", FixedValue.value(0L)),
     LEFT_BROKEN("KeyQueueState", "mend", Mistakes.Skipped.class),
     TIMER_WHILE_WINDOW_FULL("KeyQueueState", "nextTime", Mistakes.TimerWhileFull.class),
+    KEPT_IS_HELD("ClaimPlan", "kept", Mistakes.KeptIsHeld.class),
+    FOREIGN_ANSWERS_APPLIED("Ledger", "isOfAnotherEpoch", FixedValue.value(false)),
+    OLD_RECORDS_KEPT("spi.step.Grace", "isLost", FixedValue.value(false)),
+    GRANTED_BEYOND_THE_POOL("spi.step.Grace", "cap", Mistakes.CapIgnored.class),
+    EPOCH_UNCHECKED("spi.step.Grace", "isDue", FixedValue.value(false)),
+    HALF_A_LEASE_OF_GRACE("spi.step.Grace", "micros", Mistakes.Halved.class),
+    EVERY_CLAIM_COUNTS_AS_RECLAIMED("spi.step.Grace", "readmit", Mistakes.CountedAlways.class),
+    NO_SECOND_GRACE("spi.step.Grace", "isLost", Mistakes.NotLostInGrace.class),
+    ONLY_GRANTS_CHECK("spi.step.Grace", "isDue", Mistakes.OnlyGrantsCheck.class),
+    RECLAIMED_AFTER_THE_GRACE("spi.step.Grace", "reclaimable", Mistakes.ReclaimedAlways.class),
+    SAME_RUN_IS_ENOUGH("spi.step.Lineage", "isContinuedBy", Mistakes.SameRunIsEnough.class),
+    MEMORY_OF_MEMBERS_IGNORED("spi.step.Lineage", "check", Mistakes.MemoryIgnored.class),
     CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),
     ZERO_RECORD_DELETED(ModelTable.Mistake.ZERO_RECORD_DELETED),
@@ -90,8 +102,8 @@ enum Mutant {
     }
 
     private static Change change(String type, String methods, Object wrong) {
-        return new Change(
-                PACKAGE + "core." + (type.contains(".") ? type : "key." + type), List.of(methods.split(",")), wrong);
+        String inCore = "core." + (type.contains(".") ? type : "key." + type);
+        return new Change(PACKAGE + (type.startsWith("spi.") ? type : inCore), List.of(methods.split(",")), wrong);
     }
 
     /**
@@ -160,11 +172,17 @@ enum Mutant {
         /** What the simulation finds with this seed; {@code null} for nothing. */
         @Nullable
         String finding(long seed) {
+            return (String)
+                    run(Simulation.class, "findingOf", seed, mutant.inStore == null ? "" : mutant.inStore.name());
+        }
+
+        /** What a static method of a simulation returns for this seed and setting. */
+        @Nullable
+        Object run(Class<?> simulation, String method, long seed, String setting) {
             try {
-                Method run =
-                        loadClass(Simulation.class.getName()).getDeclaredMethod("findingOf", long.class, String.class);
+                Method run = loadClass(simulation.getName()).getDeclaredMethod(method, long.class, String.class);
                 run.setAccessible(true);
-                return (String) run.invoke(null, seed, mutant.inStore == null ? "" : mutant.inStore.name());
+                return run.invoke(null, seed, setting);
             } catch (InvocationTargetException e) {
                 throw new AssertionError(e.getCause());
             } catch (ReflectiveOperationException e) {

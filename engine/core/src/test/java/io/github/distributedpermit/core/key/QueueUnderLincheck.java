@@ -31,7 +31,7 @@ public class QueueUnderLincheck {
     private final PermitStats stats = new PermitStats(
             PermitDefinition.named("queue", "the test").limit(LIMIT).build(),
             new Policy(LIMIT, LEASE, LEASE / 5, LEASE, LEASE / 30, 0, 0, 4, 10, Release.ASYNC));
-    private final KeyQueue queue = queue(stats.policy, new OnlyMember(alone()));
+    private final KeyQueue queue = queue(stats.policy(), new OnlyMember(alone()));
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
 
     private static KeyQueue queue(Policy policy, OnlyMember member) {
@@ -92,7 +92,7 @@ public class QueueUnderLincheck {
             served += holds ? 1 : 0;
             waits |= waiter != null && !holds;
         }
-        int inUse = stats.holders.get();
+        int inUse = stats.counts.holders();
         if (inUse != served || inUse > LIMIT || (waits && inUse < LIMIT)) {
             throw new IllegalStateException(
                     "%d permits in use, %d calls have one, calls wait: %s".formatted(inUse, served, waits));
@@ -146,6 +146,11 @@ public class QueueUnderLincheck {
         }
 
         @Override
+        public StorelessGrants storeless() {
+            throw new AssertionError("no name is without a limit");
+        }
+
+        @Override
         public StoreContact contact() {
             return contact;
         }
@@ -194,7 +199,18 @@ public class QueueUnderLincheck {
         public void lost(Grant grant) {}
 
         @Override
-        public void handedOver(PermitStats stats, int permits) {}
+        public boolean isObserved() {
+            return false;
+        }
+
+        @Override
+        public void claimed(boolean answered, long took) {}
+
+        @Override
+        public void storeFails(Throwable cause, long nanos) {}
+
+        @Override
+        public void storeAnswers(long nanos) {}
 
         @Override
         public void notice(Runnable task) {

@@ -62,7 +62,12 @@ class RepeatedErrorsTest {
         void play() {
             OnlyMember member = new OnlyMember(false) {
                 @Override
-                public void handedOver(PermitStats to, int permits) {
+                public boolean isObserved() {
+                    return true;
+                }
+
+                @Override
+                public void claimed(boolean answered, long took) {
                     strike();
                 }
 
@@ -72,7 +77,7 @@ class RepeatedErrorsTest {
                     return true;
                 }
             };
-            KeyQueue queue = new KeyQueue("queue", stats.policy, false, false, member, member);
+            KeyQueue queue = new KeyQueue("queue", stats.policy(), false, false, member, member);
             Logger log = Logger.getLogger(Effects.class.getName());
             log.addHandler(this);
             log.setUseParentHandlers(false);
@@ -103,7 +108,7 @@ class RepeatedErrorsTest {
             queue.check();
             assertThat(calls).as(at).noneMatch(call -> call.outcome() instanceof Grant grant && grant.isHeld());
             assertThat(calls.stream().filter(call -> call.inQueue)).as(at).isEmpty();
-            assertThat(stats.holders()).as(at).isZero();
+            assertThat(stats.counts.holders()).as(at).isZero();
         }
 
         private void releaseFirst() {

@@ -539,10 +539,10 @@ final class Simulation {
             }
             for (int key = 0; key < plan.limits.length; key++) {
                 PermitStats stats = Peek.stats(member.engine, SimMember.name(key));
-                if (stats.holders() != 0 || stats.waiters() != 0) {
+                if (stats.counts.holders() != 0 || stats.counts.waiters() != 0) {
                     throw invariants.violation(
                             "%s counts %d holders and %d waiters of k%d at rest",
-                            member, stats.holders(), stats.waiters(), key);
+                            member, stats.counts.holders(), stats.counts.waiters(), key);
                 }
             }
         }

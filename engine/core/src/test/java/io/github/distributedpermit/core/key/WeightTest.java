@@ -150,7 +150,7 @@ class WeightTest {
         Asked three = a.acquire();
         bench.runMillis(5);
         assertThat(one.holds() && two.holds() && three.holds()).isTrue();
-        assertThat(Peek.stats(a.engine, Bench.KEY).limit()).isEqualTo(3);
+        assertThat(Peek.stats(a.engine, Bench.KEY).counts.limit()).isEqualTo(3);
     }
 
     @Test

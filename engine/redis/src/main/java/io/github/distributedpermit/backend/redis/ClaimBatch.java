@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.redis;
 
 import static java.lang.System.Logger.Level.WARNING;
 
+import io.github.distributedpermit.spi.Holding;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
@@ -72,9 +73,12 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     @Override
     byte[][] names() {
         List<ClaimCall> all = claims();
-        return all.size() == 1
-                ? all.get(0).key.names()
-                : all.stream().flatMap(claim -> Stream.of(claim.key.names())).toArray(byte[][]::new);
+        if (all.isEmpty()) {
+            return new byte[0][];
+        }
+        Stream<byte[]> names = all.stream().flatMap(claim -> Stream.of(claim.key.names()));
+        return Stream.concat(names, Stream.of(source.lineageName(all.get(0).key)))
+                .toArray(byte[][]::new);
     }
 
     @Override
@@ -109,7 +113,9 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
             ClaimCall call = all.get(i);
             try {
                 if (views != null) {
-                    call.complete(ClaimCodec.readView(views, i));
+                    Holding answer = ClaimCodec.readView(views, i);
+                    source.received(call, answer);
+                    call.complete(answer);
                 } else if (failure != null && !isCancelled()) {
                     call.completeExceptionally(failure);
                 }
@@ -142,6 +148,12 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
 
         /** The arguments of a command with these claims. */
         byte[][] packArguments(List<ClaimCall> claims);
+
+        /** The name of the lineage that belongs to the names of this key. */
+        byte[] lineageName(RedisKey key);
+
+        /** A claim was answered. */
+        void received(ClaimCall call, Holding answer);
 
         /** Sends each claim that needs an answer in a command without others. */
         void sendEachAlone(List<ClaimCall> claims);

@@ -10,6 +10,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 
 /**
  * The binary format of claims, answers and notifications, as the library {@code struct} of the scripts packs them: little
@@ -20,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 final class ClaimCodec {
 
     /** The format of stored records and of notifications in this version; common.lua has the same number. */
-    static final int FORMAT = 1;
+    static final int FORMAT = 2;
 
     /**
      * The first byte of a notification of a grant. Then follow the format, the minimum reader, the length of the view, the
@@ -35,19 +36,29 @@ final class ClaimCodec {
     /** The first byte of a message of a member to itself; a number follows. */
     static final byte PROBE = 'P';
 
-    private static final int CLAIM_LENGTH = 4 * Integer.BYTES + 1 + 4 * Double.BYTES;
-    private static final int VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
+    private static final int CLAIM_LENGTH = 6 * Integer.BYTES + 1 + 4 * Double.BYTES;
+
+    /** The view in notifications of format 1, which know no epoch. */
+    private static final int FIRST_VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
+
+    private static final int VIEW_LENGTH = FIRST_VIEW_LENGTH + Integer.BYTES;
     private static final int PROBE_LENGTH = 1 + Long.BYTES;
     private static final long MAX_EXACT = 1L << 53;
     private static final Duration MAX_DURATION = Duration.ofDays(3650);
 
     private ClaimCodec() {}
 
-    /** Packs claims one after the other. */
-    static byte[] packClaims(List<ClaimCall> calls, Duration tombstone, boolean cluster) {
+    /**
+     * Packs claims one after the other.
+     *
+     * @param epochs the epoch that each claim carries
+     */
+    static byte[] packClaims(
+            List<ClaimCall> calls, Duration tombstone, boolean cluster, ToLongFunction<ClaimCall> epochs) {
         ByteBuffer out = buffer(calls.size() * CLAIM_LENGTH);
         for (int i = 0; i < calls.size(); i++) {
-            pack(calls.get(i).claim, tombstone, cluster, out);
+            ClaimCall call = calls.get(i);
+            pack(call.claim, tombstone, cluster, epochs.applyAsLong(call), out);
         }
         return out.array();
     }
@@ -60,16 +71,18 @@ final class ClaimCodec {
         return claim;
     }
 
-    private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, ByteBuffer out) {
+    private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, long epoch, ByteBuffer out) {
         return out.putInt(claim.limit())
                 .putInt(claim.held())
                 .putInt(claim.wanted())
                 .putInt(claim.unit())
-                .put((byte) ((claim.queue() ? 1 : 0) + (cluster ? 2 : 0)))
+                .put((byte) ((claim.queue() ? 1 : 0) + (cluster ? 2 : 0) + (claim.probe() ? 4 : 0)))
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
-                .putDouble(micros(tombstone));
+                .putDouble(micros(tombstone))
+                .putInt(claim.kept())
+                .putInt((int) epoch);
     }
 
     /** Throws unless the answer has the length of the answers to so many claims. */
@@ -84,10 +97,10 @@ final class ClaimCodec {
     /** Reads one of the answers. */
     static Holding readView(byte[] packed, int number) {
         ByteBuffer in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
-        return readView(in.position(number * VIEW_LENGTH));
+        return readView(in.position(number * VIEW_LENGTH), true);
     }
 
-    private static Holding readView(ByteBuffer in) {
+    private static Holding readView(ByteBuffer in, boolean hasEpoch) {
         int permits = in.getInt();
         int limit = in.getInt();
         long sequence = (long) in.getDouble();
@@ -96,15 +109,25 @@ final class ClaimCodec {
         int flags = in.get();
         Optional<Duration> recheckAfter =
                 recheck < 0 ? Optional.empty() : Optional.of(Duration.of(recheck, ChronoUnit.MICROS));
-        return new Holding(permits, limit, sequence, version, (flags & 1) != 0, (flags & 2) != 0, recheckAfter);
+        long epoch = hasEpoch ? Integer.toUnsignedLong(in.getInt()) : 0;
+        return new Holding(
+                permits,
+                limit,
+                sequence,
+                version,
+                (flags & 1) != 0,
+                (flags & 2) != 0,
+                recheckAfter,
+                epoch,
+                (flags & 4) != 0);
     }
 
     /** Whether the message is a notification of a grant that this version can read. */
     static boolean isGrant(byte[] message) {
-        return message.length > GRANT_VIEW + VIEW_LENGTH
+        return message.length > GRANT_VIEW + FIRST_VIEW_LENGTH
                 && message[0] == GRANT
                 && unsigned(message, GRANT_READER) <= FORMAT
-                && unsigned(message, GRANT_VIEW_LENGTH) >= VIEW_LENGTH
+                && unsigned(message, GRANT_VIEW_LENGTH) >= FIRST_VIEW_LENGTH
                 && message.length > grantedKeyStart(message);
     }
 
@@ -115,7 +138,8 @@ final class ClaimCodec {
 
     static Holding readGrantedHolding(byte[] message) {
         ByteBuffer in = ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN);
-        return readView(in.position(GRANT_VIEW));
+        boolean hasEpoch = unsigned(message, GRANT_VIEW_LENGTH) >= VIEW_LENGTH;
+        return readView(in.position(GRANT_VIEW), hasEpoch);
     }
 
     static String readGrantedKey(byte[] message) {
@@ -145,6 +169,11 @@ final class ClaimCodec {
 
     private static ByteBuffer buffer(int length) {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** A duration as an argument of a script, in microseconds. */
+    static byte[] microsAsText(Duration duration) {
+        return Long.toString((long) micros(duration)).getBytes(StandardCharsets.US_ASCII);
     }
 
     private static double micros(Duration duration) {

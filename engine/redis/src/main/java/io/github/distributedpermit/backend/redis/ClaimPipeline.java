@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.redis;
 
+import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.StackRoom;
 import java.time.Duration;
@@ -36,6 +37,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     private final SharedConnection connection;
     private final byte[] memberId;
     private final Duration tombstone;
+    private final KnownEpochs epochs;
+    private final LineageNames lineages;
+    private final byte[] noGrace = new byte[0];
+    private final byte[] newServerGrace;
     private final LongSupplier ticker;
 
     /** The claims that no batch contains yet. */
@@ -53,13 +58,22 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     /**
      * Creates the pipeline of a connection.
      *
-     * @param tombstone how long Redis remembers the sequence of a member that holds nothing
+     * @param settings prefix and times
+     * @param epochs those that the member knows, also from earlier connections
      * @param ticker the monotonic clock of the core, nanoseconds
      */
-    ClaimPipeline(SharedConnection connection, byte[] memberId, Duration tombstone, LongSupplier ticker) {
+    ClaimPipeline(
+            SharedConnection connection,
+            byte[] memberId,
+            RedisSettings settings,
+            KnownEpochs epochs,
+            LongSupplier ticker) {
         this.connection = connection;
         this.memberId = memberId;
-        this.tombstone = tombstone;
+        this.tombstone = settings.tombstone();
+        this.epochs = epochs;
+        this.lineages = new LineageNames(settings.prefix());
+        this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : noGrace;
         this.ticker = ticker;
     }
 
@@ -171,7 +185,23 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     @Override
     public byte[][] packArguments(List<ClaimCall> claims) {
-        return new byte[][] {memberId, ClaimCodec.packClaims(claims, tombstone, connection.isCluster())};
+        boolean graced = newServerGrace.length > 0 && connection.showsEpochs();
+        byte[] packed = ClaimCodec.packClaims(
+                claims,
+                tombstone,
+                connection.isCluster(),
+                call -> graced ? epochs.epochFor(call, connection.node(call.key)) : 0);
+        return new byte[][] {memberId, packed, graced ? newServerGrace : noGrace};
+    }
+
+    @Override
+    public byte[] lineageName(RedisKey key) {
+        return lineages.of(key, connection.isCluster());
+    }
+
+    @Override
+    public void received(ClaimCall call, Holding answer) {
+        epochs.received(answer, connection.node(call.key));
     }
 
     /** Sends the claims that waited for a free place in the window, then completes the claims of the batch. */

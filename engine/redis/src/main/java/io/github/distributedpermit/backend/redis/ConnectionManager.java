@@ -33,6 +33,7 @@ final class ConnectionManager implements AutoCloseable {
     private final Connector connector;
     private final SubscriptionKeeper subscription;
     private final Function<SharedConnection, ClaimPipeline> pipelines;
+    private final ReadableNames names;
     private final Runnable reachable;
     private final PendingCalls pendingCalls = new PendingCalls();
     private final ReconnectPause reconnectPause = new ReconnectPause();
@@ -47,6 +48,7 @@ final class ConnectionManager implements AutoCloseable {
      *
      * @param signal ends the pauses of the thread; the connector uses it when a connection is lost
      * @param pipelines makes the pipeline of a new connection
+     * @param names has the member's name written
      * @param reachable runs whenever a new connection can be used
      */
     ConnectionManager(
@@ -54,11 +56,13 @@ final class ConnectionManager implements AutoCloseable {
             SubscriptionKeeper subscription,
             WorkSignal signal,
             Function<SharedConnection, ClaimPipeline> pipelines,
+            ReadableNames names,
             Runnable reachable) {
         this.connector = connector;
         this.subscription = subscription;
         this.signal = signal;
         this.pipelines = pipelines;
+        this.names = names;
         this.reachable = reachable;
     }
 
@@ -91,6 +95,13 @@ final class ConnectionManager implements AutoCloseable {
         } else {
             call.failUnsent("Redis can't be reached yet");
         }
+    }
+
+    /** The present connection; {@code null} if there is none. */
+    @Nullable
+    SharedConnection connection() {
+        ClaimPipeline present = current;
+        return present == null ? null : present.connection();
     }
 
     /** Why permits do not work as they should; empty if they do. */
@@ -191,6 +202,7 @@ final class ConnectionManager implements AutoCloseable {
         ClaimPipeline present = current;
         if (present != null) {
             subscription.keepSubscribed(present.connection());
+            names.keep(present.connection());
         }
     }
 
@@ -256,6 +268,10 @@ final class ConnectionManager implements AutoCloseable {
     private void disconnect() {
         try {
             pendingCalls.releaseCalls();
+            SharedConnection present = connection();
+            if (present != null) {
+                names.delete(present);
+            }
         } finally {
             try {
                 subscription.close();

@@ -28,7 +28,7 @@ final class Failures {
     private static final Pattern NEWER = Pattern.compile("DPNEWER (\\d+) (\\d+) (\\d+) (.*)", Pattern.DOTALL);
 
     /** The server is a replica, or lost its master or its replicas: it may not be the master any more. */
-    private static final Set<String> REFUSES_CLAIMS = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS");
+    private static final Set<String> REFUSES_CLAIMS = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS", "DPMOVED");
 
     /** Redis before 7 wraps the error of a command inside a script. */
     private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");

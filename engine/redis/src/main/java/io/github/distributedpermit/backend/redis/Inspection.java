@@ -3,15 +3,20 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Reads the answer of the script {@code inspect.lua}. Stateless. */
 final class Inspection {
 
+    /** Behind the sum of permits and the operator's limit. */
     private static final int FIRST_MEMBER = 2;
-    private static final int PER_MEMBER = 5;
+
+    private static final int PER_MEMBER = 7;
 
     private Inspection() {}
 
@@ -28,10 +33,18 @@ final class Inspection {
     private static MemberState member(List<Object> row) {
         return new MemberState(
                 new String((byte[]) row.get(0), StandardCharsets.UTF_8),
+                Optional.empty(),
                 number(row.get(1)),
                 number(row.get(2)),
                 number(row.get(3)),
-                number(row.get(4)) == 1);
+                number(row.get(4)) == 1,
+                micros(row.get(6)),
+                micros(row.get(5)));
+    }
+
+    private static Optional<Duration> micros(Object value) {
+        long micros = (Long) value;
+        return micros < 0 ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
     }
 
     private static int number(Object value) {

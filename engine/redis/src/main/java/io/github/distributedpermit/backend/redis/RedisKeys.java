@@ -12,7 +12,9 @@ import java.util.concurrent.ConcurrentMap;
 final class RedisKeys {
 
     private final String prefix;
+    /** For notifications; has an entry for each of {@link #byUser}, and changes within its operations. */
     private final ConcurrentMap<String, RedisKey> byEncoded = new ConcurrentHashMap<>();
+    /** Keys in use, as the user gave them. */
     private final ConcurrentMap<String, InUse> byUser = new ConcurrentHashMap<>();
 
     RedisKeys(String prefix) {
@@ -35,6 +37,8 @@ final class RedisKeys {
             });
             return known == null ? keyOf(claim.key()) : known.key;
         }
+        // A claim that does not queue does not begin to use a key: no grant follows of which the member would be
+        // notified.
         InUse known = byUser.compute(claim.key(), (user, used) -> {
             InUse now = used != null || !claim.queue() ? used : use(user);
             if (now != null) {

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
@@ -12,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -24,6 +26,7 @@ final class RedisPermitStore implements PermitStore {
 
     private final RedisKeys keys;
     private final ConnectionManager connections;
+    private final ReadableNames names;
 
     RedisPermitStore(
             LettuceConnectionFactory factory,
@@ -32,8 +35,10 @@ final class RedisPermitStore implements PermitStore {
             HoldingListener listener,
             LongSupplier ticker) {
         this.keys = new RedisKeys(settings.prefix());
+        this.names = new ReadableNames(settings.prefix(), member.id(), member.name());
         byte[] memberId = RedisKey.bytes(member.id());
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
+        KnownEpochs epochs = new KnownEpochs();
         WorkSignal signal = new WorkSignal();
         Connector connector = new Connector(
                 factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);
@@ -41,12 +46,14 @@ final class RedisPermitStore implements PermitStore {
                 new GrantSubscription(channel, new GrantMessages(keys, listener), settings.commandTimeout()),
                 connector,
                 settings.watch(),
+                settings.grace(),
                 signal::checkConnections);
         this.connections = new ConnectionManager(
                 connector,
                 subscription,
                 signal,
-                connection -> new ClaimPipeline(connection, memberId, settings.tombstone(), ticker),
+                connection -> new ClaimPipeline(connection, memberId, settings, epochs, ticker),
+                names,
                 listener::reachable);
         connections.start("distributed-permit-redis-" + member.id());
     }
@@ -60,12 +67,38 @@ final class RedisPermitStore implements PermitStore {
 
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return send(new KeyCall<>(
+        CompletionStage<KeyState> found = send(new KeyCall<>(
                 Script.INSPECT,
                 ScriptOutputType.MULTI,
                 keys.keyOf(key),
                 to -> new byte[0][],
-                (List<Object> found) -> Inspection.read(key, found)));
+                (List<Object> answer) -> Inspection.read(key, answer)));
+        return found.thenCompose(this::named);
+    }
+
+    private CompletionStage<KeyState> named(KeyState state) {
+        List<String> members = state.members().stream().map(MemberState::member).toList();
+        if (members.isEmpty()) {
+            return CompletableFuture.completedFuture(state);
+        }
+        return names.of(connections.connection(), members)
+                .thenApply(known -> new KeyState(
+                        state.key(),
+                        state.used(),
+                        state.override(),
+                        state.members().stream()
+                                .map(m -> m.named(m.member(), Optional.ofNullable(known.get(m.member()))))
+                                .toList()));
+    }
+
+    @Override
+    public CompletionStage<Integer> evict(String key, String member) {
+        return send(new KeyCall<>(
+                Script.EVICT,
+                ScriptOutputType.INTEGER,
+                keys.keyOf(key),
+                to -> new byte[][] {RedisKey.bytes(member), ascii(to.isCluster() ? "1" : "0")},
+                (Long taken) -> taken.intValue()));
     }
 
     @Override

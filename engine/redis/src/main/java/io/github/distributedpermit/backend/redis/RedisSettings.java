@@ -11,11 +11,24 @@ import java.time.Duration;
  *     changes nothing; longer than any message may be delayed. Default 30 s
  * @param watch the time between two checks of the subscription. Default 5 s
  * @param commandTimeout bounds each step of connecting. Default 2 s
+ * @param grace whether a server that may have lost state, for example by a fail-over, first gives members back what they hold,
+ *     for up to one lease, before it grants other permits. Default false
+ * @param newServerGrace how long a server without any data that no member remembers waits for its members, counted from its
+ *     start. Default 3 s; 0 for not at all
  */
-public record RedisSettings(String prefix, Duration tombstone, Duration watch, Duration commandTimeout) {
+public record RedisSettings(
+        String prefix,
+        Duration tombstone,
+        Duration watch,
+        Duration commandTimeout,
+        boolean grace,
+        Duration newServerGrace) {
 
     /** The prefix if none is set. */
     public static final String DEFAULT_PREFIX = "distributed-permit";
+
+    /** How long a new server waits if nothing is set. */
+    public static final Duration DEFAULT_NEW_SERVER_GRACE = Duration.ofSeconds(3);
 
     /** Checks the values. */
     public RedisSettings {
@@ -28,6 +41,20 @@ public record RedisSettings(String prefix, Duration tombstone, Duration watch, D
             throw new IllegalArgumentException("Durations must be positive: tombstone %s, watch %s, command time-out %s"
                     .formatted(tombstone, watch, commandTimeout));
         }
+        if (newServerGrace.isNegative()) {
+            throw new IllegalArgumentException(
+                    "distributed-permit.redis.new-server-grace is 0 or more, not " + newServerGrace);
+        }
+    }
+
+    /** Without a grace after a loss of state. */
+    public RedisSettings(String prefix, Duration tombstone, Duration watch, Duration commandTimeout) {
+        this(prefix, tombstone, watch, commandTimeout, false, DEFAULT_NEW_SERVER_GRACE);
+    }
+
+    /** The same with a grace after a loss of state. */
+    public RedisSettings withGrace(Duration forNewServers) {
+        return new RedisSettings(prefix, tombstone, watch, commandTimeout, true, forNewServers);
     }
 
     private static boolean isNone(Duration duration) {

@@ -19,10 +19,14 @@ record Script(byte[] source, String sha1) {
     private static final String EXECUTE = "return execute(KEYS, ARGV)\n";
 
     /** Claims of one or more keys: claims.lua does the usual ones itself and calls the function for the others. */
-    static final Script CLAIMS = load(function("claim_slow_path", "common", "serve", "claim") + read("claims"));
+    static final Script CLAIMS =
+            load(function("claim_slow_path", "common", "serve", "lineage", "claim") + read("claims"));
 
     /** Sets the limit of an operator. */
     static final Script OVERRIDE = load(function("execute", "common", "serve", "override") + EXECUTE);
+
+    /** Takes the permits of a member by order of an operator. */
+    static final Script EVICT = load(function("execute", "common", "serve", "evict") + EXECUTE);
 
     /** Reads the records of a key. */
     static final Script INSPECT = load(function("execute", "common", "inspect") + EXECUTE);

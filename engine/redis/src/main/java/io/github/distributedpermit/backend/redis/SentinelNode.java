@@ -35,12 +35,24 @@ final class SentinelNode implements AutoCloseable {
     private final Runnable announced;
     private @Nullable StatefulRedisConnection<String, String> connection;
     private @Nullable StatefulRedisPubSubConnection<String, String> announcements;
+    // guarded by the monitor of this object, as the two connections
     private @Nullable Answer answer;
+    /** When the last answer arrived, on the clock of {@link System#nanoTime}. */
     private long answeredAt;
+    /** A question is under way. */
     private boolean busy;
+    /** The connection for announcements is being made. */
     private boolean subscribing;
+
     private boolean closed;
 
+    /**
+     * Connects to nothing yet.
+     *
+     * @param name what the Sentinels call the master
+     * @param answered runs after each answer, on any thread
+     * @param announced runs after each announcement of a fail-over, of any master that this Sentinel watches
+     */
     SentinelNode(OwnClient client, RedisURI uri, String name, Runnable answered, Runnable announced) {
         this.client = client;
         this.uri = uri;
@@ -107,11 +119,13 @@ final class SentinelNode implements AutoCloseable {
                 .toCompletableFuture();
     }
 
+    /** The answer of {@code SENTINEL MASTER} is a flat list of names and values. */
     private static long epoch(List<String> master) {
         int at = master.indexOf(EPOCH);
         return at < 0 || at + 1 >= master.size() ? SentinelView.UNKNOWN_EPOCH : Long.parseLong(master.get(at + 1));
     }
 
+    /** After a failure the connections are closed, because a half-open one would not answer the next question either. */
     private void endQuestion(@Nullable Answer reply, boolean failed) {
         synchronized (this) {
             busy = false;
@@ -128,6 +142,7 @@ final class SentinelNode implements AutoCloseable {
         }
     }
 
+    /** Announcements only save time: without them a fail-over is found by the next question. */
     private void subscribeToAnnouncements() {
         synchronized (this) {
             if (subscribing || closed) {

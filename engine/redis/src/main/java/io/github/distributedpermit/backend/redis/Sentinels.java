@@ -32,9 +32,12 @@ final class Sentinels implements MasterLocator {
     private final OwnClient client;
     private final Duration timeout;
     private final Runnable changed;
+    /** Guarded by the monitor of this object. */
     private final SentinelView view;
+
     private final List<SentinelNode> nodes = new ArrayList<>();
     private final ScheduledFuture<?> asking;
+    /** The server that the Sentinels name now; {@code null} while none of them has answered lately. */
     private volatile @Nullable Master master;
 
     /**
@@ -59,6 +62,7 @@ final class Sentinels implements MasterLocator {
         nodes.forEach(SentinelNode::askForMaster);
     }
 
+    /** An answer has arrived: computes the master anew from all fresh ones. The callback runs without the monitor. */
     private void applyAnswers() {
         boolean moved;
         synchronized (this) {
@@ -120,6 +124,7 @@ final class Sentinels implements MasterLocator {
                 || (known.port() == server.getPort() && known.host().equals(server.getHost()));
     }
 
+    /** A server that refuses claims is replaced only when the Sentinels name another one. */
     @Override
     public boolean mayDiffer() {
         return false;

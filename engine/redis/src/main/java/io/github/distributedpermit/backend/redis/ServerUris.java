@@ -38,6 +38,7 @@ final class ServerUris {
         return new ServerUris(configuration(factory), factory.getClientConfiguration(), timeout);
     }
 
+    /** The kind of configuration that the factory uses: it has one of them, and a standalone one in any case. */
     private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
         RedisConfiguration cluster = factory.getClusterConfiguration();
         if (cluster != null) {
@@ -155,12 +156,14 @@ final class ServerUris {
         });
     }
 
+    /** Adds what only servers have, and Sentinels have not: the database. */
     private RedisURI finish(RedisURI.Builder uri) {
         return common(uri)
                 .withDatabase(RedisConfiguration.getDatabaseOrElse(servers, () -> 0))
                 .build();
     }
 
+    /** What servers and Sentinels have in common. The time-out bounds each step of connecting. */
     private RedisURI.Builder common(RedisURI.Builder uri) {
         client.getClientName().ifPresent(uri::withClientName);
         return uri.withSsl(client.isUseSsl())

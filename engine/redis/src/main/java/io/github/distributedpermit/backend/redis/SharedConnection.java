@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * One connection that claims and other commands of the member share. It is used until it is lost or given up, and is then
  * replaced by another; nothing of it is used again. Any thread may send and count; only the thread of the
  * {@link ConnectionManager} calls the methods that look for a silent connection.
+ *
+ * <p>A connection is silent if commands wait and no answer at all arrives. A slow command alone does not make it silent,
+ * as long as others are answered.
  */
 final class SharedConnection {
 
@@ -32,10 +35,14 @@ final class SharedConnection {
     private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
     private final @Nullable RedisURI server;
     private final UnresponsiveNodes nodes;
+    /** Commands that were sent and have not ended. */
     private final AtomicInteger unanswered = new AtomicInteger();
+    /** All answers so far. Two checks that see the same number have seen no answer between them. */
     private final AtomicLong answers = new AtomicLong();
+
     private volatile boolean refusing;
     private volatile boolean retired;
+    private volatile boolean withoutEpochs;
 
     // confined to the thread of the ConnectionManager
     private long seenAnswers;
@@ -151,6 +158,16 @@ final class SharedConnection {
         boolean was = refusing;
         refusing = false;
         return was;
+    }
+
+    /** The server does not show its replication id, so that it can't be noticed that it lost state. */
+    void markWithoutEpochs() {
+        withoutEpochs = true;
+    }
+
+    /** Whether it can be noticed that the server lost state, as far as is known. */
+    boolean showsEpochs() {
+        return !withoutEpochs;
     }
 
     /** Whether the connection was given up; answers that still arrive do not count. */

@@ -57,6 +57,7 @@ final class StaticNodes implements MasterLocator {
                 "None of the " + nodes.size() + " configured nodes of Redis is a master", null);
     }
 
+    /** Asks a server for its role over a connection of its own, which is closed afterwards. */
     private CompletableFuture<Boolean> isMaster(StatefulRedisConnection<byte[], byte[]> connection) {
         return connection
                 .async()

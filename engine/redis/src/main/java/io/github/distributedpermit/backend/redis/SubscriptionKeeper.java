@@ -25,6 +25,7 @@ final class SubscriptionKeeper implements AutoCloseable {
     private final GrantSubscription subscription;
     private final Connector connector;
     private final Duration watch;
+    private final boolean graced;
     private final Runnable lost;
     private final ReconnectPause pause = new ReconnectPause();
     private @Nullable SharedConnection confirmedWith;
@@ -36,10 +37,12 @@ final class SubscriptionKeeper implements AutoCloseable {
      * @param watch the time between two checks
      * @param lost runs when the connection of the subscription is lost, on any thread
      */
-    SubscriptionKeeper(GrantSubscription subscription, Connector connector, Duration watch, Runnable lost) {
+    SubscriptionKeeper(
+            GrantSubscription subscription, Connector connector, Duration watch, boolean graced, Runnable lost) {
         this.subscription = subscription;
         this.connector = connector;
         this.watch = watch;
+        this.graced = graced;
         this.lost = lost;
     }
 
@@ -97,6 +100,9 @@ final class SubscriptionKeeper implements AutoCloseable {
         pause.connected(System.nanoTime());
         if (claims != confirmedWith) {
             EvictionPolicy.checkPolicy(claims);
+            if (graced) {
+                ServerEpoch.check(claims);
+            }
         }
     }
 

@@ -9,7 +9,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class WorkSignal {
 
+    /** A permit for each signal. A signal that comes while the thread works is thereby not lost. */
     private final Semaphore signals = new Semaphore(0);
+
     private volatile boolean retryAtOnce;
     private volatile boolean closed;
 

@@ -1,17 +1,23 @@
 -- The claim of a member: "leave me `held` of the permits I have; I want `wanted` in total". Follows serve.lua; the three files
 -- are the function claim_slow_path, which handles every claim.
 --
--- ARGV: the member, the packed claim. Returns the packed view of the member's record.
+-- ARGV: the member, the packed claim, how long a new server waits for members that remember it (empty: the server may lose state
+-- without a grace). Returns the packed view of the member's record.
 
 local member = ARGV[1]
-local own, held, wanted, unit, flags, sequence, waited, lease, tombstone = struct.unpack('<I4I4I4I4Bdddd', ARGV[2])
-local queue = flags % 2 == 1
+local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered =
+  struct.unpack('<I4I4I4I4BddddI4I4', ARGV[2])
+local queue, probe = flags % 2 == 1, flags >= 4
 local now = op.now
-op.clustered = flags >= 2
+op.clustered = flags % 4 >= 2
 
 local refused = load(member)
 if refused then
   return refused
+end
+local lineage = (ARGV[3] or '') ~= '' and read_lineage()
+if lineage and lineage.closed ~= 0 and lineage.closed == server_epoch() then
+  return redis.error_reply('DPMOVED another server is the master')
 end
 local r = op.records[member]
 if op.queued > 0 or op.lease <= now or op.tomb <= now or (r and r.expiry <= now) then
@@ -24,11 +30,21 @@ if op.queued > 0 or op.lease <= now or op.tomb <= now or (r and r.expiry <= now)
   end
 end
 
+if lineage then
+  local recorded = r and r.permits or 0
+  if check(lineage, remembered, probe, kept, wanted, recorded, lease, tonumber(ARGV[3])) then
+    r = false
+  end
+  if op.grace and op.grace.start >= 0 and op.grace.start + lease > op.grace.over then
+    op.grace.over, op.dirty = op.grace.start + lease, true -- a member with a longer lease may hold for longer
+  end
+end
+
 if r and sequence <= r.sequence then
   if op.queued > 0 then
     serve(member)
   end
-  if op.written or next(op.changed) then
+  if op.written or op.dirty or next(op.changed) then
     op.lenient = true
     flush()
   end
@@ -48,7 +64,20 @@ end
 
 local was_queued = r.waiting
 local others = op.queued - (was_queued and 1 or 0)
-local base = math.min(r.permits, held, wanted)
+-- During a grace the member gets back what it validly holds, unless the claim was written before the loss. When as many permits
+-- came back as there are, all possible holders are known.
+local had = r.permits
+if op.grace and lineage and remembered == op.epoch then
+  had = math.max(had, kept)
+end
+local base = math.min(had, held, wanted)
+if op.grace then
+  op.grace.pool = op.grace.pool + math.max(0, base - r.permits)
+  op.grace.most = math.max(op.grace.most, own, op.override)
+  if op.grace.pool >= op.grace.most then
+    op.grace = false
+  end
+end
 op.used = op.used - (r.permits - base)
 r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence = base, wanted, unit, base + unit, own, sequence
 r.version = tick()
@@ -86,7 +115,7 @@ end
 local set, field = LEASES, 'lease'
 if r.permits == 0 and not r.waiting then
   set, field = TOMBS, 'tomb'
-  r.expiry = now + tombstone
+  r.expiry = math.max(now + tombstone, op.grace and op.grace.over or 0)
 end
 if r[field] == 0 or r[field] > r.expiry then -- the stored bound is still a lower bound
   write('ZADD', set, r.expiry, member)
@@ -102,7 +131,7 @@ end
 local lasts = r.expiry - now
 if op.used == 0 and op.queued == 0 then
   if r.expiry > op.life or op.life > r.expiry + lasts / 4 then
-    op.life = r.expiry + lasts / 8
+    op.life = math.max(r.expiry + lasts / 8, lineage and op.version or 0)
     op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
   end
 elseif r.expiry > op.life then

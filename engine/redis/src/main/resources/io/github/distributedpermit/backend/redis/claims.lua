@@ -1,25 +1,35 @@
 -- The claims of one member, of one key or of many, in one execution: the fast path. It handles the usual claim itself: the
--- member has a record, no member waits, no record has expired, the permits are available, and the key has the format of this
--- script. Every other claim goes to the function claim_slow_path (common.lua, serve.lua, claim.lua), which handles all. For
+-- member has a record, no member waits, no record has expired, the permits are available, the server is the one that has
+-- written the key, and the key has the format of this script and is not in grace. Every other claim goes to the function claim_slow_path (common.lua, serve.lua, claim.lua), which handles all. For
 -- the usual claim both have the same effect; the fast path takes less than half the time, because it creates no function and
 -- hardly a table (docs/decisions/0013-three-forms-of-the-step.md).
 --
--- KEYS: for each claim the five that common.lua names. ARGV: the member, then the packed claims, one after the other.
+-- KEYS: for each claim the five that common.lua names, then the lineage. ARGV: the member, the packed claims, one after the
+-- other, and how long a new server waits for members that remember it (empty: no grace after a loss of state).
 -- Returns the packed views of the member's records in the same way.
 
-local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4dddd', 48, 0x01015044 -- mark, format, minimum reader
-local RECORD, RECORD_LENGTH, FORMAT = '<I4I4I4I4I4dddddI2', 62, 0x0100 -- not waiting, format of the last writer
-local CLAIM, CLAIM_LENGTH = '<I4I4I4I4Bdddd', 49
+local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4ddddI4d', 60, 0x01025044 -- mark, format, minimum reader: no grace
+local RECORD, RECORD_LENGTH, FORMAT = '<I4I4I4I4I4dddddI2', 62, 0x0200 -- not waiting, format of the last writer
+local CLAIM, CLAIM_LENGTH = '<I4I4I4I4BddddI4I4', 57
+local CHECK_LASTS = 100000 -- microseconds
 local call, pcall, pack, unpack = redis.call, redis.pcall, struct.pack, struct.unpack
 local member, claims = ARGV[1], ARGV[2]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-if #claims ~= CLAIM_LENGTH * #KEYS / 5 then
+local count = (#KEYS - 1) / 5
+if #claims ~= CLAIM_LENGTH * count then
   return redis.error_reply('DPCLAIM the claims are not of the version of this script')
+end
+local graced, line_epoch, closed, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil
+if graced then
+  local lineage = call('GET', KEYS[#KEYS])
+  if lineage then
+    line_epoch, closed = unpack('<I4I4', lineage)
+  end
 end
 
 local first, views
-for i = 1, #KEYS / 5 do
+for i = 1, count do
   local at, from = 5 * i - 4, CLAIM_LENGTH * (i - 1) + 1
   local state = KEYS[at]
   local found = call('HMGET', state, '*', member)
@@ -28,14 +38,30 @@ for i = 1, #KEYS / 5 do
     if not found[1] or not found[2] or #found[1] ~= HEADER_LENGTH or #found[2] ~= RECORD_LENGTH then
       break
     end
-    local stamp, used, queued, override, version, first_lease, first_tomb, life = unpack(HEADER, found[1])
+    local stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked = unpack(HEADER, found[1])
     if stamp ~= STAMP or queued > 0 or first_lease <= now or first_tomb <= now then
       break
     end
     local permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, found[2])
-    local own, held, wanted, unit, flags, sequence, _, lease, tombstone = unpack(CLAIM, claims, from)
+    local own, held, wanted, unit, flags, sequence, _, lease, tombstone, kept, remembered = unpack(CLAIM, claims, from)
     if sequence <= last or expiry <= now then
       break
+    end
+    if graced then
+      if line_epoch ~= epoch or closed == epoch or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
+        break
+      end
+      if wanted > kept and (now < checked or now - checked >= CHECK_LASTS) then
+        if not server_epoch then
+          local replication = pcall('INFO', 'replication')
+          local _, id = string.find(type(replication) == 'string' and replication or '', 'master_replid:', 1, true)
+          server_epoch = id and tonumber(string.sub(replication, id + 1, id + 8), 16) or 0
+        end
+        if server_epoch ~= epoch then
+          break
+        end
+        checked = now
+      end
     end
 
     local base = permits
@@ -86,19 +112,19 @@ for i = 1, #KEYS / 5 do
       life = expiry + (used == 0 and lasts / 8 or math.min(4 * lasts, math.max(lasts / 8, 60000000))) -- as in claim.lua
     end
     local added = pcall('HSET', state,
-      '*', pack(HEADER, STAMP, used, 0, override, version, first_lease, first_tomb, life),
+      '*', pack(HEADER, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
       member, pack(RECORD, permits, wanted, unit, base + unit, own, sequence, version, expiry, leased, tombstoned, FORMAT))
     if added == 0 then
       for k = at, lives_longer and at + 3 or 0 do
         call('PEXPIREAT', KEYS[k], math.ceil(life / 1000) + 1)
       end
-      view = pack('<I4I4dddB', permits, limit, sequence, version, -1, used > limit and 2 or 0)
+      view = pack('<I4I4dddBI4', permits, limit, sequence, version, -1, used > limit and 2 or 0, epoch)
     end
   until true
 
   view = view
-    or claim_slow_path({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4] },
-      { member, string.sub(claims, from, from + CLAIM_LENGTH - 1) }, time, found)
+    or claim_slow_path({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4], KEYS[#KEYS] },
+      { member, string.sub(claims, from, from + CLAIM_LENGTH - 1), ARGV[3] }, time, found)
   if view.err then
     return view -- earlier claims of this execution are stored; repeating them changes nothing
   end

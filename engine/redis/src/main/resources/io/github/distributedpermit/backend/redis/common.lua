@@ -1,8 +1,9 @@
 -- The state of a key, which all operations share: its names, its format and how it is read. The class Script puts this file
 -- in front of the file of each operation; both together are the body of one function.
 --
--- KEYS: state, line, leases, tombs, override. All are in one hash slot.
---   state     hash: member -> record, '*' -> header; names that can't be a member's id are reserved for later fields
+-- KEYS: state, line, leases, tombs, override, and for claims the lineage (see lineage.lua). All are in one hash slot.
+--   state     hash: member -> record, '*' -> header, '+' -> the grace after a loss of state, only while it lasts; names that
+--             can't be a member's id are reserved for later fields
 --   line      sorted set, the queue: waiting members by the arrival of their oldest waiter
 --   leases    sorted set: members by a lower bound of the end of their lease; the record has the exact time
 --   tombs     likewise: members that have returned everything, whose sequence is stored for a while (tombstones)
@@ -11,7 +12,9 @@
 -- Times are microseconds of the server's clock. Times, versions and sequences are doubles, exact up to 2^53. Every value is
 -- shorter than 64 bytes, so that Redis stores a small hash in its compact form.
 --
--- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). A
+-- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). Since
+-- format 2 it ends with the epoch of the server that has written it (0: unknown) and the time when that was last checked, and
+-- the minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves every such key alone. A
 -- record ends with the format of its last writer. Newer formats add bytes at the end of both. This script keeps bytes that it
 -- does not know, and never lowers the format or the minimum reader of a header.
 --
@@ -21,8 +24,9 @@
 
 local KEYS, ARGV, time, found = ... -- the last two, if the caller has read them already
 local STATE, QUEUE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local MARK, FORMAT, MINIMUM_READER = 'DP', 1, 1
-local HEADER_PACKING, HEADER_LENGTH = '<c2BBI4I4i4dddd', 48
+local MARK, FORMAT, MINIMUM_READER, GRACE_READER = 'DP', 2, 1, 2
+local HEADER_PACKING, HEADER_LENGTH, FIRST_HEADER_LENGTH = '<c2BBI4I4i4ddddI4d', 60, 48
+local GRACE_PACKING, GRACE_LENGTH = '<ddI4I4', 24
 local RECORD_PACKING, RECORD_LENGTH = '<I4I4I4I4I4dddddBB', 62
 local call = redis.call
 time = time or call('TIME')
@@ -33,6 +37,10 @@ local op = {
   used = 0, queued = 0, override = -1, version = 0,
   lease = math.huge, tomb = math.huge,            -- lower bounds of the scores in `leases` and `tombs`
   life = 0,                                       -- when the key expires
+  epoch = 0, checked = 0,                         -- of the server that has written the key, and when this was checked
+  graced = false,                                 -- whether a grace is stored
+  dirty = false,                                  -- whether the header has changed although no record has
+  grace = false,                                  -- since when, until when, how many permits came back, the highest limit
   tail = '',                                      -- bytes that a newer format has added
   records = {},                                   -- by member; false: it has none
   changed = {},                                   -- records to be written at the end
@@ -67,11 +75,24 @@ local function load(member)
   if ours and reader > FORMAT then
     return redis.error_reply(string.format('DPNEWER %d %d %d %s', format, reader, FORMAT, STATE))
   end
-  if ours and #packed >= HEADER_LENGTH then
+  if ours and #packed >= FIRST_HEADER_LENGTH then
+    if #packed < HEADER_LENGTH then
+      packed = string.sub(packed, 1, FIRST_HEADER_LENGTH) .. string.rep('\0', HEADER_LENGTH - FIRST_HEADER_LENGTH)
+    end
     local _
-    _, _, _, op.used, op.queued, op.override, op.version, op.lease, op.tomb, op.life = struct.unpack(HEADER_PACKING, packed)
+    _, _, _, op.used, op.queued, op.override, op.version, op.lease, op.tomb, op.life, op.epoch, op.checked =
+      struct.unpack(HEADER_PACKING, packed)
     op.format = format > FORMAT and format or FORMAT
-    op.reader = reader > MINIMUM_READER and reader or MINIMUM_READER
+    op.reader = format > FORMAT and reader or MINIMUM_READER
+    if reader >= GRACE_READER then
+      local kept = call('HGET', STATE, '+')
+      if kept and #kept >= GRACE_LENGTH then
+        local start, over, pool, most = struct.unpack(GRACE_PACKING, kept)
+        op.graced = true
+        op.grace = over > op.now and { start = start, over = over, pool = pool, most = most,
+          tail = string.sub(kept, GRACE_LENGTH + 1) }
+      end
+    end
     op.tail = #packed > HEADER_LENGTH and string.sub(packed, HEADER_LENGTH + 1) or ''
     if member then
       op.records[member] = found[2] and decode(found[2]) or false

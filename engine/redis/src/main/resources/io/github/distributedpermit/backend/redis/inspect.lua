@@ -1,7 +1,8 @@
 -- The members that hold or wait. Reads every record of the key, and writes nothing. Follows common.lua.
 --
--- Returns used, override or -1, then for each member: its id, permits, wanted, limit, 1 if it waits. Members that hold and do
--- not wait are first, by id, then the queue in its order.
+-- Returns used, override or -1, then for each member: its id, permits, wanted, limit, 1 if it waits, the microseconds that are
+-- left of its lease, those since its oldest waiter arrived or -1. Members that hold and do not wait are first, by id, then the
+-- queue in its order.
 
 local refused = load()
 if refused then
@@ -28,8 +29,10 @@ end
 table.sort(holding)
 
 local result = { used, op.override }
-local function add(member, r)
-  for _, value in ipairs({ member, r.permits, r.wanted, r.limit, r.waiting and 1 or 0 }) do
+local function add(member, r, arrived)
+  local waited = arrived and math.max(0, op.now - arrived) or -1
+  local left = math.min(r.expiry - op.now, 2 ^ 53)
+  for _, value in ipairs({ member, r.permits, r.wanted, r.limit, r.waiting and 1 or 0, left, waited }) do
     result[#result + 1] = value
   end
 end
@@ -37,9 +40,10 @@ for _, member in ipairs(holding) do
   add(member, op.records[member])
 end
 if next(waiting) then
-  for _, member in ipairs(call('ZRANGE', QUEUE, 0, -1)) do
-    if waiting[member] then
-      add(member, waiting[member])
+  local queue = call('ZRANGE', QUEUE, 0, -1, 'WITHSCORES')
+  for i = 1, #queue, 2 do
+    if waiting[queue[i]] then
+      add(queue[i], waiting[queue[i]], tonumber(queue[i + 1]))
     end
   end
 end

@@ -17,9 +17,11 @@ else
 end
 if not op.fresh then
   op.override = value
-  prepare()
-  expire()
-  serve()
+  if is_own() then
+    prepare()
+    expire()
+    serve()
+  end
   flush()
 end
 return op.refused or 1

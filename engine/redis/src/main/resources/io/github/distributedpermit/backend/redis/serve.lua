@@ -23,6 +23,33 @@ local function limit(r)
   return op.override >= 0 and op.override or r.limit
 end
 
+-- A section of INFO; nothing if the user of the connection may not run it.
+local function info(section)
+  local found = redis.pcall('INFO', section)
+  return type(found) == 'string' and found or ''
+end
+
+-- The epoch of this server: the first 8 digits of its replication id, which changes with every start and every promotion. 0 if
+-- the server does not say.
+local function server_epoch()
+  local found = info('replication')
+  local _, last = string.find(found, 'master_replid:', 1, true)
+  return last and tonumber(string.sub(found, last + 1, last + 8), 16) or 0
+end
+
+-- Whether the server has written the key itself. Otherwise state may be lost, and no member may be served before a claim has
+-- examined that.
+local function is_own()
+  local epoch = op.epoch ~= 0 and server_epoch() or 0
+  return epoch == 0 or epoch == op.epoch
+end
+
+-- The most permits in use that a grant may lead to: during a grace those that members have reclaimed.
+local function cap(r)
+  local most = limit(r)
+  return op.grace and math.min(most, op.grace.pool) or most
+end
+
 -- The next version: never below the clock, so that it also grows after the key was lost.
 local function tick()
   op.version = math.max(op.version + 1, op.now)
@@ -37,7 +64,7 @@ end
 
 -- Grants a member as much as fits, if that is at least its oldest waiter. Returns whether it granted anything.
 local function grow(r)
-  local target = math.min(r.wanted, r.permits + limit(r) - op.used)
+  local target = math.min(r.wanted, r.permits + cap(r) - op.used)
   if target <= r.permits or target < r.least then
     return false
   end
@@ -52,12 +79,12 @@ end
 local function view(member, r)
   local most = limit(r)
   local others = op.queued - (r.waiting and 1 or 0)
-  local flags = (others > 0 and 1 or 0) + (op.used > most and 2 or 0)
+  local flags = (others > 0 and 1 or 0) + (op.used > most and 2 or 0) + (op.grace and 4 or 0)
   local recheck = -1
   if r.waiting and member == op.head and op.lease < math.huge then
-    recheck = math.max(op.lease - op.now, 0) + 1000
+    recheck = math.max(math.min(op.lease, op.grace and op.grace.over or math.huge) - op.now, 0) + 1000
   end
-  return struct.pack('<I4I4dddB', r.permits, most, r.sequence, r.version, recheck, flags)
+  return struct.pack('<I4I4dddBI4', r.permits, most, r.sequence, r.version, recheck, flags, op.epoch)
 end
 
 local prefix, key
@@ -82,9 +109,14 @@ end
 -- Writes what has changed, then notifies. Writes in parts, because a long queue may be served at once and a command takes a
 -- bounded number of values.
 local function flush()
-  local header = struct.pack(HEADER_PACKING, MARK, op.format, op.reader, op.used, op.queued, op.override, op.version,
-    op.lease, op.tomb, op.life)
+  local reader = op.grace and math.max(op.reader, GRACE_READER) or op.reader
+  local header = struct.pack(HEADER_PACKING, MARK, op.format, reader, op.used, op.queued, op.override, op.version,
+    op.lease, op.tomb, op.life, op.epoch, op.checked)
   local fields = { '*', header .. op.tail }
+  if op.grace then
+    fields[3] = '+'
+    fields[4] = struct.pack(GRACE_PACKING, op.grace.start, op.grace.over, op.grace.pool, op.grace.most) .. op.grace.tail
+  end
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member
     fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
@@ -99,6 +131,9 @@ local function flush()
   end
   if op.leaving then
     call('ZREM', QUEUE, op.leaving)
+  end
+  if op.graced and not op.grace then
+    call('HDEL', STATE, '+')
   end
   for i = 1, #op.to_expire do
     call('PEXPIREAT', op.to_expire[i], math.ceil(op.life / 1000) + 1)

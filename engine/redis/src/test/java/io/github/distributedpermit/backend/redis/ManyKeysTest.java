@@ -131,9 +131,10 @@ class ManyKeysTest {
         room.release();
     }
 
+    /** Without the readable name of the member, which stays as long as the member does. */
     private static long keysIn(RedisServer server) {
-        Long size = server.ask(redis -> redis.dbsize());
-        return size == null ? -1 : size;
+        return server.<Long>ask(redis ->
+                redis.keys("*").stream().filter(key -> !key.contains(":name:")).count());
     }
 
     private static long usedHeap() {

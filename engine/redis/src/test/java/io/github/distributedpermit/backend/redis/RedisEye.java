@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** A connection on which a test reads the state of the server and acts as its operator. Not thread-safe. */
 final class RedisEye implements AutoCloseable {
@@ -39,8 +40,11 @@ final class RedisEye implements AutoCloseable {
         return connection.sync();
     }
 
+    /** The keys of permits, without the names of members. */
     List<String> keys(String prefix) {
-        return commands().keys(prefix + ":*");
+        return commands().keys(prefix + ":*").stream()
+                .filter(key -> !key.startsWith(prefix + ":name:"))
+                .toList();
     }
 
     Map<String, byte[]> state(String prefix, String key) {
@@ -49,7 +53,9 @@ final class RedisEye implements AutoCloseable {
 
     /** Claims one permit each for members that have no process. */
     void crowd(String prefix, String key, int members, Duration lease) {
-        String[] names = Arrays.stream(RedisKey.of(prefix, key).names())
+        RedisKey redisKey = RedisKey.of(prefix, key);
+        Stream<byte[]> lineage = Stream.of(new LineageNames(prefix).of(redisKey, false));
+        String[] names = Stream.concat(Arrays.stream(redisKey.names()), lineage)
                 .map(name -> new String(name, StandardCharsets.UTF_8))
                 .toArray(String[]::new);
         Claim claim = new Claim(key, members, 1, 1, 1, 1, Duration.ZERO, lease, true);

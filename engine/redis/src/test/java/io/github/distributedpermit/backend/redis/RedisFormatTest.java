@@ -42,6 +42,7 @@ class RedisFormatTest extends RedisTest {
     private static final double YEAR_2100 = 4_102_444_800_000_000.0;
     private static final String HEADER_TAIL = "c0ffee0102030405";
     private static final String RECORD_TAIL = "feedface0a0b0c0d0e0f1011";
+    private static final int HEADER = 60;
     private static final int LAST_WRITER = 61;
 
     private final RedisServer server;
@@ -56,6 +57,7 @@ class RedisFormatTest extends RedisTest {
         TestMember a = member(factory(server));
 
         assertThat(TestMember.answer(a.store().inspect(key())).members())
+                .extracting(MemberState::plain)
                 .containsExactly(new MemberState("holder", 2, 2, 3, false), new MemberState("waiter", 0, 3, 3, true));
         assertThat(a.attempt(key(), 3, 1).permits()).isZero();
         List<String> received = eye.messages("permits:member:waiter");
@@ -64,15 +66,15 @@ class RedisFormatTest extends RedisTest {
         await().atMost(PATIENCE).until(() -> !received.isEmpty());
         // kind, format, minimum reader, length of the view; permits and limit
         assertThat(HEX.formatHex(received.get(0).getBytes(StandardCharsets.ISO_8859_1)))
-                .startsWith("47" + "01" + "01" + "21" + "03000000" + "05000000")
+                .startsWith("47" + "02" + "01" + "25" + "03000000" + "05000000")
                 .endsWith(HEX.formatHex(key().getBytes(StandardCharsets.US_ASCII)));
-        assertThat(state(eye).get("*")).startsWith("44500101" + "05000000").hasSize(2 * 48);
+        assertThat(state(eye).get("*")).startsWith("44500201" + "05000000").hasSize(2 * HEADER);
         assertThat(state(eye).get("waiter")).startsWith("03000000").hasSize(2 * 62);
     }
 
     @Test
     void whatANewerFormatAddsIsKept() throws IOException {
-        RedisEye eye = store("format-2");
+        RedisEye eye = store("format-3");
         List<String> received = eye.messages("permits:member:waiter");
         TestMember a = member(factory(server));
 
@@ -80,8 +82,8 @@ class RedisFormatTest extends RedisTest {
         assertKept(eye);
         await().atMost(PATIENCE).until(() -> received.size() == 1);
         assertThat(state(eye).get("waiter")).startsWith("01000000");
-        assertThat(lastWriter(eye, "waiter")).isEqualTo(1);
-        assertThat(lastWriter(eye, "holder")).isEqualTo(2);
+        assertThat(lastWriter(eye, "waiter")).isEqualTo(2);
+        assertThat(lastWriter(eye, "holder")).isEqualTo(3);
 
         TestMember.answer(a.store().override(key(), OptionalInt.of(4)));
         a.awaitGrant(key(), 1);
@@ -104,7 +106,7 @@ class RedisFormatTest extends RedisTest {
         RedisEye eye = eye(server);
         TestMember a = member(factory(server));
         a.queue(key(), 2, 1);
-        for (String format : List.of("0101", "0201")) {
+        for (String format : List.of("0201", "0301")) {
             Map<String, String> fields = state(eye);
             eye.commands().hset(name(0), a.id(), HEX.parseHex(record(fields, a) + RECORD_TAIL));
             eye.commands().hset(name(0), "*", HEX.parseHex("4450" + format + header(fields) + HEADER_TAIL));
@@ -123,12 +125,12 @@ class RedisFormatTest extends RedisTest {
     }
 
     private static String header(Map<String, String> fields) {
-        return String.valueOf(fields.get("*")).substring(2 * 4, 2 * 48);
+        return String.valueOf(fields.get("*")).substring(2 * 4, 2 * HEADER);
     }
 
     @Test
     void minimumReaderAboveOursIsRefusedAndNothingIsWritten() throws IOException {
-        RedisEye eye = store("format-3");
+        RedisEye eye = store("format-4");
         TestMember a = member(factory(server));
         Map<String, String> before = everything(eye);
 
@@ -146,8 +148,8 @@ class RedisFormatTest extends RedisTest {
                         .isThrownBy(() -> TestMember.answer(stage))
                         .satisfies(e -> assertThat(e.isPermanent()).isTrue())
                         .withMessageContaining(name(0))
-                        .withMessageContaining("format 3")
-                        .withMessageContaining("knows format 2; this one knows 1")
+                        .withMessageContaining("format 4")
+                        .withMessageContaining("knows format 3; this one knows 2")
                         .withMessageContaining("Update this instance"));
         assertThat(TestMember.answer(another).permits()).isEqualTo(1);
         assertThat(everything(eye)).isEqualTo(before);
@@ -166,11 +168,11 @@ class RedisFormatTest extends RedisTest {
         try (Logged logged = new Logged(GrantMessages.class)) {
             RedisFaultTest.awaitSubscribed(eye, b);
             for (String unknown :
-                    List.of("47020221" + view + name, "58" + view + name, "47", "4701012100", "470101ff")) {
+                    List.of("47030321" + view + name, "58" + view + name, "47", "4701012100", "470101ff")) {
                 eye.commands().publish(channel, HEX.parseHex(unknown));
             }
-            eye.commands().publish(channel, HEX.parseHex("47020202" + "0000"));
-            eye.commands().publish(channel, HEX.parseHex("47020125" + view + "12345678" + name));
+            eye.commands().publish(channel, HEX.parseHex("47030302" + "0000"));
+            eye.commands().publish(channel, HEX.parseHex("47030129" + view + "00000000" + "12345678" + name));
 
             b.awaitGrant(key(), 1);
 
@@ -183,8 +185,8 @@ class RedisFormatTest extends RedisTest {
     void claimsOfAnotherVersionOfTheScriptAreRefused() {
         RedisEye eye = eye(server);
         Claim claim = new Claim(key(), 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true);
-        byte[] longer = Arrays.copyOf(Packed.claim(claim), 57);
-        String[] names = {name(0), name(1), name(2), name(3), name(4)};
+        byte[] longer = Arrays.copyOf(Packed.claim(claim), 65);
+        String[] names = {name(0), name(1), name(2), name(3), name(4), "permits:lineage"};
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)
                 .isThrownBy(() -> eye.commands()
@@ -201,8 +203,8 @@ class RedisFormatTest extends RedisTest {
 
     private void assertKept(RedisEye eye) {
         Map<String, String> state = state(eye);
-        assertThat(state.get("*")).startsWith("44500201").endsWith(HEADER_TAIL).hasSize(2 * 56);
-        assertThat(state).containsEntry("+", "0123456789abcdef01234567");
+        assertThat(state.get("*")).startsWith("44500301").endsWith(HEADER_TAIL).hasSize(2 * (HEADER + 8));
+        assertThat(state).containsEntry("=", "0123456789abcdef01234567");
         for (String member : List.of("holder", "waiter")) {
             assertThat(state.get(member)).as(member).endsWith(RECORD_TAIL).hasSize(2 * 74);
         }

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.contract.LeasedBackendContract;
+import io.github.distributedpermit.contract.OperatorLaws;
 import io.github.distributedpermit.contract.StoreFixture;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -11,7 +12,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 @ExtendWith(RedisExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class RedisPermitBackendContractTest extends LeasedBackendContract {
+class RedisPermitBackendContractTest extends LeasedBackendContract implements OperatorLaws {
 
     private final LettuceConnectionFactory factory;
     private final RedisEye eye;

@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -30,10 +31,13 @@ import org.jspecify.annotations.Nullable;
 final class ScriptedKey {
 
     private static final String TIME = "call('TIME')";
+    private static final String INFO = "redis.pcall('INFO', section)";
+    private static final String FAST_INFO = "pcall('INFO', 'replication')";
 
     private final String name;
     private final String prefix;
     private final RedisKey key;
+    private final byte[][] names;
     private final Server server;
     private final String claims;
     private final String override;
@@ -44,6 +48,8 @@ final class ScriptedKey {
         this.name = name;
         this.prefix = name + "-" + server.id;
         this.key = RedisKey.of(prefix, "key");
+        this.names = Arrays.copyOf(key.names(), 6);
+        this.names[5] = new LineageNames(prefix).of(key, false);
         this.server = server;
         this.claims = server.load(claims.replace(
                 "local function claim_slow_path(...)\n",
@@ -69,10 +75,12 @@ final class ScriptedKey {
         return calls == null ? 0 : Long.parseLong(new String(calls, StandardCharsets.US_ASCII));
     }
 
-    void claim(String member, Claim claim, boolean cluster) {
-        byte[] packed = ClaimCodec.packClaims(List.of(new ClaimCall(claim, key)), StepForms.TOMBSTONE, cluster);
+    void claim(String member, Claim claim, boolean cluster, boolean graced) {
+        byte[] packed = ClaimCodec.packClaims(
+                List.of(new ClaimCall(claim, key)), StepForms.TOMBSTONE, cluster, call -> claim.epoch());
+        byte[] grace = RedisKey.bytes(graced ? Long.toString(StepForms.NEW_SERVER_GRACE) : "");
         byte[] views =
-                server.commands.evalsha(claims, ScriptOutputType.VALUE, key.names(), RedisKey.bytes(member), packed);
+                server.commands.evalsha(claims, ScriptOutputType.VALUE, names, RedisKey.bytes(member), packed, grace);
         answer = ClaimCodec.readView(views, 0);
     }
 
@@ -85,8 +93,11 @@ final class ScriptedKey {
                 RedisKey.bytes(cluster ? "1" : "0"));
     }
 
+    void deleteLineage() {
+        server.commands.del(names[5]);
+    }
+
     void delete(boolean whole, boolean withOverride) {
-        byte[][] names = key.names();
         server.commands.del(whole ? new byte[][] {names[0], names[1], names[2], names[3]} : new byte[][] {names[0]});
         if (withOverride) {
             server.commands.del(names[4]);
@@ -109,8 +120,9 @@ final class ScriptedKey {
     }
 
     /** All records of the key, with the permits in use and the override. */
-    String stored() {
+    String stored(long now) {
         Map<String, String> records = new TreeMap<>();
+        String grace = "no grace";
         int used = 0;
         byte[] limit = server.commands.get(key.names()[4]);
         for (Map.Entry<byte[], byte[]> field :
@@ -119,6 +131,12 @@ final class ScriptedKey {
             ByteBuffer in = ByteBuffer.wrap(field.getValue()).order(ByteOrder.LITTLE_ENDIAN);
             if (member.equals(Packed.HEADER)) {
                 used = Packed.Header.of(field.getValue()).used();
+            } else if (member.equals("+")) {
+                in.getDouble();
+                double over = in.getDouble();
+                grace = over > now
+                        ? "grace until %d, %d of %d".formatted((long) over, in.getInt(), in.getInt())
+                        : grace;
             } else {
                 records.put(member, record(in));
             }
@@ -128,7 +146,8 @@ final class ScriptedKey {
                 limit == null
                         ? OptionalInt.empty()
                         : OptionalInt.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
-                records);
+                records,
+                grace);
     }
 
     private static String record(ByteBuffer in) {
@@ -145,8 +164,8 @@ final class ScriptedKey {
         return text(permits, wanted, unit, least, limit, sequence, version, expiry, in.get() == 1);
     }
 
-    static String text(int used, OptionalInt override, Map<String, String> records) {
-        return "used %d, override %s, %s".formatted(used, override, new TreeMap<>(records));
+    static String text(int used, OptionalInt override, Map<String, String> records, String grace) {
+        return "used %d, override %s, %s, %s".formatted(used, override, new TreeMap<>(records), grace);
     }
 
     static String text(
@@ -207,7 +226,20 @@ final class ScriptedKey {
             if (!script.contains(TIME)) {
                 throw new IllegalStateException("The script reads no clock");
             }
-            return commands.scriptLoad(RedisKey.bytes(script.replace(TIME, clock)));
+            String info = "call('GET', 'info-" + id + "-' .. ";
+            return commands.scriptLoad(RedisKey.bytes(script.replace(TIME, clock)
+                    .replace(INFO, info + "section)")
+                    .replace(FAST_INFO, info + "'replication')")));
+        }
+
+        /** What the scripts read instead of INFO. */
+        void setIdentity(long epoch, String run, boolean promoted, long started, long now) {
+            String id2 = promoted ? "1".repeat(40) : "0".repeat(40);
+            String text = "role:master\r\nmaster_replid:%08x%s\r\nmaster_replid2:%s\r\n"
+                    .formatted(epoch, "e".repeat(32), id2);
+            commands.set(RedisKey.bytes("info-" + id + "-replication"), RedisKey.bytes(text));
+            text = "run_id:%s\r\nuptime_in_seconds:%d\r\n".formatted(run, (now - started) / 1_000_000);
+            commands.set(RedisKey.bytes("info-" + id + "-server"), RedisKey.bytes(text));
         }
 
         void setClock(long micros) {
@@ -241,7 +273,9 @@ final class ScriptedKey {
         @Override
         public void close() {
             keys.forEach(key -> key.delete(true, true));
+            keys.forEach(ScriptedKey::deleteLineage);
             commands.del(channel("clock"));
+            commands.del(RedisKey.bytes("info-" + id + "-replication"), RedisKey.bytes("info-" + id + "-server"));
             client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
         }
     }

@@ -4,7 +4,9 @@ import io.github.distributedpermit.backend.redis.StepFormsTest.Mutant;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Lineage;
 import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.ServerIdentity;
 import io.github.distributedpermit.spi.step.Step;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +27,14 @@ final class StepForms implements AutoCloseable {
 
     static final int MEMBERS = 5;
     static final Duration TOMBSTONE = Duration.ofSeconds(30);
+    static final long NEW_SERVER_GRACE = 3_000_000;
 
     private final ScriptedKey.Server redis;
     private final ScriptedKey slow;
     private final ScriptedKey fast;
-    private KeyTable java = KeyTable.leased(TOMBSTONE);
+    private KeyTable java = KeyTable.graced(TOMBSTONE);
+    private Lineage lineage = new Lineage(NEW_SERVER_GRACE);
+    private ServerIdentity identity = identity(1, 1, false, 0);
     private Effect javaEffect = Effect.NONE;
 
     /** An hour ahead, so that the expiry of Redis, which has its own clock, removes nothing during a history. */
@@ -47,11 +53,48 @@ final class StepForms implements AutoCloseable {
         return "member-" + number;
     }
 
-    /** Starts a history on a key without state. */
+    /** Starts a history on a key without state, on a server that has run for long. */
     void startKey() {
-        java = KeyTable.leased(TOMBSTONE);
-        slow.delete(true, true);
-        fast.delete(true, true);
+        java = KeyTable.graced(TOMBSTONE);
+        lineage = new Lineage(NEW_SERVER_GRACE);
+        for (ScriptedKey form : List.of(slow, fast)) {
+            form.delete(true, true);
+            form.deleteLineage();
+        }
+        server(1, 1, false, now - TimeUnit.HOURS.toMicros(1));
+    }
+
+    /** From now on the server has this epoch and run. */
+    void server(long epoch, int run, boolean promoted, long started) {
+        identity = identity(epoch, run, promoted, started);
+    }
+
+    /** What the server says now: INFO shows its age in whole seconds. */
+    private ServerIdentity identified() {
+        redis.setIdentity(identity.epoch(), identity.run(), identity.promoted(), identity.startedAt(), now);
+        long started = now - (now - identity.startedAt()) / 1_000_000 * 1_000_000;
+        return new ServerIdentity(
+                identity.epoch(), identity.run(), identity.node(), identity.promoted(), started, Set.of());
+    }
+
+    private static ServerIdentity identity(long epoch, int run, boolean promoted, long started) {
+        return new ServerIdentity(epoch, "%016d".formatted(run), "", promoted, started, Set.of());
+    }
+
+    /** The server has lost everything. */
+    void loseAll() {
+        delete(true, true);
+        lineage = new Lineage(NEW_SERVER_GRACE);
+        slow.deleteLineage();
+        fast.deleteLineage();
+    }
+
+    long now() {
+        return now;
+    }
+
+    long epoch() {
+        return identity.epoch();
     }
 
     long slowPathCalls() {
@@ -71,17 +114,20 @@ final class StepForms implements AutoCloseable {
                 .orElse(now);
     }
 
-    void claim(String member, Claim claim, boolean cluster) {
-        Step step = java.claim(member, claim, now, now - TimeUnit.MICROSECONDS.convert(claim.waited()));
+    void claim(String member, Claim claim, boolean cluster, boolean graced) {
+        long since = now - TimeUnit.MICROSECONDS.convert(claim.waited());
+        Step step = graced
+                ? java.claim(member, claim, now, since, lineage, identified()).orElseThrow()
+                : java.claim(member, claim, now, since);
         javaEffect = new Effect(
                 step.answer().orElseThrow(), List.copyOf(step.served().entrySet()));
         redis.setClock(now);
-        slow.claim(member, claim, cluster);
-        fast.claim(member, claim, cluster);
+        slow.claim(member, claim, cluster, graced);
+        fast.claim(member, claim, cluster, graced);
     }
 
     void override(OptionalInt limit, boolean cluster) {
-        Step step = java.override(limit, now);
+        Step step = java.override(limit, now, identified());
         javaEffect = new Effect(null, List.copyOf(step.served().entrySet()));
         redis.setClock(now);
         slow.override(limit, cluster);
@@ -91,7 +137,7 @@ final class StepForms implements AutoCloseable {
     /** Deletes the key or, without its sets, its state; the override as well, or not. */
     void delete(boolean whole, boolean override) {
         OptionalInt stays = override ? OptionalInt.empty() : java.override();
-        java = KeyTable.leased(TOMBSTONE);
+        java = KeyTable.graced(TOMBSTONE);
         java.override(stays, now);
         javaEffect = Effect.NONE;
         slow.delete(whole, override);
@@ -119,7 +165,7 @@ final class StepForms implements AutoCloseable {
                     return form.name() + " notified " + found + ", Java " + expected;
                 }
             }
-            String stored = form.stored();
+            String stored = form.stored(now);
             if (!stored.equals(stored())) {
                 return form.name() + " stored " + stored + ", Java " + stored();
             }
@@ -142,7 +188,7 @@ final class StepForms implements AutoCloseable {
                                 r.version(),
                                 r.expiry(),
                                 r.since().isPresent())));
-        return ScriptedKey.text(java.used(), java.override(), records);
+        return ScriptedKey.text(java.used(), java.override(), records, java.grace(now));
     }
 
     /** Lua knows only a lower bound of when the first lease ends, so its re-check may be due earlier. */
@@ -156,6 +202,8 @@ final class StepForms implements AutoCloseable {
                 && expected.version() == found.version()
                 && expected.contended() == found.contended()
                 && expected.over() == found.over()
+                && expected.epoch() == found.epoch()
+                && expected.grace() == found.grace()
                 && expected.recheckAfter().isPresent() == found.recheckAfter().isPresent()
                 && (found.recheckAfter().isEmpty()
                         || found.recheckAfter()

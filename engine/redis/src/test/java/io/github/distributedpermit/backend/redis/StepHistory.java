@@ -22,7 +22,12 @@ final class StepHistory {
     private final int members;
     private final int mostLimit;
     private final boolean cluster;
+    /** Whether the members notice that the server may have lost state. */
+    private final boolean graced;
+
     private final long[] sequences;
+    private long epochs = 1;
+    private int runs = 1;
     private final List<Sent> sent = new ArrayList<>();
     private final List<Sent> delayed = new ArrayList<>();
     private int claims;
@@ -35,6 +40,7 @@ final class StepHistory {
         this.mostLimit = random.nextBoolean() ? 3 : 12;
         this.cluster = random.nextInt(4) == 0;
         this.sequences = new long[members];
+        this.graced = random.nextInt(3) > 0;
         forms.startKey();
     }
 
@@ -86,10 +92,29 @@ final class StepHistory {
             forms.override(limit, cluster);
             return "override " + limit;
         }
+        if (kind < 10 && graced) {
+            return change();
+        }
         Sent next = nextClaim();
         claims++;
-        forms.claim(next.member, next.claim, cluster);
+        forms.claim(next.member, next.claim, cluster, graced && random.nextInt(20) > 0);
         return next.toString();
+    }
+
+    /** The server is replaced, restarted or emptied, or only its epoch changes. */
+    private String change() {
+        long started = forms.now() - TimeUnit.HOURS.toMicros(1);
+        switch (random.nextInt(5)) {
+            case 0 -> forms.server(++epochs, ++runs, true, started);
+            case 1 -> forms.server(++epochs, runs, true, started);
+            case 2 -> forms.server(++epochs, runs, false, started);
+            case 3 -> {
+                forms.loseAll();
+                forms.server(++epochs, ++runs, random.nextBoolean(), forms.now() - random.nextInt(5_000_000));
+            }
+            default -> forms.loseAll();
+        }
+        return "change of the server to epoch " + epochs;
     }
 
     /** A new claim, one that was sent before, or one that was delayed while later ones were sent. */
@@ -121,7 +146,14 @@ final class StepHistory {
         Duration waited = Duration.of(random.nextInt(2_000_000), TimeUnit.MICROSECONDS.toChronoUnit());
         Duration lease = Duration.ofMillis(LEASES_MILLIS[random.nextInt(LEASES_MILLIS.length)]);
         boolean queue = random.nextInt(3) > 0;
-        Claim claim = new Claim("key", limit, ++sequences[member], held, wanted, unit, waited, lease, queue);
+        int kept = random.nextInt(6) == 0 ? random.nextInt(held + 1) : 0;
+        long epoch = Math.max(0, forms.epoch() - (random.nextInt(20) == 0 ? random.nextInt(3) : 0));
+        if (random.nextInt(3) == 0) {
+            epoch = 0;
+        }
+        boolean probe = random.nextInt(30) == 0;
+        Claim claim = new Claim(
+                "key", limit, ++sequences[member], held, wanted, unit, waited, lease, queue, kept, epoch, probe);
         return new Sent(StepForms.member(member), claim);
     }
 

@@ -8,13 +8,16 @@ import java.util.concurrent.CompletionException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** What the codes of the ensemble mean to a claim. */
+/**
+ * Translates failures of the ZooKeeper client into what they mean to a claim: a conflict, which is repeated; the end of the
+ * session; or a {@link PermitStoreException} for the core. Stateless.
+ */
 final class Faults {
 
     /** Another member was faster, or a node of the transaction is gone: read again. */
     private static final Set<Code> CONFLICTS = EnumSet.of(Code.BADVERSION, Code.NONODE, Code.NODEEXISTS, Code.NOTEMPTY);
 
-    /** Only people can mend these. */
+    /** Repeating a claim does not help against these: rights, or a server without the features that are needed. */
     private static final Set<Code> PERMANENT = EnumSet.of(
             Code.NOAUTH,
             Code.AUTHFAILED,
@@ -58,6 +61,7 @@ final class Faults {
                 cause);
     }
 
+    /** The chroot of the connect string is missing; only an operator may create it. */
     static PermitStoreException nowhere(String connectString, Throwable cause) {
         return PermitStoreException.permanent(
                 "The path at the end of the connect string '%s' does not exist in ZooKeeper; create it there, or give a "
@@ -66,6 +70,7 @@ final class Faults {
                 cause);
     }
 
+    /** The node of a key has other data than a document of this library. */
     static PermitStoreException foreign(String path, Throwable cause) {
         return PermitStoreException.permanent(
                 "Node '%s' holds something else than permits, which is left alone: %s"
@@ -73,6 +78,7 @@ final class Faults {
                 cause);
     }
 
+    /** The document is larger than what a server accepts; nothing was sent. */
     static PermitStoreException tooMany(String path, int bytes) {
         return PermitStoreException.permanent(
                 "Node '%s' would have %d bytes; that many members of one key do not fit".formatted(path, bytes), null);

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * The notification that the member which grants permits to another one writes into that member's node: format, minimum
- * reader, and what the member has now. A newer version may add fields. A new node is empty.
+ * reader, and what the member has now. A newer version may add fields. A new node is empty. Stateless.
  */
 final class GrantNote {
 

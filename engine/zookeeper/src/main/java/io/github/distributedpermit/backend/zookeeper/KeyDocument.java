@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 /**
  * The content of the node of a key: a line with the format, one for the key, and one for each member that holds or waits.
  * Versions and places in the queue count from the creation of the node. Fields that a newer version has added at the end of
- * a line are kept, and so are lines that begin with {@code +}.
+ * a line are kept, and so are lines that begin with {@code +}. Immutable.
  *
  * @param ticks the highest version given to a record
  * @param override the operator's limit, if set
@@ -77,7 +77,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         List<PermitRecord> records = new ArrayList<>(lines.length);
         Map<String, String> members = new HashMap<>();
         List<String> entries = new ArrayList<>();
-        for (int i = 2; i < lines.length - 1; i++) {
+        for (int i = 2; i < lines.length - 1; i++) { // behind the last line end there is an empty text
             if (!lines[i].isEmpty() && lines[i].charAt(0) == ENTRY) {
                 entries.add(lines[i]);
                 continue;

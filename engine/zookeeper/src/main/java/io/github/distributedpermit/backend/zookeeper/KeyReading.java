@@ -7,7 +7,11 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
-/** The three answers of which a snapshot consists, in the order they arrive. Confined to the thread of the handle. */
+/**
+ * Puts a snapshot together from the answers to three requests: sync, data, children. They are sent at once and arrive in this
+ * order, because a server answers the requests of a session in the order in which they were sent. The first one that fails
+ * fails the reading. Confined to the event thread of the handle.
+ */
 final class KeyReading {
 
     private final CompletableFuture<NodeSnapshot> result = new CompletableFuture<>();
@@ -22,6 +26,7 @@ final class KeyReading {
         return result;
     }
 
+    /** The server has all that the leader had committed when the sync arrived there, so that the next two are up to date. */
     void synced(int rc) {
         check(rc);
     }
@@ -52,6 +57,7 @@ final class KeyReading {
         }
     }
 
+    /** Whether a request was successful; if not, the reading fails. */
     private boolean check(int rc) {
         if (rc != 0) {
             result.completeExceptionally(KeeperException.create(Code.get(rc), path));

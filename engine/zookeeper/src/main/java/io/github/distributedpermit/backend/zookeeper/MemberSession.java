@@ -55,7 +55,9 @@ final class MemberSession implements ConnectionStateListener {
     /** The leader has confirmed the session, so that claims may be sent. */
     private boolean ready;
 
+    /** Ends with {@link #ready}; replaced when the session is given up. */
     private CompletableFuture<Link> whenReady = new CompletableFuture<>();
+    /** What the leader has answered in the present session. */
     private LeaderContact contacts;
     /** The length that the ensemble has granted, at most the one asked for. */
     private long granted;
@@ -120,6 +122,9 @@ final class MemberSession implements ConnectionStateListener {
                 return false;
             }
             if (!isLapsed()) {
+                // The core counts the length that was asked for from the reported time. If the ensemble grants less,
+                // the
+                // time is reported as that much earlier.
                 long now = ticker.getAsLong();
                 long alive = contacts.answered(sentAt, now) - (length - granted);
                 if (!ready || alive + length - aliveUntil > 0) {
@@ -138,6 +143,7 @@ final class MemberSession implements ConnectionStateListener {
         run(() -> giveUp(link.epoch()));
     }
 
+    /** Gives up a session that has lapsed or was replaced, and asks the leader for the next confirmation. */
     private void tick() {
         ZooKeeper current = connected();
         long lapsed;
@@ -158,6 +164,7 @@ final class MemberSession implements ConnectionStateListener {
         return ready && ticker.getAsLong() - aliveUntil >= -(length / BEATS);
     }
 
+    /** The handle of the client if it is connected. */
     private @Nullable ZooKeeper connected() {
         try {
             if (client.getZookeeperClient().isConnected()) {
@@ -170,6 +177,7 @@ final class MemberSession implements ConnectionStateListener {
         return null;
     }
 
+    /** Begins to use a new handle. A shorter session than the one asked for shortens all that the core relies on. */
     private synchronized Link adopt(ZooKeeper current) {
         if (handle != current) {
             handle = current;
@@ -187,6 +195,7 @@ final class MemberSession implements ConnectionStateListener {
         return new Link(current, epoch);
     }
 
+    /** A sync is answered by the leader; a read or a ping would be answered by a server that has lost its leader. */
     private void beat(Link link) {
         long sentAt = ticker.getAsLong();
         nodes.sync(link.zk()).whenComplete((done, failure) -> {
@@ -198,6 +207,7 @@ final class MemberSession implements ConnectionStateListener {
         });
     }
 
+    /** The leader has confirmed the session for the first time. */
     private void becomeReady(Link link) {
         CompletableFuture<Link> waiting;
         synchronized (this) {
@@ -211,6 +221,7 @@ final class MemberSession implements ConnectionStateListener {
         waiting.complete(link);
     }
 
+    /** Ends an epoch, unless it has ended. A session that was never ready has no permits, so that no loss is reported. */
     private void giveUp(long which) {
         synchronized (this) {
             if (which != epoch) {
@@ -232,6 +243,7 @@ final class MemberSession implements ConnectionStateListener {
         scheduler.execute(guarded(task));
     }
 
+    /** A periodic task that throws would be cancelled. */
     private static Runnable guarded(Runnable task) {
         return () -> {
             try {

@@ -10,7 +10,8 @@ import java.util.Optional;
 /**
  * The names of nodes. A key's node lies under the root; under it {@code m-<member>-<count>} for each time a member
  * joined the key, and {@code override-<random>} while the operator's limit is set, which keeps the key's node alive.
- * No name is ever used twice, so that the existence of one proves that nothing above it was deleted meanwhile.
+ * Beside the keys lies {@code +<member>} for each session, with the member's readable name as its data. No name of a key's
+ * tree is ever used twice, so that the existence of one proves that nothing above it was deleted meanwhile. Stateless.
  */
 final class Names {
 
@@ -29,6 +30,11 @@ final class Names {
         return MEMBER + member + "-" + Long.toHexString(count);
     }
 
+    /** Where the readable name of a member is. */
+    static String readableNamePath(String root, String member) {
+        return root + "/+" + member;
+    }
+
     static String newOverride() {
         return OVERRIDE + Long.toHexString(RANDOM.nextLong());
     }
@@ -43,6 +49,14 @@ final class Names {
             }
         }
         return newest;
+    }
+
+    /** All nodes of one member. */
+    static List<String> ofMember(List<String> children, String member) {
+        return children.stream()
+                .filter(c ->
+                        c.startsWith(MEMBER + member + "-") && c.lastIndexOf('-') == MEMBER.length() + member.length())
+                .toList();
     }
 
     static Optional<String> override(List<String> children) {

@@ -5,7 +5,7 @@ import java.util.Map;
 
 /**
  * The format of a document, and what a newer version of this library has put into it that this version does not know. It
- * is kept as it is when the document is written.
+ * is kept as it is when the document is written, so that instances of two versions can share a key. Immutable.
  *
  * @param format of the newest version that has written the document
  * @param minimumReader the lowest format that an instance has to know to use the document

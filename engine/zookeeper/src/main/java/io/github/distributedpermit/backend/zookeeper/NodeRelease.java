@@ -10,12 +10,17 @@ import java.util.concurrent.ConcurrentMap;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 
-/** Deletes the member's nodes of keys that it no longer uses, with one transaction if possible. Used once. */
+/**
+ * Deletes the member's nodes of keys that it no longer uses, with one transaction if possible. The layer sends no claim of these
+ * keys meanwhile. The node of a key is a container: the server deletes it some time after the last node under it.
+ * Used once; the answers arrive on the event thread of the client.
+ */
 final class NodeRelease {
 
     private final ConcurrentMap<String, OwnNode> ownNodes;
     private final Nodes nodes;
     private final ZooKeeper zk;
+    /** Keys of which nothing is left to delete. */
     private final Set<String> released = ConcurrentHashMap.newKeySet();
 
     NodeRelease(ConcurrentMap<String, OwnNode> ownNodes, Nodes nodes, ZooKeeper zk) {
@@ -30,7 +35,7 @@ final class NodeRelease {
         for (String key : keys) {
             OwnNode own = ownNodes.get(key);
             if (own != null && !own.orphaned().isEmpty()) {
-                continue;
+                continue; // a node of an earlier session has to be deleted first, see OrphanedNodes
             }
             String path = own == null ? null : own.leave();
             if (path == null) {
@@ -71,6 +76,7 @@ final class NodeRelease {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
+    /** The watch would stay on the server, and in the client, for a node that never comes back under this name. */
     private void deleted(String key, String path) {
         OwnNode own = ownNodes.get(key);
         if (own != null) {

@@ -62,6 +62,7 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
         return new KeyDocument(after.version() - base(), after.override(), records, document.newer());
     }
 
+    /** The number by which versions and positions are raised: it grows with each new node of the key. */
     private long base() {
         return born << VERSION_BITS;
     }
@@ -81,6 +82,7 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
                 r.expiry());
     }
 
+    /** The same with the node of a member that has joined. */
     NodeSnapshot with(String child) {
         if (children.contains(child)) {
             return this;

@@ -68,6 +68,7 @@ final class NodeTransaction {
         return operations;
     }
 
+    /** The notification of a member. The transaction fails if its node has vanished since: the member is no longer alive. */
     private Op note(@Nullable String node, Holding holding) {
         if (node == null) {
             throw new IllegalStateException("Served a member without a node");

@@ -67,6 +67,7 @@ final class Nodes {
                 Faults.isMissing(e) ? Faults.nowhere(client.getZookeeperClient().getCurrentConnectionString(), e) : e));
     }
 
+    /** The content of a node as the connected server has it, which may lag behind the leader. */
     CompletableFuture<byte[]> data(ZooKeeper zk, String path) {
         CompletableFuture<byte[]> result = new CompletableFuture<>();
         zk.getData(path, false, (rc, p, c, data, stat) -> settle(result, rc, path, data), null);
@@ -95,6 +96,7 @@ final class Nodes {
         return result;
     }
 
+    /** A transaction of deletions has no such node. */
     private static Stat last(List<OpResult> results) {
         return results.get(results.size() - 1) instanceof SetDataResult written ? written.getStat() : new Stat();
     }
@@ -111,16 +113,12 @@ final class Nodes {
         return result;
     }
 
+    /** Removes a watch, also if the server cannot be asked. */
     void unwatch(ZooKeeper zk, String path, Watcher watcher) {
         zk.removeWatches(path, watcher, WatcherType.Any, true, (rc, p, c) -> {}, null);
     }
 
-    CompletableFuture<Void> delete(ZooKeeper zk, String path) {
-        CompletableFuture<Void> result = new CompletableFuture<>();
-        zk.delete(path, -1, (rc, p, c) -> end(result, rc, path), null);
-        return result;
-    }
-
+    /** Deletes a node; ends also if there is none. */
     CompletableFuture<Void> deleteIfThere(ZooKeeper zk, String path) {
         CompletableFuture<Void> result = new CompletableFuture<>();
         zk.delete(path, -1, (rc, p, c) -> end(result, rc == Code.NONODE.intValue() ? 0 : rc, path), null);
@@ -133,6 +131,10 @@ final class Nodes {
     }
 
     Op create(String path, CreateMode mode) {
+        return create(path, new byte[0], mode);
+    }
+
+    Op create(String path, byte[] data, CreateMode mode) {
         try {
             Op made = client.transactionOp()
                     .create()
@@ -140,7 +142,7 @@ final class Nodes {
                     .forPath(path, new byte[0])
                     .get();
             CreateRequest request = (CreateRequest) made.toRequestRecord();
-            return Op.create(path, new byte[0], request.getAcl(), mode); // never compressed
+            return Op.create(path, data, request.getAcl(), mode); // never compressed
         } catch (Exception e) {
             throw new IllegalStateException("No access rights for new nodes", e);
         }
@@ -169,6 +171,7 @@ final class Nodes {
         return result;
     }
 
+    /** Ends a request without a result. */
     private static void end(CompletableFuture<Void> result, int rc, String path) {
         if (rc == 0) {
             result.complete(null);
@@ -177,6 +180,7 @@ final class Nodes {
         }
     }
 
+    /** Ends a request by its return code, as the client's own exception. */
     private static <T> void settle(CompletableFuture<T> result, int rc, String path, T value) {
         if (rc == 0) {
             result.complete(value);

@@ -26,6 +26,7 @@ final class OrphanedNodes {
     private final Set<String> paths = new LinkedHashSet<>();
     private final Nodes nodes;
     private final Watcher watcher;
+    /** The handle through which the nodes were created; its session is the one that may still keep them. */
     private @Nullable ZooKeeper handle;
 
     OrphanedNodes(Nodes nodes, Watcher watcher) {
@@ -53,7 +54,10 @@ final class OrphanedNodes {
         return paths.isEmpty();
     }
 
-    /** Those that can be deleted now, if the caller knows that no claim is on its way. */
+    /**
+     * Those that can be deleted now, if the caller knows that no claim is on its way. With another handle the session that
+     * had created them is over, and they have ended with it.
+     */
     synchronized List<String> of(ZooKeeper zk) {
         if (handle != zk) {
             paths.clear();

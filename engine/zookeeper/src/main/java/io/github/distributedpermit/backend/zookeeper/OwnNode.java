@@ -30,7 +30,9 @@ final class OwnNode implements Watcher {
     }
 
     private final Events events;
+    /** Of the node of the key, under which this one is. */
     private final String path;
+
     private final MemberContext member;
 
     /** The node, once its creation was confirmed. */
@@ -101,6 +103,7 @@ final class OwnNode implements Watcher {
         });
     }
 
+    /** The watch was not confirmed; it is set again with the next reading, or when the connection is back. */
     private synchronized void unwatched(String node) {
         watched = watched && !node.equals(tried);
     }
@@ -150,6 +153,7 @@ final class OwnNode implements Watcher {
         return all;
     }
 
+    /** The deletion has failed, so that the node is still in use. */
     synchronized void stay() {
         leaving = false;
     }
@@ -159,6 +163,7 @@ final class OwnNode implements Watcher {
         member.nodes().unwatch(zk, left, this);
     }
 
+    /** Called by the event thread of the client. The watch is persistent, so that it need not be set again. */
     @Override
     public void process(WatchedEvent event) {
         Link link = member.session().link();
@@ -173,6 +178,7 @@ final class OwnNode implements Watcher {
         }
     }
 
+    /** Whether an event concerns the node that the member uses; those of an orphaned node, or of one it deletes, do not count. */
     private synchronized boolean isOwn(String changed) {
         return name != null && !leaving && changed.equals(path(name));
     }
@@ -198,6 +204,7 @@ final class OwnNode implements Watcher {
         });
     }
 
+    /** The node is gone although the session lives, and the member has not deleted it. */
     private void deleted() {
         forget();
         events.evicted();

@@ -9,9 +9,11 @@ import io.github.distributedpermit.spi.snapshot.PlannedCommit;
 import io.github.distributedpermit.spi.snapshot.SnapshotStore;
 import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import io.github.distributedpermit.spi.snapshot.StoreSession;
+import io.github.distributedpermit.spi.step.PermitRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -42,11 +44,14 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     private static final long PATIENCE_SECONDS = 2;
     private static final long FAREWELL_MILLIS = 300;
 
+    /** By key as the user gave it; an entry stays until {@link #release}. */
     private final ConcurrentMap<String, OwnNode> ownNodes = new ConcurrentHashMap<>();
+
     private final ScheduledExecutorService scheduler;
     private final Nodes nodes;
     private final MemberSession session;
     private final MemberContext context;
+    private final ReadableNames names;
     private final Duration length;
     private volatile @Nullable StoreEvents events;
     private volatile boolean closed;
@@ -61,6 +66,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         this.scheduler = scheduler;
         this.nodes = new Nodes(client, settings.root());
         this.session = new MemberSession(client, nodes, length, this, scheduler, ticker);
+        this.names = new ReadableNames(nodes, member.id(), member.name());
         this.context = new MemberContext(member.id(), nodes, session, ticker, new AtomicLong());
     }
 
@@ -86,7 +92,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return nodes.read(link.zk(), nodes.path(key))
                 .thenApply(snapshot -> {
                     if (!session.confirmed(link, sentAt)) {
-                        throw sessionEnded();
+                        throw sessionEnded(); // the answer was overtaken by the loss of the session
                     }
                     own.adopt(snapshot.children());
                     own.watch(link.zk());
@@ -106,12 +112,45 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Faults.translate(key, e)));
     }
 
+    @Override
+    public CompletionStage<Map<String, String>> names(NodeSnapshot at, Set<String> members) {
+        Link link = session.link();
+        return link == null ? CompletableFuture.completedFuture(Map.of()) : names.of(link.zk(), members);
+    }
+
+    /** A record counts only while the member's node exists, so that the deletion of the node takes its permits. */
+    @Override
+    public CompletionStage<Integer> evict(String key, String process) {
+        return inspect(key).thenCompose(at -> {
+            Link link = session.link();
+            if (link == null) {
+                return CompletableFuture.failedFuture(sessionEnded());
+            }
+            int permits = at.members().containsKey(process)
+                    ? at.record(process).map(PermitRecord::permits).orElse(0)
+                    : 0;
+            if (permits == 0) {
+                return CompletableFuture.completedFuture(0);
+            }
+            List<CompletableFuture<Void>> deletions = Names.ofMember(at.children(), process).stream()
+                    .map(node -> nodes.deleteIfThere(link.zk(), nodes.path(key) + "/" + node))
+                    .toList();
+            return CompletableFuture.allOf(deletions.toArray(CompletableFuture<?>[]::new))
+                    .thenApply(done -> permits)
+                    .exceptionallyCompose(e -> CompletableFuture.failedFuture(failed(link, key, e)));
+        });
+    }
+
     /** Perhaps the key has no node, and one write will do. */
     @Override
     public NodeSnapshot assumedUnused(String key) {
         return NodeSnapshot.NOTHING;
     }
 
+    /**
+     * Where other members commit as well, a guess mostly conflicts. The member's own node is the guard of a guess: while it
+     * exists, the node of the key is the one that the guess rests on.
+     */
     @Override
     public boolean mayCommitUnread(PlannedCommit<NodeSnapshot> planned, boolean alone) {
         return alone && (!planned.before().exists() || own(planned.key()).name() != null);
@@ -123,6 +162,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return own(planned.key()).name() != null;
     }
 
+    /** Commits by the version of the document: any change of the key by another member makes the transaction fail. */
     @Override
     public CompletionStage<Commit<NodeSnapshot>> commit(PlannedCommit<NodeSnapshot> planned) {
         NodeSnapshot before = planned.before();
@@ -172,6 +212,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 .thenCompose(result -> result);
     }
 
+    /** The snapshot as the transaction has left it, which saves a reading before the next claim. */
     private static NodeSnapshot after(
             NodeSnapshot before, NodeTransaction transaction, OwnNode own, @Nullable String node, Stat stat) {
         NodeSnapshot after =
@@ -183,6 +224,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return after.with(node);
     }
 
+    /**
+     * What a failed transaction means. The node above all keys is created when it turns out to be missing; the layer then repeats
+     * the change. A broken connection leaves the outcome unknown.
+     */
     private CompletableFuture<Commit<NodeSnapshot>> failed(
             Link link, PlannedCommit<NodeSnapshot> planned, Throwable failure) {
         if (!planned.before().exists() && Faults.isMissing(failure)) {
@@ -198,6 +243,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 translated.isPermanent() ? new Commit.Denied<>(translated) : new Commit.OutcomeUnknown<>(translated));
     }
 
+    /** The exception for the core. If the server says that the session is over, it is given up. */
     private PermitStoreException failed(Link link, String key, Throwable failure) {
         if (Faults.isSessionLoss(failure)) {
             session.expired(link);
@@ -234,6 +280,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         }
     }
 
+    /** Whether no record of the member counts any more, so that its last node can be deleted. */
     private boolean isFree(@Nullable NodeSnapshot last) {
         return last != null && last.record(context.member()).isEmpty();
     }
@@ -251,6 +298,9 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     @Override
     public void ready(Link link) {
         events().ready(new StoreSession(context.member(), link.epoch()));
+        if (!closed) {
+            names.announce(link.zk());
+        }
     }
 
     @Override
@@ -280,9 +330,12 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         }
         closed = true;
         Link link = session.link();
-        List<CompletableFuture<Void>> deletions = ownNodes.values().stream()
+        List<CompletableFuture<Void>> deletions = new ArrayList<>(ownNodes.values().stream()
                 .flatMap(own -> leave(own, link).stream())
-                .toList();
+                .toList());
+        if (link != null) {
+            deletions.add(nodes.deleteIfThere(link.zk(), names.ownPath()));
+        }
         await(CompletableFuture.allOf(deletions.toArray(CompletableFuture<?>[]::new)));
         session.end();
         scheduler.shutdownNow();

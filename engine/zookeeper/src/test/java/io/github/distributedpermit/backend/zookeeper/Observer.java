@@ -86,11 +86,13 @@ final class Observer implements AutoCloseable {
         return look(key).rows().stream().filter(Row::inLine).count();
     }
 
-    /** All nodes from the root of the keys downwards. */
+    /** All nodes from the root of the keys downwards, without the readable names of members that are alive. */
     List<String> tree() {
         try {
             catchUp();
-            return new ArrayList<>(ZKUtil.listSubTreeBFS(zk, root));
+            List<String> all = new ArrayList<>(ZKUtil.listSubTreeBFS(zk, root));
+            boolean named = all.removeIf(path -> path.startsWith(root + "/+"));
+            return named && all.equals(List.of(root)) ? List.of() : all;
         } catch (KeeperException.NoNodeException e) {
             return List.of();
         } catch (KeeperException | InterruptedException e) {
@@ -124,11 +126,18 @@ final class Observer implements AutoCloseable {
         }
     }
 
+    /** A member that has just joined may create it at the same time, for its readable name. */
+    private void createRoot() throws KeeperException, InterruptedException {
+        try {
+            zk.create(root, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+        } catch (KeeperException.NodeExistsException e) {
+            // created by the member, or by an earlier test
+        }
+    }
+
     void write(String path, byte[] data) {
         try {
-            if (zk.exists(root, false) == null) {
-                zk.create(root, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
-            }
+            createRoot();
             zk.create(path, data, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         } catch (KeeperException | InterruptedException e) {
             throw new IllegalStateException("Can't write " + path, e);

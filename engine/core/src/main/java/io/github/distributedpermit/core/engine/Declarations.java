@@ -1,0 +1,107 @@
+package io.github.distributedpermit.core.engine;
+
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.spi.PermitProperty;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What annotations and code have declared, as far as it matters when settings change: for each name, one declaration for
+ * each pair of limit and number of permits, and for each literal key one for each name. Not thread-safe.
+ */
+final class Declarations {
+
+    private final Map<String, Map<Numbers, PermitDefinition>> byName = new HashMap<>();
+    private final Map<String, Map<String, PermitDefinition>> byKey = new HashMap<>();
+
+    void add(PermitDefinition declared) {
+        byName.computeIfAbsent(declared.name(), name -> new LinkedHashMap<>())
+                .putIfAbsent(new Numbers(declared.limit(), declared.permits()), declared);
+        if (declared.key() != null) {
+            byKey.computeIfAbsent(declared.key(), key -> new LinkedHashMap<>()).putIfAbsent(declared.name(), declared);
+        }
+    }
+
+    /** The declaration that represents the name: the first one, with a limit if any of them has one. */
+    PermitDefinition of(String name) {
+        Collection<PermitDefinition> all =
+                Objects.requireNonNull(byName.get(name)).values();
+        PermitDefinition first = all.iterator().next();
+        if (first.limit() != null) {
+            return first;
+        }
+        return all.stream()
+                .map(PermitDefinition::limit)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .map(limit -> first.toBuilder().limit(limit).build())
+                .orElse(first);
+    }
+
+    /**
+     * Refuses a declaration that contradicts the earlier ones under these rules.
+     *
+     * @throws IllegalArgumentException if it does
+     */
+    void check(PermitDefinition declared, Rules rules) {
+        PermitDefinition effective = rules.effective(declared);
+        Map<Numbers, PermitDefinition> sameName = byName.getOrDefault(declared.name(), Map.of());
+        for (PermitDefinition other : sameName.values()) {
+            checkSameLimit(withLimit(other, rules, effective), effective, "name '" + declared.name() + "'");
+        }
+        if (declared.key() != null) {
+            for (PermitDefinition other :
+                    byKey.getOrDefault(declared.key(), Map.of()).values()) {
+                checkSameLimit(
+                        withLimit(other, rules, effective), effective, "key '" + LogSafe.escape(declared.key()) + "'");
+            }
+        }
+    }
+
+    /** Checks all declarations under other rules. */
+    void checkAll(Rules rules) {
+        byName.keySet().forEach(name -> rules.effective(of(name)));
+        byName.values().forEach(all -> all.values().forEach(each -> checkAgain(each, rules)));
+    }
+
+    private void checkAgain(PermitDefinition declared, Rules rules) {
+        PermitDefinition complete = declared.limit() != null ? declared : withLimitOf(declared);
+        check(complete, rules);
+    }
+
+    /** A declaration without a limit has that of its name. */
+    private PermitDefinition withLimitOf(PermitDefinition declared) {
+        return declared.toBuilder().limit(of(declared.name()).limit()).build();
+    }
+
+    private PermitDefinition withLimit(PermitDefinition other, Rules rules, PermitDefinition effective) {
+        PermitDefinition complete = other.limit() == null ? withLimitOf(other) : other;
+        boolean open = complete.limit() == null && rules.of(other.name()).limit() == null;
+        return rules.effective(
+                open ? complete.toBuilder().limit(effective.limit()).build() : complete);
+    }
+
+    private static void checkSameLimit(PermitDefinition one, PermitDefinition other, String what) {
+        if (!Objects.equals(one.limit(), other.limit())) {
+            throw new IllegalArgumentException("%s gives %s a limit of %s, but %s gives it %s; use one limit, or set %s"
+                    .formatted(
+                            other.origin(),
+                            what,
+                            shown(other.limit()),
+                            one.origin(),
+                            shown(one.limit()),
+                            PermitProperty.of(other.name(), "limit")));
+        }
+    }
+
+    private static String shown(@Nullable Integer limit) {
+        return limit != null && limit == PermitDefinition.UNLIMITED ? "'unlimited'" : String.valueOf(limit);
+    }
+
+    private record Numbers(@Nullable Integer limit, int permits) {}
+}

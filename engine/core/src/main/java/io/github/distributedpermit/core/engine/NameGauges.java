@@ -1,0 +1,48 @@
+package io.github.distributedpermit.core.engine;
+
+import io.github.distributedpermit.core.key.NameCounts;
+import io.github.distributedpermit.core.member.KeySurvey;
+import io.github.distributedpermit.spi.PermitGauges;
+import java.util.Optional;
+
+/** The gauges of one name: its counts, and what a survey of all keys finds. Thread-safe. */
+final class NameGauges implements PermitGauges {
+
+    private final NameCounts counts;
+    private final KeySurvey survey;
+
+    NameGauges(NameCounts counts, KeySurvey survey) {
+        this.counts = counts;
+        this.survey = survey;
+    }
+
+    @Override
+    public String name() {
+        return counts.name();
+    }
+
+    @Override
+    public int holders() {
+        return counts.holders();
+    }
+
+    @Override
+    public int waiters() {
+        return counts.waiters();
+    }
+
+    @Override
+    public int limit() {
+        return counts.limit();
+    }
+
+    @Override
+    public Optional<LongestCall> longestWait() {
+        return survey.longestWait(counts);
+    }
+
+    @Override
+    public Optional<LongestCall> longestHold() {
+        return survey.longestHold(counts);
+    }
+}

@@ -1,0 +1,58 @@
+package io.github.distributedpermit.core.key;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What the observer reads of a permit: the numbers of one name, or of all names that one pattern of the settings gives a
+ * limit, so that the number of meters does not grow with names made at run time. Thread-safe.
+ */
+public final class NameCounts {
+
+    private final String name;
+    final AtomicInteger holders = new AtomicInteger();
+    private final AtomicInteger waiters = new AtomicInteger();
+    private volatile int limit;
+
+    /** The counts of a name or a pattern, with its configured limit. */
+    public NameCounts(String name, int limit) {
+        this.name = name;
+        this.limit = limit;
+    }
+
+    /** The limit of a key that is in effect. Written only if it changes, because it is read by other threads. */
+    void limitIs(int value) {
+        if (limit != value) {
+            limit = value;
+        }
+    }
+
+    /** A call waits. */
+    public void arrived() {
+        waiters.incrementAndGet();
+    }
+
+    /** A call no longer waits. */
+    public void left() {
+        waiters.decrementAndGet();
+    }
+
+    /** The name or the pattern. */
+    public String name() {
+        return name;
+    }
+
+    /** Permits that calls of this process hold. */
+    public int holders() {
+        return holders.get();
+    }
+
+    /** Calls of this process that wait. */
+    public int waiters() {
+        return waiters.get();
+    }
+
+    /** The limit of a key that is in effect. */
+    public int limit() {
+        return limit;
+    }
+}

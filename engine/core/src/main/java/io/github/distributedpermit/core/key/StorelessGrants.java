@@ -1,0 +1,93 @@
+package io.github.distributedpermit.core.key;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Grants permits that no store has recorded, such as those of a name without a limit, and counts those in use, so that a
+ * shutdown waits for them as for others. They are never lost, and their tokens have the version 0. Thread-safe.
+ */
+public final class StorelessGrants {
+
+    private final KeyQueueHost host;
+    private final AtomicInteger inUse = new AtomicInteger();
+    private final AtomicLong count = new AtomicLong();
+    private volatile boolean closed;
+
+    public StorelessGrants(KeyQueueHost host) {
+        this.host = host;
+    }
+
+    /** A permit of this key; {@code null} if the application is shutting down. */
+    @Nullable
+    public Grant grant(PermitStats stats, String key, int weight, long now) {
+        Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, count.incrementAndGet(), now);
+        inUse.incrementAndGet(); // before the look at the flag: a shutdown sees one of the two
+        if (closed) {
+            ended();
+            return null;
+        }
+        grant.counted = true;
+        grant.gauge();
+        return grant;
+    }
+
+    /** No more permits are granted. */
+    public void close() {
+        closed = true;
+    }
+
+    /** Whether calls hold such permits. */
+    public boolean isInUse() {
+        return inUse.get() > 0;
+    }
+
+    private void ended() {
+        if (inUse.decrementAndGet() == 0 && closed) {
+            host.progress();
+        }
+    }
+
+    private final class Owner implements Grant.Owner {
+
+        private final String key;
+
+        Owner(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String key() {
+            return key;
+        }
+
+        @Override
+        public boolean isValid(Grant grant) {
+            return true;
+        }
+
+        @Override
+        public boolean release(Grant grant) {
+            synchronized (this) {
+                if (grant.ended) {
+                    return false;
+                }
+                grant.ended = true;
+                grant.showEnd();
+                grant.ungauge();
+            }
+            try {
+                host.released(grant);
+            } finally {
+                ended();
+            }
+            return true;
+        }
+
+        @Override
+        public void notice(Runnable task) {
+            host.notice(task);
+        }
+    }
+}

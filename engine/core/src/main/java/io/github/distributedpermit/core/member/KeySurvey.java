@@ -1,0 +1,93 @@
+package io.github.distributedpermit.core.member;
+
+import io.github.distributedpermit.core.key.KeyQueueVisitor;
+import io.github.distributedpermit.core.key.NameCounts;
+import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.spi.PermitGauges.LongestCall;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at all queues of this process for gauges. One look serves all gauges for a second, so that reading them costs little
+ * with many names and many keys. Thread-safe.
+ */
+public final class KeySurvey {
+
+    private static final long VALID = TimeUnit.SECONDS.toNanos(1);
+
+    private final KeyRegistry registry;
+    private Result last = new Result();
+    private long lastAt;
+    private boolean valid;
+
+    /** Nothing is looked at before a gauge is read. */
+    KeySurvey(KeyRegistry registry) {
+        this.registry = registry;
+    }
+
+    /** The call of this name that has been waiting for the longest. */
+    public Optional<LongestCall> longestWait(NameCounts counts) {
+        return call(current().waits.get(counts));
+    }
+
+    /** The call of this name that has held its permits for the longest. */
+    public Optional<LongestCall> longestHold(NameCounts counts) {
+        return call(current().holds.get(counts));
+    }
+
+    /** How many claims have no answer yet. */
+    int unanswered() {
+        return current().unanswered;
+    }
+
+    private Optional<LongestCall> call(@Nullable Oldest oldest) {
+        return oldest == null
+                ? Optional.empty()
+                : Optional.of(
+                        new LongestCall(oldest.key, Duration.ofNanos(Math.max(0, registry.now() - oldest.since))));
+    }
+
+    private synchronized Result current() {
+        long now = registry.now();
+        if (!valid || now - lastAt >= VALID) {
+            Result next = new Result();
+            registry.each(queue -> queue.survey(next));
+            last = next;
+            lastAt = now;
+            valid = true;
+        }
+        return last;
+    }
+
+    private record Oldest(String key, long since) {}
+
+    private static final class Result implements KeyQueueVisitor {
+
+        final Map<NameCounts, Oldest> waits = new HashMap<>();
+        final Map<NameCounts, Oldest> holds = new HashMap<>();
+        int unanswered;
+
+        @Override
+        public void waits(PermitStats stats, String key, long since) {
+            waits.merge(stats.counts, new Oldest(key, since), Result::older);
+        }
+
+        @Override
+        public void holds(PermitStats stats, String key, long since) {
+            holds.merge(stats.counts, new Oldest(key, since), Result::older);
+        }
+
+        @Override
+        public void unanswered(int claims) {
+            unanswered += claims;
+        }
+
+        private static Oldest older(Oldest one, Oldest other) {
+            return one.since <= other.since ? one : other;
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.github.distributedpermit.spi;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** How this instance gets along with its store, from what claims have shown. Cheap to read from any thread; asks nothing. */
+public interface StoreGauges {
+
+    /** The name of the backend. */
+    String backend();
+
+    /** Host and port of the servers, without secrets; empty if there are none. */
+    String address();
+
+    /**
+     * Whether the store answers: false from about a second after the first claim that failed, until one is answered. An
+     * instance that sends no claims does not notice an outage.
+     */
+    boolean isAnswering();
+
+    /** How long ago the store last answered a claim; empty if it never has. */
+    Optional<Duration> sinceAnswer();
+
+    /** How many claims have no answer yet, over all keys. */
+    int unanswered();
+
+    /** How many keys this instance uses. */
+    int keys();
+
+    /** How many permits calls of this instance have lost since the start. */
+    long lost();
+}

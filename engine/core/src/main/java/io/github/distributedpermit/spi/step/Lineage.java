@@ -1,0 +1,113 @@
+package io.github.distributedpermit.spi.step;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Which server has written the data of a store last, and since when. It is stored beside the keys, so that a server finds here
+ * whether it has continued the data of another one, which may have had more. The Java form of what lineage.lua does; only
+ * tests use it (docs/decisions/0013-three-forms-of-the-step.md). Not thread-safe.
+ */
+public final class Lineage {
+
+    private static final int MOST_ADOPTED = 16;
+
+    private final long newServerGrace;
+    private final Deque<Long> adopted = new ArrayDeque<>();
+    private long epoch;
+    private String run = "";
+    private String node = "";
+    private long since;
+    private boolean virgin;
+    private long closed;
+
+    /**
+     * A lineage that is not stored yet.
+     *
+     * @param newServerGrace how long a server without data that no member remembers waits for its members after its start,
+     *     microseconds
+     */
+    public Lineage(long newServerGrace) {
+        this.newServerGrace = newServerGrace;
+    }
+
+    /** The epoch that has written last; 0 if nothing is stored. */
+    long epoch() {
+        return epoch;
+    }
+
+    /** When the present epoch was first seen, or the start of the server if no data can have been lost. */
+    long since() {
+        return since;
+    }
+
+    /** Whether no member has shown yet that it remembers data that is not here. */
+    boolean isVirgin() {
+        return virgin;
+    }
+
+    /** The epoch that may not grant any more; 0 if none. */
+    long closed() {
+        return closed;
+    }
+
+    /** Lets the server of this epoch grant and renew no more. */
+    void close(long which) {
+        closed = which;
+    }
+
+    /**
+     * Compares the data with the server that continues it.
+     *
+     * @param remembered the epoch of the claim; 0 if the member remembers none
+     * @return whether a member has shown that data of this epoch was lost which the server took for new
+     */
+    boolean check(ServerIdentity server, long remembered, long now) {
+        if (epoch == 0) {
+            virgin = remembered == 0 && !server.promoted();
+            enter(server, virgin ? server.startedAt() : now);
+        } else if (epoch != server.epoch()) {
+            if (isContinuedBy(server)) {
+                adopted.addFirst(epoch);
+                if (adopted.size() > MOST_ADOPTED) {
+                    adopted.removeLast();
+                }
+                enter(server, since);
+            } else {
+                virgin = false;
+                adopted.clear();
+                enter(server, now);
+            }
+        }
+        if (virgin && remembered != 0 && !covers(remembered)) {
+            virgin = false;
+            since = now;
+            return true;
+        }
+        return false;
+    }
+
+    private void enter(ServerIdentity server, long from) {
+        epoch = server.epoch();
+        run = server.run();
+        node = server.node();
+        since = from;
+    }
+
+    /** Whether the server has all data of the one that has written last: it is the same one, or got them by migration. */
+    private boolean isContinuedBy(ServerIdentity server) {
+        boolean same = run.equals(server.run()) && !server.promoted();
+        boolean migrated = !node.equals(server.node()) && server.serving().contains(node);
+        return same || migrated;
+    }
+
+    /** Whether data of that epoch is complete here. */
+    boolean covers(long written) {
+        return written == epoch || adopted.contains(written);
+    }
+
+    /** Until when a key without data is in grace. */
+    long graceEnd(long lease) {
+        return virgin ? since + newServerGrace : since + lease;
+    }
+}

@@ -1,0 +1,171 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** One member's connection to the server that it takes for the master. */
+final class GraceLink implements PermitStore {
+
+    final String member;
+    private final GraceSimulation world;
+    private final SimProcess process;
+    private final HoldingListener listener;
+    private final List<Sent> inFlight = new ArrayList<>();
+    GraceNode node;
+    private int connection;
+    private boolean closed;
+    /** The epoch of the last answer of any key. */
+    private long epoch;
+
+    GraceLink(GraceSimulation world, String member, SimProcess process, HoldingListener listener, GraceNode node) {
+        this.world = world;
+        this.member = member;
+        this.process = process;
+        this.listener = listener;
+        this.node = node;
+    }
+
+    private record Sent(Claim claim, CompletableFuture<Holding> answer, int connection) {}
+
+    @Override
+    public CompletionStage<Holding> claim(Claim claim) {
+        CompletableFuture<Holding> answer = new CompletableFuture<>();
+        if (closed) {
+            answer.completeExceptionally(PermitStoreException.permanent("closed", null));
+            return answer;
+        }
+        Claim sent = claim.epoch() == 0 ? withEpoch(claim) : claim;
+        Sent entry = new Sent(sent, answer, connection);
+        inFlight.add(entry);
+        inFlight.removeIf(s -> s.answer.isDone());
+        travel(entry, node);
+        if (world.chance(world.doubled)) {
+            travel(entry, node);
+        }
+        return answer;
+    }
+
+    /** A key that is new to the member says which epoch the member remembers of other keys. */
+    private Claim withEpoch(Claim c) {
+        return new Claim(
+                c.key(),
+                c.limit(),
+                c.sequence(),
+                c.held(),
+                c.wanted(),
+                c.unit(),
+                c.waited(),
+                c.lease(),
+                c.queue(),
+                c.kept(),
+                epoch,
+                c.probe());
+    }
+
+    private void travel(Sent sent, GraceNode to) {
+        long there = world.delay();
+        if (there < 0) {
+            return;
+        }
+        world.time.after(there, null, () -> {
+            if (to.silent) {
+                world.atThaw(to, () -> arrive(sent, to));
+            } else {
+                arrive(sent, to);
+            }
+        });
+    }
+
+    private void arrive(Sent sent, GraceNode at) {
+        @Nullable Holding holding = world.claim(at, member, sent.claim);
+        long back = world.delay();
+        if (back < 0) {
+            return;
+        }
+        world.time.after(back, process, () -> {
+            boolean retired = sent.connection != connection;
+            if (sent.answer.isDone() || at.silent || retired) {
+                return;
+            }
+            if (holding == null) {
+                sent.answer.completeExceptionally(PermitStoreException.passing("moved", null));
+                return;
+            }
+            if (holding.epoch() != 0) {
+                epoch = holding.epoch();
+            }
+            sent.answer.complete(holding);
+        });
+    }
+
+    void push(GraceNode from, String key, Holding holding) {
+        long delay = world.delay();
+        if (delay >= 0 && from == node) {
+            world.time.after(delay, process, () -> {
+                if (!closed && from == node && !from.silent) {
+                    listener.granted(key, holding);
+                }
+            });
+        }
+    }
+
+    /** The connection is lost, and another one made, perhaps to another server, to which the client may repeat claims. */
+    void reconnect(GraceNode next, boolean repeats) {
+        if (process.isDead()) {
+            return;
+        }
+        List<Sent> lost = List.copyOf(inFlight);
+        inFlight.clear();
+        connection++;
+        node = next;
+        for (Sent sent : lost) {
+            if (sent.answer.isDone()) {
+                continue;
+            }
+            if (repeats) {
+                Sent again = new Sent(sent.claim, sent.answer, connection);
+                inFlight.add(again);
+                travel(again, next);
+            } else {
+                sent.answer.completeExceptionally(PermitStoreException.passing("connection lost", null));
+            }
+        }
+        listener.reachable();
+    }
+
+    /** The connection is lost, and no other can be made yet. */
+    void disconnect() {
+        List<Sent> lost = List.copyOf(inFlight);
+        inFlight.clear();
+        connection++;
+        for (Sent sent : lost) {
+            sent.answer.completeExceptionally(PermitStoreException.passing("connection lost", null));
+        }
+    }
+
+    @Override
+    public CompletionStage<KeyState> inspect(String key) {
+        return CompletableFuture.completedFuture(new KeyState(key, node.used(key), OptionalInt.empty(), List.of()));
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // a Void is null
+    public CompletionStage<Void> override(String key, OptionalInt limit) {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

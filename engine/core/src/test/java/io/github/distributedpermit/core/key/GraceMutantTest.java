@@ -1,0 +1,52 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.core.key.GraceSimulation.Fault;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The simulation of servers that lose state finds mutants of each rule. */
+class GraceMutantTest {
+
+    private static final long SEEDS = Long.getLong("permit.simulation.mutant-seeds", 150);
+
+    @ParameterizedTest
+    @CsvSource({
+        "KEPT_IS_HELD, FAIL_OVER",
+        "OLD_RECORDS_KEPT, FAIL_OVER",
+        "GRANTED_BEYOND_THE_POOL, FAIL_OVER",
+        "EPOCH_UNCHECKED, FAIL_OVER",
+        "HALF_A_LEASE_OF_GRACE, FAIL_OVER",
+        "EVERY_CLAIM_COUNTS_AS_RECLAIMED, FAIL_OVER",
+        "NO_SECOND_GRACE, TWO_FAIL_OVERS",
+        "SAME_RUN_IS_ENOUGH, AND_BACK",
+        "MEMORY_OF_MEMBERS_IGNORED, FLUSHED",
+    })
+    void mutantIsFound(Mutant mutant, Fault fault) {
+        Mutant.World world = mutant.world();
+        Object finding = null;
+        long seed = 0;
+        while (finding == null && seed < SEEDS) {
+            finding = world.run(GraceSimulation.class, "findingOf", seed++, fault.name());
+        }
+        System.out.println("GraceMutant: " + mutant + " after " + seed + " seeds: " + finding);
+        assertThat(finding).as("what %d seeds find of %s", SEEDS, mutant).isNotNull();
+    }
+
+    /** It breaks no invariant: members lose permits that they could have reclaimed. */
+    @Test
+    void answersOfAnotherEpochWouldEndPermits() {
+        long right = 0;
+        long wrong = 0;
+        Mutant.World world = Mutant.FOREIGN_ANSWERS_APPLIED.world();
+        for (long seed = 0; seed < 20; seed++) {
+            right += GraceSimulation.lossesOf(seed, Fault.FAIL_OVER.name());
+            Object losses = world.run(GraceSimulation.class, "lossesOf", seed, Fault.FAIL_OVER.name());
+            wrong += losses instanceof Long number ? number : 0;
+        }
+        System.out.println("GraceMutant: FOREIGN_ANSWERS_APPLIED " + right + " " + wrong);
+        assertThat(wrong).isGreaterThan(2 * right + 5);
+    }
+}

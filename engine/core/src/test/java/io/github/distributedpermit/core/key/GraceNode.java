@@ -1,0 +1,135 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Lineage;
+import io.github.distributedpermit.spi.step.ServerIdentity;
+import io.github.distributedpermit.spi.step.Step;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * A server that may lose state: its tables, its clock, and a log of what was done to them. A replica is the beginning of that
+ * log, applied again. Confined to one thread.
+ */
+final class GraceNode {
+
+    static final Duration TOMBSTONE = Duration.ofSeconds(30);
+    private static final long EPOCH_MICROS = 1_000_000_000_000L;
+
+    private final Timeline time;
+    private final long newServerGrace;
+    private final String name;
+    private final long clockOffset;
+    private final List<Op> log = new ArrayList<>();
+    private Map<String, KeyTable> tables = new HashMap<>();
+    private Lineage lineage;
+    ServerIdentity identity;
+    /** Nothing that is sent to it or by it arrives. */
+    boolean silent;
+
+    GraceNode(Timeline time, String name, ServerIdentity identity, long clockOffset, long newServerGrace) {
+        this.time = time;
+        this.name = name;
+        this.identity = identity;
+        this.clockOffset = clockOffset;
+        this.newServerGrace = newServerGrace;
+        this.lineage = new Lineage(newServerGrace);
+    }
+
+    private record Op(long at, Change change) {}
+
+    /** One operation, with all that it depends on. */
+    private interface Change {
+        void applyTo(GraceNode node);
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Microseconds. */
+    long clockOffset() {
+        return clockOffset;
+    }
+
+    long clock() {
+        return EPOCH_MICROS + clockOffset + time.now() / 1_000;
+    }
+
+    /** Continues with the data that another server had some time ago. */
+    void copy(GraceNode master, long until) {
+        tables = new HashMap<>();
+        lineage = new Lineage(newServerGrace);
+        log.clear();
+        for (Op op : List.copyOf(master.log)) {
+            if (op.at <= until) {
+                op.change.applyTo(this);
+                log.add(op);
+            }
+        }
+    }
+
+    void flush() {
+        run(node -> {
+            node.tables = new HashMap<>();
+            node.lineage = new Lineage(node.newServerGrace);
+        });
+    }
+
+    private void run(Change change) {
+        log.add(new Op(time.now(), change));
+        change.applyTo(this);
+    }
+
+    /** The step; empty if the server has been closed. */
+    Optional<Step> claim(String member, Claim claim) {
+        long now = clock();
+        ServerIdentity self = identity;
+        List<Optional<Step>> result = new ArrayList<>();
+        run(node -> {
+            long since = now - claim.waited().toNanos() / 1_000;
+            Optional<Step> step = node.table(claim.key()).claim(member, claim, now, since, node.lineage, self);
+            node.tidy(claim.key(), now);
+            result.add(step);
+        });
+        return result.get(0);
+    }
+
+    Step override(String key, OptionalInt limit) {
+        long now = clock();
+        ServerIdentity self = identity;
+        List<Step> result = new ArrayList<>();
+        run(node -> {
+            result.add(node.table(key).override(limit, now, self));
+            node.tidy(key, now);
+        });
+        return result.get(0);
+    }
+
+    private KeyTable table(String key) {
+        return tables.computeIfAbsent(key, absent -> KeyTable.graced(TOMBSTONE));
+    }
+
+    /** A key stays until the clock has passed its version. */
+    private void tidy(String key, long now) {
+        if (table(key).isEmpty() && table(key).version() <= now) {
+            tables.remove(key);
+        }
+    }
+
+    int used(String key) {
+        KeyTable table = tables.get(key);
+        return table == null ? 0 : table.used();
+    }
+
+    static ServerIdentity identity(long epoch, String run, String node, boolean promoted, long started) {
+        return new ServerIdentity(epoch, run, node, promoted, started, Set.of());
+    }
+}

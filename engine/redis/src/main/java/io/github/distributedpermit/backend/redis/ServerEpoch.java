@@ -1,0 +1,39 @@
+package io.github.distributedpermit.backend.redis;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Examines whether a server shows its replication id, by which a loss of state is noticed. Some managed services do not, or the
+ * user of the connection may not ask. Then permits work without a grace. Stateless.
+ */
+final class ServerEpoch {
+
+    private static final System.Logger LOG = System.getLogger(ServerEpoch.class.getName());
+
+    private ServerEpoch() {}
+
+    static void check(SharedConnection to) throws InterruptedException {
+        String reason;
+        try {
+            String replication = to.commands().info("replication").get(1, TimeUnit.SECONDS);
+            if (replication.contains("master_replid:")) {
+                return;
+            }
+            reason = "INFO replication shows no master_replid";
+        } catch (ExecutionException e) {
+            reason = "INFO is refused; the right +info is missing, or the service does not offer it";
+        } catch (TimeoutException | RuntimeException e) {
+            return; // the scripts find out by themselves
+        }
+        to.markWithoutEpochs();
+        LOG.log(
+                WARNING,
+                "Redis does not show when it loses state ({0}), so permits work without distributed-permit.redis.grace: after a "
+                        + "fail-over or a restart without data, more calls than the limit may run for up to one lease",
+                reason);
+    }
+}

@@ -1,0 +1,142 @@
+-- Which server has written the data last, and since when: a server that continues the data of another one may lack some of it.
+-- Follows serve.lua; claim.lua calls it. The same in Java is spi.step.Lineage and spi.step.Grace.
+--
+-- The lineage is a string, one for each prefix, in a cluster one for each slot: the epoch of the writer, the epoch that is closed,
+-- since when (the start of the server while the lineage is virgin), whether it is virgin (no member has shown that it remembers
+-- data that is not here), the first 16 characters of run id and node id, and the epochs whose data was taken over whole.
+
+local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4dBc16c16', 49, 16
+local NO_NAME = string.rep('-', 16)
+local CHECK_LASTS = 100000
+local VERSION_JUMP, VERSION_SPREAD = 64000000, 16777216
+
+local function read_lineage()
+  local packed = call('GET', KEYS[6])
+  if not packed or #packed < LINEAGE_LENGTH then
+    return { epoch = 0, closed = 0, since = 0, virgin = false, run = NO_NAME, node = NO_NAME, adopted = '' }
+  end
+  local epoch, closed, since, virgin, run, node = struct.unpack(LINEAGE_PACKING, packed)
+  return { epoch = epoch, closed = closed, since = since, virgin = virgin == 1, run = run, node = node,
+    adopted = string.sub(packed, LINEAGE_LENGTH + 1) }
+end
+
+local function write_lineage(l)
+  write('SET', KEYS[6], struct.pack(LINEAGE_PACKING, l.epoch, l.closed, l.since, l.virgin and 1 or 0, l.run, l.node)
+    .. l.adopted)
+end
+
+-- Whether data of that epoch is complete here.
+local function covers(l, epoch)
+  if epoch == l.epoch then
+    return true
+  end
+  for i = 1, #l.adopted, 4 do
+    if struct.unpack('<I4', string.sub(l.adopted, i, i + 3)) == epoch then
+      return true
+    end
+  end
+  return false
+end
+
+-- What the server says about itself: run id, node id, whether it was a replica before, when it started, and the nodes of its
+-- cluster that serve slots.
+local function identify()
+  local server, replication = info('server'), info('replication')
+  local run = string.match(server, 'run_id:(%w+)') or NO_NAME
+  local uptime = tonumber(string.match(server, 'uptime_in_seconds:(%d+)') or 0)
+  local second = string.match(replication, 'master_replid2:(%x+)') or '0'
+  local node, serving = NO_NAME, {}
+  if op.clustered then
+    local nodes = redis.pcall('CLUSTER', 'NODES')
+    for id, flags, rest in string.gmatch(type(nodes) == 'string' and nodes or '', '(%x+) %S+ (%S+)([^\n]*)') do
+      local known = string.sub(id .. NO_NAME, 1, 16)
+      if string.find(flags, 'myself', 1, true) then
+        node = known
+      end
+      local master = string.find(flags, 'master', 1, true) and not string.find(flags, 'fail', 1, true)
+      serving[known] = master and string.find(rest, 'connected %d') ~= nil
+    end
+  end
+  return { run = string.sub(run .. NO_NAME, 1, 16), node = node, promoted = string.find(second, '[^0]') ~= nil,
+    started = op.now - uptime * 1000000, serving = serving }
+end
+
+-- Compares the data with the server that continues it. Returns whether a member has shown that data of this epoch was lost
+-- which the server took for new.
+local function follow(l, epoch, remembered)
+  local missed, changed = false, l.epoch ~= epoch
+  if changed then
+    local own = identify()
+    local since = op.now
+    if l.epoch == 0 then
+      l.virgin = remembered == 0 and not own.promoted
+      since = l.virgin and own.started or op.now
+    elseif (l.run == own.run and not own.promoted) or (l.node ~= own.node and own.serving[l.node]) then
+      l.adopted = string.sub(struct.pack('<I4', l.epoch) .. l.adopted, 1, 4 * MOST_ADOPTED)
+      since = l.since
+    else
+      l.virgin, l.adopted = false, ''
+    end
+    l.epoch, l.run, l.node, l.since = epoch, own.run, own.node, since
+  end
+  if l.virgin and remembered ~= 0 and not covers(l, remembered) then
+    l.virgin, l.since, missed, changed = false, op.now, true, true
+  end
+  if changed then
+    write_lineage(l)
+  end
+  return missed
+end
+
+-- Grants nothing new until then but what members have reclaimed and returned.
+local function start_grace(from, lasts, over)
+  op.grace = { start = lasts and from or -1, over = over, pool = 0, most = 0, tail = '' }
+end
+
+-- Drops the records of the key: those of another epoch are incomplete, however complete they look.
+local function forget()
+  if not op.fresh then
+    local fields = call('HGETALL', STATE)
+    for i = 1, #fields, 2 do
+      if not string.find(fields[i], '[^%w_-]') then -- the other names are fields of the key
+        call('HDEL', STATE, fields[i])
+      end
+    end
+    call('DEL', QUEUE, LEASES, TOMBS)
+    op.written = true
+  end
+  op.used, op.queued, op.lease, op.tomb, op.life = 0, 0, math.huge, math.huge, 0
+  op.records, op.changed, op.head = {}, {}, false
+end
+
+-- Compares the server with the data, if this is due before the claim. Returns whether the records of the key are void.
+local function check(l, remembered, probe, kept, wanted, recorded, lease, new_server_grace)
+  local now = op.now
+  local foreign = remembered ~= 0 and remembered ~= op.epoch
+  local due = op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
+    or ((wanted > kept or op.queued > 0) and (now < op.checked or now - op.checked >= CHECK_LASTS))
+  local epoch = due and server_epoch() or 0
+  if epoch == 0 then
+    return false -- not due, or the server does not say
+  end
+  local missed = follow(l, epoch, remembered)
+  local lost = op.fresh or (op.epoch ~= 0 and not covers(l, op.epoch))
+  if lost then
+    forget()
+    op.grace = false
+    local claimed_back = op.fresh and kept > 0
+    local from = claimed_back and now or l.since
+    local whole = claimed_back or not l.virgin
+    local over = from + (whole and lease or new_server_grace)
+    if over > now then
+      start_grace(from, whole, over)
+    end
+    if op.grace or not op.fresh then -- so that tokens do not repeat; the key stays until the clock has passed the version
+      op.version = math.max(op.version, now) + VERSION_JUMP + epoch % VERSION_SPREAD
+    end
+  elseif missed then
+    start_grace(now, true, now + lease)
+  end
+  op.epoch, op.checked, op.dirty = epoch, now, true
+  return lost
+end

@@ -1,0 +1,215 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+
+/** A real server loses state, and gives members back what they hold before it grants anything else. */
+class RedisGraceTest extends RedisTest {
+
+    private static final Duration LEASE = Duration.ofMinutes(1);
+    private static final RedisSettings SETTINGS = TestMember.SETTINGS.withGrace(Duration.ZERO);
+
+    private final RedisServer server = open(RedisServer.started("--save", "", "--repl-diskless-sync", "yes"));
+    private final TestMember a = graced(server);
+    private final TestMember b = graced(server);
+
+    private TestMember graced(RedisServer at) {
+        return open(new TestMember(factory(at), SETTINGS));
+    }
+
+    @Test
+    void newInstallationAndNewKeysWaitForNothing() {
+        Holding first = claim(a, key(), 1, 0, 0);
+
+        assertThat(first.permits()).isEqualTo(1);
+        assertThat(first.grace()).isFalse();
+        assertThat(first.epoch()).isNotZero();
+        assertThat(claim(b, key() + "-other", 1, 0, 0).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void emptiedServerGivesPermitsBackToThoseWhoHoldThem() {
+        Holding held = claim(a, key(), 1, 0, 0);
+        claim(b, key() + "-other", 1, 0, 0);
+
+        flush();
+
+        assertRejectedInGrace(claim(b, key(), 1, 0, 0));
+        assertThat(claim(a, key(), 1, 1, held.epoch()).permits()).isEqualTo(1);
+        assertRejectedInGrace(claim(b, key(), 1, 0, held.epoch()));
+        claim(a, key(), 0, 0, held.epoch());
+        assertThat(claim(b, key(), 1, 0, held.epoch()).permits()).isEqualTo(1); // it came back and was returned
+    }
+
+    @Test
+    void graceEndsWhenAllPermitsCameBack() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        claim(b, key(), 1, 0, 0);
+
+        flush();
+
+        assertThat(claim(a, key(), 1, 1, epoch).grace()).isTrue();
+        Holding last = claim(b, key(), 1, 1, epoch);
+        assertThat(last.permits()).isEqualTo(1);
+        assertThat(last.grace()).isFalse();
+        claim(b, key(), 0, 0, epoch);
+        assertThat(claim(a, key(), 2, 1, epoch).permits()).isEqualTo(2);
+    }
+
+    @Test
+    void restartedServerAnswersWithAnotherEpochAndThenGivesBack() {
+        Holding held = claim(a, key(), 1, 0, 0);
+
+        server.stop();
+        server.start();
+
+        Holding foreign = await().ignoreException(PermitStoreException.class)
+                .atMost(TestMember.PATIENCE)
+                .until(() -> claim(a, key(), 1, 1, held.epoch()), answer -> true);
+        assertThat(foreign.epoch()).isNotEqualTo(held.epoch()).isNotZero();
+        assertThat(foreign.permits()).isZero();
+        assertThat(foreign.version()).isGreaterThan(held.version());
+        assertRejectedInGrace(await().ignoreException(PermitStoreException.class)
+                .atMost(TestMember.PATIENCE)
+                .until(() -> claim(b, key(), 1, 0, 0), answer -> true));
+        assertThat(claim(a, key(), 1, 1, foreign.epoch()).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void promotedReplicaThatLagsGivesBackWhatItHasNotReceived() {
+        RedisServer replica = open(RedisServer.started("--save", ""));
+        Holding older = claim(a, key(), 1, 0, 0);
+        replica.ask(commands -> commands.replicaof("127.0.0.1", server.port()));
+        await().atMost(TestMember.PATIENCE)
+                .until(() ->
+                        replica.ask(commands -> commands.info("replication").contains("master_link_status:up")));
+        Holding afterReplica = claim(a, key(), 1, 1, older.epoch());
+        assertThat(afterReplica.permits()).isEqualTo(1);
+        assertThat(afterReplica.grace()).as("the first replica causes no grace").isFalse();
+        replica.ask(RedisCommands::replicaofNoOne); // from here on it has nothing of what follows
+        Holding held = claim(a, key(), 2, 1, afterReplica.epoch());
+        assertThat(held.permits()).isEqualTo(2);
+
+        TestMember moved = graced(replica);
+        TestMember other = graced(replica);
+
+        assertRejectedInGrace(claim(other, key(), 1, 0, 0));
+        Holding foreign = claim(moved, key(), 2, 2, held.epoch());
+        assertThat(foreign.epoch()).isNotEqualTo(held.epoch());
+        assertThat(claim(moved, key(), 2, 2, foreign.epoch()).permits()).isEqualTo(2);
+        assertThat(claim(other, key(), 1, 0, 0).permits()).isZero();
+    }
+
+    @Test
+    void closedServerRefuses() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        RedisEye eye = eye(server);
+        byte[] lineage = eye.commands().get("permits:lineage");
+        ByteBuffer.wrap(lineage).order(ByteOrder.LITTLE_ENDIAN).putInt(4, (int) epoch);
+        eye.commands().set("permits:lineage", lineage);
+
+        for (int wanted = 0; wanted < 2; wanted++) {
+            int wants = wanted;
+            assertThatExceptionOfType(PermitStoreException.class)
+                    .isThrownBy(() -> claim(a, key(), wants, wants, epoch))
+                    .withMessageContaining("DPMOVED")
+                    .satisfies(e -> assertThat(e.isPermanent()).isFalse());
+        }
+    }
+
+    @Test
+    void memberOfFormat1IsRefusedOnlyDuringTheGrace() throws IOException {
+        RedisEye eye = eye(server);
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        assertThat(oldClaim(eye, 1)).isEqualTo(1);
+        flush();
+        assertThat(claim(a, key(), 1, 1, epoch).grace()).isTrue();
+
+        assertThatExceptionOfType(RedisCommandExecutionException.class)
+                .isThrownBy(() -> oldClaim(eye, 2))
+                .withMessageContaining("DPNEWER 2 2 1");
+        claim(b, key(), 1, 0, epoch);
+        assertThat(claim(a, key(), 2, 2, epoch).grace()).isFalse();
+        assertThat(oldClaim(eye, 3)).isZero();
+    }
+
+    @Test
+    void keyOfFormat1IsTakenOverAsItIs() throws IOException {
+        RedisEye eye = eye(server);
+        assertThat(oldClaim(eye, 1)).isEqualTo(1);
+
+        Holding beside = claim(a, key(), 2, 0, 0);
+
+        assertThat(beside.permits())
+                .as("one of two is held by the older member")
+                .isEqualTo(1);
+        assertThat(beside.grace()).isFalse();
+        assertThat(oldClaim(eye, 2)).isEqualTo(1);
+    }
+
+    /** Claims of two permits at most, the limit, as the scripts of format 1 do. Returns the permits of that member. */
+    private int oldClaim(RedisEye eye, long sequence) throws IOException {
+        byte[] packed =
+                Arrays.copyOf(Packed.claim(new Claim(key(), 2, sequence, 1, 1, 1, Duration.ZERO, LEASE, false)), 49);
+        byte[] source;
+        try (InputStream in = RedisGraceTest.class.getResourceAsStream("claims-of-format-1.lua")) {
+            source = in == null ? new byte[0] : in.readAllBytes();
+        }
+        String[] names = Arrays.stream(RedisKey.of("permits", key()).names())
+                .map(name -> new String(name, StandardCharsets.UTF_8))
+                .toArray(String[]::new);
+        byte[] view = eye.commands()
+                .eval(source, ScriptOutputType.VALUE, names, "older".getBytes(StandardCharsets.US_ASCII), packed);
+        return ByteBuffer.wrap(view).order(ByteOrder.LITTLE_ENDIAN).getInt();
+    }
+
+    private void flush() {
+        server.ask(RedisCommands::flushall);
+    }
+
+    private static void assertRejectedInGrace(Holding answer) {
+        assertThat(answer.permits()).isZero();
+        assertThat(answer.grace()).isTrue();
+    }
+
+    /** A claim that does not wait, with a limit of 2. */
+    private static Holding claim(TestMember member, String key, int wanted, int kept, long epoch) {
+        Claim c = member.next(key, 2, wanted, wanted, false);
+        Claim graced = new Claim(
+                key,
+                2,
+                c.sequence(),
+                wanted,
+                wanted,
+                0,
+                Duration.ZERO,
+                LEASE,
+                false,
+                Math.min(kept, wanted),
+                epoch,
+                true);
+        try {
+            return TestMember.answer(member.store().claim(graced));
+        } catch (CompletionException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
