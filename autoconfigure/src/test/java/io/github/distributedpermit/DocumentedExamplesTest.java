@@ -38,6 +38,8 @@ class DocumentedExamplesTest {
     private static final String SURROUNDINGS = """
             import io.github.distributedpermit.*;
             import io.github.distributedpermit.aop.*;
+            import io.github.distributedpermit.metrics.*;
+            import io.micrometer.core.instrument.Tags;
             import java.time.*;
             import java.util.*;
             import java.util.concurrent.*;

@@ -116,7 +116,7 @@ class WallsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"aop", "metrics", "health", "web"})
+    @ValueSource(strings = {"aop", "metrics", "observation", "health", "web", "endpoint"})
     void springSideKnowsApiAndSpiButNeitherCoreNorBackends(String name) {
         String side = API + "." + name + "..";
         check(mayUseOfOurs(side, API, SPI, side));
@@ -139,7 +139,14 @@ class WallsTest {
                 .resideInAnyPackage(API, SPI, CORE, API + ".backend.local..")
                 .should()
                 .onlyDependOnClassesThat()
-                .resideInAnyPackage("java..", "org.jspecify.annotations..", OURS));
+                .resideInAnyPackage("java..", "org.jspecify.annotations..", OURS, "jdk.jfr"));
+        // run times may lack this module of the JDK
+        check(noClasses()
+                .that()
+                .resideOutsideOfPackage(API + ".core.jfr")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("jdk.jfr"));
     }
 
     @Test
@@ -249,10 +256,13 @@ class WallsTest {
                 .areAssignableTo(ThreadLocalRandom.class));
     }
 
-    /** Write operations, if any, are disabled by default. */
+    /** Operations that change something are in classes of their own, which the application has to ask for. */
     @Test
     void endpointsWriteNothing() {
         check(noMethods()
+                .that()
+                .areDeclaredInClassesThat()
+                .haveNameNotMatching(".*\\.endpoint\\.PermitsControl(Endpoint|WebExtension)")
                 .should()
                 .beAnnotatedWith("org.springframework.boot.actuate.endpoint.annotation.WriteOperation")
                 .orShould()

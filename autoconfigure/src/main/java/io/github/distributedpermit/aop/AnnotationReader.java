@@ -114,6 +114,9 @@ final class AnnotationReader {
                 .formatted(
                         annotation.limitString(),
                         resolved.equals(annotation.limitString()) ? "" : " (resolved to '" + resolved + "')");
+        if (resolved.strip().equalsIgnoreCase("unlimited")) {
+            return PermitDefinition.UNLIMITED;
+        }
         try {
             return checkedLimit(Integer.parseInt(resolved.strip()), said, name, origin);
         } catch (NumberFormatException e) {

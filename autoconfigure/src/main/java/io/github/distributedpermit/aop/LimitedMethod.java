@@ -25,6 +25,11 @@ record LimitedMethod(
         this(method, operations, declaresInterruption(method), AsyncReturnTypes.isLeftOpen(method, type), strategy);
     }
 
+    /** The same method with other operations. */
+    LimitedMethod with(List<PermitOperation> others) {
+        return new LimitedMethod(method, others, interruptible, leftOpen, strategy);
+    }
+
     /** For messages. */
     String description() {
         return method.getDeclaringClass().getName() + "." + DeclaredPermit.signature(method);

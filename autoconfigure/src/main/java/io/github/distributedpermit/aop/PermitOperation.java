@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * What to do for one permit of one method.
  *
  * @param definition as it takes effect, settings merged in
+ * @param declared as the annotation declares it
  * @param key makes the key of a call
  * @param answer answers rejected calls instead of the exception
  * @param reentrant whether a call joins the permit of its caller
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 record PermitOperation(
         PermitDefinition definition,
+        PermitDefinition declared,
         KeyTemplate key,
         @Nullable RejectedAnswer answer,
         boolean reentrant,
@@ -30,6 +32,7 @@ record PermitOperation(
 
     PermitOperation(
             PermitDefinition definition,
+            PermitDefinition declared,
             KeyTemplate key,
             @Nullable RejectedAnswer answer,
             boolean reentrant,
@@ -37,6 +40,7 @@ record PermitOperation(
             MinimumHolds minimumHolds) {
         this(
                 definition,
+                declared,
                 key,
                 answer,
                 reentrant,
@@ -57,12 +61,18 @@ record PermitOperation(
                 : definition.holdAtLeast();
         return new PermitOperation(
                 definition.toBuilder().holdAtLeast(longer).build(),
+                declared,
                 key,
                 answer == null ? other.answer : answer,
                 reentrant || other.reentrant,
                 interruptOnLoss || other.interruptOnLoss,
                 minimumHolds,
                 null);
+    }
+
+    /** The same with another definition and another answer to rejected calls. */
+    PermitOperation with(PermitDefinition changed, @Nullable RejectedAnswer otherAnswer) {
+        return new PermitOperation(changed, declared, key, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
     }
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {

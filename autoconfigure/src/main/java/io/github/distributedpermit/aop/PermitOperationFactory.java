@@ -45,10 +45,12 @@ final class PermitOperationFactory {
         DistributedPermit annotation = declared.annotation();
         String key = annotations.key(declared);
         KeyTemplate template = keys.parse(key, method, origin);
-        PermitDefinition definition = define(declared, key, origin);
+        PermitDefinition read = read(declared, key, origin);
+        PermitDefinition definition = define(read, origin);
         RejectedAnswer answer = answer(annotation.fallback(), definition, method, type, origin);
         return new PermitOperation(
                 definition,
+                read,
                 template,
                 answer,
                 annotation.reentrant(),
@@ -66,17 +68,37 @@ final class PermitOperationFactory {
                 : Fallback.find(fallback, fallback, method, type, origin);
     }
 
-    private PermitDefinition define(DeclaredPermit declared, String key, String origin) {
+    /** The same operation under the present settings. */
+    PermitOperation renew(PermitOperation operation, Method method) {
+        PermitDefinition definition =
+                define(operation.declared(), operation.declared().origin());
+        RejectedAnswer answer = operation.answer();
+        boolean fallback = answer != null && !(answer instanceof SkippedCall);
+        return operation.with(definition, fallback ? answer : SkippedCall.of(definition, method));
+    }
+
+    private PermitDefinition read(DeclaredPermit declared, String key, String origin) {
         try {
-            PermitDefinition definition = annotations.read(declared, key);
-            PermitCatalog permitCatalog = catalog.getIfAvailable();
-            return permitCatalog == null ? definition : permitCatalog.define(definition);
+            return annotations.read(declared, key);
         } catch (IllegalArgumentException e) {
-            String problem = String.valueOf(e.getMessage());
-            throw new InvalidPermitException(
-                    problem.contains(origin) ? problem : origin + ": " + problem,
-                    "Correct the annotation, or the settings under distributed-permit.permits",
-                    e);
+            throw invalid(e, origin);
         }
+    }
+
+    private PermitDefinition define(PermitDefinition read, String origin) {
+        try {
+            PermitCatalog permitCatalog = catalog.getIfAvailable();
+            return permitCatalog == null ? read : permitCatalog.define(read);
+        } catch (IllegalArgumentException e) {
+            throw invalid(e, origin);
+        }
+    }
+
+    private static InvalidPermitException invalid(IllegalArgumentException e, String origin) {
+        String problem = String.valueOf(e.getMessage());
+        return new InvalidPermitException(
+                problem.contains(origin) ? problem : origin + ": " + problem,
+                "Correct the annotation, or the settings under distributed-permit.permits",
+                e);
     }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ public final class PermitOperations {
     private final HoldStrategies strategies;
     private final Map<BeanMethod, LimitedMethod> byMethod = new ConcurrentHashMap<>();
     private final Map<Class<?>, Set<Method>> limited = new ConcurrentHashMap<>();
+    private final AtomicLong changes = new AtomicLong();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
 
     /** For the beans of this factory. */
@@ -62,6 +64,7 @@ public final class PermitOperations {
         if (cached != null) {
             return cached;
         }
+        long begun = changes.get();
         Class<?> type = ClassUtils.getUserClass(beanType);
         Method specific = AopUtils.getMostSpecificMethod(method, beanType);
         List<PermitOperation> operations = factory.make(method, type);
@@ -69,7 +72,28 @@ public final class PermitOperations {
         refuseInterruptOfLaterWork(made);
         refuseJoinOfLaterWork(made);
         byMethod.put(key, made);
-        return made;
+        while (changes.get() != begun) { // it may have been read before a change, and stored after that
+            begun = changes.get();
+            byMethod.computeIfPresent(key, (bean, known) -> renewed(known));
+        }
+        return byMethod.getOrDefault(key, made);
+    }
+
+    /** Settings have changed: the methods that are known already get their definitions again. */
+    public void settingsChanged() {
+        changes.incrementAndGet();
+        byMethod.replaceAll((bean, known) -> renewed(known));
+    }
+
+    private LimitedMethod renewed(LimitedMethod known) {
+        try {
+            return known.with(known.operations().stream()
+                    .map(operation -> factory.renew(operation, known.method()))
+                    .toList());
+        } catch (RuntimeException e) {
+            log.warn("%s keeps the settings that it had: %s".formatted(known.description(), e.getMessage()));
+            return known;
+        }
     }
 
     /** The work of such a method has no thread of its own that could be interrupted. */

@@ -42,7 +42,7 @@ final class PermitStep implements Acquisition.Step {
     private CompletableFuture<Permit> acquire() {
         NamedPermits named = permits.named(planned.operation().definition().name());
         CompletableFuture<Permit> call = named == null ? null : named.acquireAsync(planned.request());
-        return call == null
+        return call == null || MockedPermits.isMissing(call)
                 ? CompletableFuture.completedFuture(mocks.instead(planned.operation(), planned.request()))
                 : call;
     }

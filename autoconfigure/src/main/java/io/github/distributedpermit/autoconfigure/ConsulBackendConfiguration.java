@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitCatalog;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.backend.consul.ConsulPermitBackend;
 import io.github.distributedpermit.backend.consul.ConsulSettings;
 import io.github.distributedpermit.spi.PermitBackend;
@@ -80,7 +81,7 @@ class ConsulBackendConfiguration {
     private static void checkLimits(PermitCatalog catalog) {
         catalog.definitions().forEach(definition -> {
             Integer limit = definition.limit();
-            if (limit != null && limit > ConsulPermitBackend.MAX_LIMIT) {
+            if (limit != null && limit != PermitDefinition.UNLIMITED && limit > ConsulPermitBackend.MAX_LIMIT) {
                 throw new UnusableBackendException(
                         "Permit '%s' (%s) has limit %d, but a key in Consul has at most %d permits"
                                 .formatted(

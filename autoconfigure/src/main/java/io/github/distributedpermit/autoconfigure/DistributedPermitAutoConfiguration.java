@@ -10,8 +10,11 @@ import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.TimeSource;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -40,14 +43,15 @@ import org.springframework.core.env.Environment;
             "org.springframework.cloud.consul.ConsulAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(DistributedPermitProperties.class)
+@EnableConfigurationProperties({DistributedPermitProperties.class, PermitLogProperties.class})
 @Import({
     RedisBackendConfiguration.class,
     ConsulBackendConfiguration.class,
     ZooKeeperBackendConfiguration.class,
     LocalBackendConfiguration.class,
     NoBackendConfiguration.class,
-    AdviceConfiguration.class
+    AdviceConfiguration.class,
+    SpringCloudRefreshConfiguration.class
 })
 public final class DistributedPermitAutoConfiguration {
 
@@ -76,6 +80,18 @@ public final class DistributedPermitAutoConfiguration {
     }
 
     @Bean
+    SettingsWarnings distributedPermitSettingsWarnings(ConfigurableEnvironment environment) {
+        return new SettingsWarnings(environment);
+    }
+
+    @Bean
+    NamedSettings distributedPermitNamedSettings(
+            DistributedPermitProperties properties, ConfigurableEnvironment environment, SettingsWarnings warnings) {
+        return NamedSettings.of(
+                properties.defaults(), properties.permits(), environment, new SettingsReader(properties), warnings);
+    }
+
+    @Bean
     @ConditionalOnMissingBean(Permits.class)
     PermitEngine distributedPermitEngine(
             DistributedPermitProperties properties,
@@ -84,22 +100,36 @@ public final class DistributedPermitAutoConfiguration {
             ObjectProvider<PermitObserver> observers,
             PermitThreads threads,
             ObjectProvider<TimeSource> time,
+            NamedSettings named,
             ConfigurableEnvironment environment) {
         new FrozenSettings(environment).checkEnabled(backend);
         SettingsReader settings = new SettingsReader(properties);
-        PermitPropertyScan scan = new PermitPropertyScan(environment);
         TimeSource replaced = time.getIfAvailable();
-        new SettingsWarnings(environment).check(scan);
         return new PermitEngine(
                 backend,
                 member,
                 settings.core(),
-                settings.named(new NamedSettingsReader(environment, scan).read(properties.permits())),
+                named.defaults(),
+                named.named(),
                 CompositePermitObserver.of(observers.orderedStream().toList()),
                 replaced == null ? System::nanoTime : replaced::nanoTime,
                 threads.scheduler(replaced),
                 threads.continuations(),
                 threads.notices());
+    }
+
+    /** Also notifies the advice of limits that code changes. */
+    @Bean
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
+    PermitSettingsRefresh distributedPermitSettingsRefresh(
+            ObjectProvider<PermitEngine> engine,
+            PermitOperations operations,
+            ConfigurableEnvironment environment,
+            DistributedPermitProperties properties,
+            SettingsWarnings warnings,
+            NamedSettings present) {
+        return new PermitSettingsRefresh(
+                engine.getIfAvailable(), operations, environment, new SettingsReader(properties), warnings, present);
     }
 
     @Bean
@@ -121,11 +151,39 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     StoreMembership distributedPermitStoreMembership(
-            ObjectProvider<PermitEngine> engines, DistributedPermitProperties properties, PermitThreads threads) {
+            ObjectProvider<PermitEngine> engines,
+            DistributedPermitProperties properties,
+            PermitThreads threads,
+            Member member) {
         PermitEngine engine = engines.getIfAvailable();
         Optional<StoreProbe> probe = engine != null && properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
                 : Optional.empty();
-        return new StoreMembership(engine, probe, threads.leaving());
+        return new StoreMembership(engine, probe, threads.leaving(), member);
+    }
+
+    /** What looks at the permits of this instance now and then: the warnings of long calls, and tasks of other configurations. */
+    @Bean
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
+    RepeatedTasks distributedPermitWatch(
+            ObjectProvider<PermitEngine> engines,
+            PermitThreads threads,
+            ObjectProvider<TimeSource> time,
+            PermitLogProperties properties,
+            ObjectProvider<WatchTask> others) {
+        TimeSource replaced = time.getIfAvailable();
+        PermitEngine engine = engines.getIfAvailable();
+        List<RepeatedTasks.Task> tasks = new ArrayList<>();
+        if (engine != null) {
+            LongSupplier clock = replaced == null ? System::nanoTime : replaced::nanoTime;
+            LongCallsWarning warning = new LongCallsWarning(engine::gauges, properties, clock);
+            if (warning.isOn()) {
+                tasks.add(new RepeatedTasks.Task(warning.pause(), warning::check));
+            }
+            for (WatchTask other : others.orderedStream().toList()) {
+                other.task(engine).ifPresent(tasks::add);
+            }
+        }
+        return new RepeatedTasks(threads.scheduler(replaced), tasks);
     }
 }

@@ -33,9 +33,13 @@ public final class DistributedPermitHealthAutoConfiguration {
         PermitEngine engine = engines.getIfAvailable();
         if (engine == null) { // a test has put a mock of Permits in its place, which uses no store
             StoreProbe none = new StoreProbe(() -> CompletableFuture.completedStage(null), properties.commandTimeout());
-            return new PermitHealthIndicator(none, backend.name(), member, Optional::empty);
+            return new PermitHealthIndicator(none, backend.name(), member, Optional::empty, Optional.empty());
         }
         return new PermitHealthIndicator(
-                new StoreProbe(engine::probe, properties.commandTimeout()), backend.name(), member, engine::problem);
+                new StoreProbe(engine::probe, properties.commandTimeout()),
+                backend.name(),
+                member,
+                engine::problem,
+                Optional.of(engine.status()));
     }
 }

@@ -1,12 +1,20 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.metrics.FleetRefresh;
+import io.github.distributedpermit.metrics.FleetView;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
+import io.github.distributedpermit.metrics.PermitTags;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.Optional;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration of the meters {@code distributed.permit.*}, where the application has a {@link MeterRegistry}. */
@@ -16,11 +24,41 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({PermitMetricsProperties.class, DistributedPermitProperties.class})
 public final class DistributedPermitMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    MicrometerPermitObserver distributedPermitMeters(MeterRegistry registry) {
-        return new MicrometerPermitObserver(registry);
+    MicrometerPermitObserver distributedPermitMeters(
+            MeterRegistry registry,
+            ObjectProvider<PermitTags> tags,
+            FleetView fleet,
+            PermitMetricsProperties properties) {
+        boolean ofFleet = !properties.fleetRefresh().isZero();
+        return new MicrometerPermitObserver(
+                registry, tags.getIfAvailable(() -> name -> Tags.empty()), ofFleet ? fleet : null);
+    }
+
+    /** The engine does not exist yet when this configuration is read, so it is passed in. */
+    @Bean
+    WatchTask distributedPermitFleetRefresh(
+            FleetView view, PermitMetricsProperties properties, DistributedPermitProperties general) {
+        return engine -> {
+            if (properties.fleetRefresh().isZero()) {
+                return Optional.empty();
+            }
+            FleetRefresh refresh = new FleetRefresh(
+                    engine,
+                    name -> engine.find(name).map(PermitDefinition::limit).orElse(0),
+                    view,
+                    properties.fleetMaxKeys(),
+                    general.commandTimeout());
+            return Optional.of(new RepeatedTasks.Task(properties.fleetRefresh(), refresh::refresh));
+        };
+    }
+
+    @Bean
+    FleetView distributedPermitFleetView(PermitMetricsProperties properties) {
+        return new FleetView(properties.fleetRefresh());
     }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -36,7 +37,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     'application@host:pid'.
  * @param failFast Whether the application refuses to start when the store does not answer. Otherwise it starts and its
  *     health is DOWN until the store does.
- * @param permits Settings of single permits, by name. They win over the annotation's attributes. Names match in Boot's
+ * @param defaults Settings for all permits, where neither the settings of the name nor the annotation say anything.
+ * @param permits Settings of single permits, by name or by a pattern such as 'permits[tenant-*]'. They win over the annotation's attributes. Names match in Boot's
  *     relaxed form; brackets, such as 'permits[my:name].limit', give a name exactly.
  */
 @ConfigurationProperties("distributed-permit")
@@ -57,4 +59,5 @@ public record DistributedPermitProperties(
         @DefaultValue("30s") Duration tombstone,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,
+        @DefaultValue @NestedConfigurationProperty PermitDefaults defaults,
         @DefaultValue Map<String, PermitSettings> permits) {}

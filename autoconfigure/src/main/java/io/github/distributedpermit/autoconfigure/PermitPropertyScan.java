@@ -82,7 +82,7 @@ final class PermitPropertyScan {
 
     /** A name as it is compared: lower case, letters, digits and dots. */
     static String relaxed(String name) {
-        String form = name.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}.]", "");
+        String form = name.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}.*]", "");
         return form.isEmpty() ? name : form;
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -18,12 +19,18 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @ConditionalOnClass({LettuceConnectionFactory.class, RedisClient.class})
 @ConditionalOnBackend(Backend.REDIS)
 @ConditionalOnMissingBean(PermitBackend.class)
+@EnableConfigurationProperties(RedisPermitProperties.class)
 class RedisBackendConfiguration {
 
     @Bean
     RedisPermitBackend redisPermitBackend(
-            ObjectProvider<RedisConnectionFactory> factories, DistributedPermitProperties properties) {
+            ObjectProvider<RedisConnectionFactory> factories,
+            DistributedPermitProperties properties,
+            RedisPermitProperties redis) {
         RedisSettings settings = new SettingsReader(properties).redis();
+        if (redis.grace()) {
+            settings = settings.withGrace(redis.newServerGrace());
+        }
         return new RedisPermitBackend(lettuce(factories), settings, System::nanoTime);
     }
 

@@ -3,6 +3,7 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.Limit;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.time.Duration;
@@ -75,20 +76,24 @@ final class SettingsReader {
         return new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
     }
 
-    Map<String, PermitSettings> named() {
-        return named(properties.permits());
+    /** The defaults for all permits, checked. */
+    PermitSettings defaults(PermitDefaults defaults) {
+        PermitSettings settings = defaults.settings();
+        check("defaults.", settings, PermitSettings.NONE);
+        return settings;
     }
 
     /** The settings of single permits, checked. */
-    Map<String, PermitSettings> named(Map<String, PermitSettings> permits) {
-        permits.forEach((name, permit) -> check(PermitProperty.of(name, "").substring(PREFIX.length()), permit));
+    Map<String, PermitSettings> named(Map<String, PermitSettings> permits, PermitSettings defaults) {
+        permits.forEach(
+                (name, permit) -> check(PermitProperty.of(name, "").substring(PREFIX.length()), permit, defaults));
         return permits;
     }
 
-    private void check(String prefix, PermitSettings permit) {
-        Integer limit = permit.limit();
-        if (limit != null && (limit < 1 || limit > PermitDefinition.MAX_LIMIT)) {
-            throw invalid(prefix + "limit", limit, "give 1 to " + PermitDefinition.MAX_LIMIT);
+    private void check(String prefix, PermitSettings permit, PermitSettings defaults) {
+        Limit limit = permit.limit();
+        if (limit != null && !limit.isPossible()) {
+            throw invalid(prefix + "limit", limit, "give 1 to " + PermitDefinition.MAX_LIMIT + " or 'unlimited'");
         }
         notNegative(prefix + "timeout", permit.timeout());
         notNegative(prefix + "hold-at-least", permit.holdAtLeast());
@@ -99,7 +104,8 @@ final class SettingsReader {
             lease(prefix + "lease", permit.lease());
         }
         notNegative(prefix + "hand-over-slice", permit.handOverSlice());
-        linger(prefix + "linger", permit.linger(), permit.lease() != null ? permit.lease() : properties.lease());
+        Duration general = defaults.lease() != null ? defaults.lease() : properties.lease();
+        linger(prefix + "linger", permit.linger(), permit.lease() != null ? permit.lease() : general);
     }
 
     /** A renewal every third of the lease has to survive one lost answer. */

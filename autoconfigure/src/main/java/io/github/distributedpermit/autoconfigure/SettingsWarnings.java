@@ -36,15 +36,21 @@ final class SettingsWarnings {
             PermitSettings.class,
             DistributedPermitProperties.class,
             ConsulPermitProperties.class,
+            PermitLogProperties.class,
+            PermitMetricsProperties.class,
+            RedisPermitProperties.class,
             ZooKeeperProperties.class);
 
     private final ConfigurableEnvironment environment;
+
+    /** What was logged already: the settings are read again when they change. Guarded by this. */
+    private final Set<String> logged = new HashSet<>();
 
     SettingsWarnings(ConfigurableEnvironment environment) {
         this.environment = environment;
     }
 
-    void check(PermitPropertyScan scan) {
+    synchronized void check(PermitPropertyScan scan) {
         Set<String> seen = new HashSet<>();
         for (Found each : scan.found()) {
             // of several sources only the first one counts
@@ -58,7 +64,7 @@ final class SettingsWarnings {
         String permit = each.permit();
         if (permit != null && !ofPermit.containsKey(each.property())) {
             Optional<String> nearest = NearestName.of(each.property(), ofPermit.keySet());
-            log.warn("Property '%s' has no effect: permits have no setting '%s'%s. There are %s"
+            warn("Property '%s' has no effect: permits have no setting '%s'%s. There are %s"
                     .formatted(
                             each.name(),
                             each.property(),
@@ -68,10 +74,16 @@ final class SettingsWarnings {
         } else if (durations.containsKey(each.property())) {
             String value = text(each.value());
             if (BELOW_A_SECOND.matcher(value).matches()) {
-                log.warn(belowASecond(
+                warn(belowASecond(
                         permit == null ? each.name().toString() : PermitProperty.of(permit, written(each.property())),
                         value));
             }
+        }
+    }
+
+    private void warn(String message) {
+        if (logged.add(message)) {
+            log.warn(message);
         }
     }
 

@@ -2,8 +2,12 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.StoreProbe;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.StoreGauges;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,14 +17,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoreMembership extends SingleUseLifecycle {
 
+    private static final Log log = LogFactory.getLog(StoreMembership.class);
+
     /** Above connection factories, at 0; below web servers and executors, near the highest. */
     static final int PHASE = 1024;
 
     private final @Nullable PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
+    private final Member member;
 
-    StoreMembership(@Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor) {
+    StoreMembership(@Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor, Member member) {
+        this.member = member;
         this.engine = engine;
         this.probe = probe;
         this.executor = executor;
@@ -33,6 +41,20 @@ final class StoreMembership extends SingleUseLifecycle {
                     "The store of permits cannot be used: " + problem,
                     "Start it or correct its settings, or set distributed-permit.fail-fast=false to start without it");
         });
+        if (engine != null) {
+            log.info(startLine(engine));
+        }
+    }
+
+    private String startLine(PermitEngine joined) {
+        StoreGauges store = joined.status();
+        return "This instance is member '%s' (id %s) of the permits in '%s'%s and has %d permit(s)"
+                .formatted(
+                        member.name(),
+                        member.id(),
+                        store.backend(),
+                        store.address().isEmpty() ? "" : " at " + store.address(),
+                        joined.definitions().size());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.health;
 
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.StoreGauges;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.springframework.boot.health.contributor.Health;
@@ -16,6 +17,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
     private final String backend;
     private final Member member;
     private final Supplier<Optional<String>> impairment;
+    private final Optional<StoreGauges> store;
 
     /**
      * Creates the indicator.
@@ -25,9 +27,15 @@ public final class PermitHealthIndicator implements HealthIndicator {
      * @param member this instance
      * @param impairment why this instance can't do its part although the store answers, such as that it receives no
      *     notifications, or that claims are stuck; empty if all is well
+     * @param store what claims have shown of the store, for details; empty if there are no claims
      */
     public PermitHealthIndicator(
-            StoreProbe probe, String backend, Member member, Supplier<Optional<String>> impairment) {
+            StoreProbe probe,
+            String backend,
+            Member member,
+            Supplier<Optional<String>> impairment,
+            Optional<StoreGauges> store) {
+        this.store = store;
         this.probe = probe;
         this.backend = backend;
         this.member = member;
@@ -40,9 +48,20 @@ public final class PermitHealthIndicator implements HealthIndicator {
                 .or(impairment)
                 .map(problem -> Health.down().withDetail("error", problem))
                 .orElseGet(Health::up);
-        return health.withDetail("backend", backend)
+        health.withDetail("backend", backend)
                 .withDetail("member", member.name())
-                .withDetail("memberId", member.id())
-                .build();
+                .withDetail("memberId", member.id());
+        store.ifPresent(gauges -> describe(gauges, health));
+        return health.build();
+    }
+
+    private static void describe(StoreGauges store, Health.Builder health) {
+        if (!store.address().isEmpty()) {
+            health.withDetail("address", store.address());
+        }
+        store.sinceAnswer().ifPresent(time -> health.withDetail("millisSinceLastClaim", time.toMillis()));
+        health.withDetail("unansweredClaims", store.unanswered())
+                .withDetail("keys", store.keys())
+                .withDetail("lostPermits", store.lost());
     }
 }

@@ -1,60 +1,234 @@
 package io.github.distributedpermit.metrics;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.metrics.NameMeters.WaitOutcome;
 import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.StoreGauges;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the meters {@code distributed.permit.*} of this instance. Their only tags are the permit's {@code name} and the
- * {@code reason} of a rejection, never a key, so their number does not grow with keys. Thread-safe.
+ * Keeps the meters {@code distributed.permit.*} of this instance. They are tagged with the permit's {@code name}, with what
+ * {@link PermitTags} adds, and with one fixed set of values such as the {@code reason} of a rejection, never with a key. So
+ * their number does not grow with keys. Thread-safe.
  */
 public final class MicrometerPermitObserver implements PermitObserver {
 
-    private final MeterRegistry registry;
-    private final Map<String, NameMeters> meters = new ConcurrentHashMap<>();
+    private static final Log log = LogFactory.getLog(MicrometerPermitObserver.class);
 
-    /** Registers with this registry. */
+    private final MeterRegistry registry;
+    private final PermitTags furtherTags;
+    private final @Nullable FleetView fleet;
+    private final Map<String, NameMeters> meters = new ConcurrentHashMap<>();
+    private final Timer answered;
+    private final Timer failed;
+
+    /** Registers the meters of this instance with this registry, with no further tags. */
     public MicrometerPermitObserver(MeterRegistry registry) {
+        this(registry, name -> Tags.empty(), null);
+    }
+
+    /**
+     * Registers with this registry.
+     *
+     * @param fleet what the store has recorded for all instances; {@code null} for no meters of that
+     */
+    public MicrometerPermitObserver(MeterRegistry registry, PermitTags furtherTags, @Nullable FleetView fleet) {
         this.registry = registry;
+        this.furtherTags = furtherTags;
+        this.fleet = fleet;
+        this.answered = claim("answered");
+        this.failed = claim("failed");
+    }
+
+    private Timer claim(String outcome) {
+        return Timer.builder(MeterNames.CLAIM)
+                .description("Claims that this instance sent to the store, until they were answered or failed")
+                .tag("outcome", outcome)
+                .register(registry);
     }
 
     @Override
-    public void named(PermitGauges gauges) {
-        gauge(gauges, "holders", "Permits that calls of this instance hold", "permits", PermitGauges::holders);
-        gauge(gauges, "waiters", "Calls of this instance that wait in the queue", "calls", PermitGauges::waiters);
-        gauge(gauges, "limit", "Permits of a key over all instances", "permits", PermitGauges::limit);
-        of(gauges.name());
-    }
-
-    private void gauge(
-            PermitGauges gauges, String suffix, String description, String unit, ToDoubleFunction<PermitGauges> value) {
-        Gauge.builder("distributed.permit." + suffix, gauges, value)
-                .description(description)
-                .baseUnit(unit)
-                .tag("name", gauges.name())
+    public void joined(StoreGauges gauges) {
+        Tags tags = Tags.of("backend", gauges.backend());
+        Gauge.builder(MeterNames.STORE_UP, gauges, store -> store.isAnswering() ? 1 : 0)
+                .description("Whether the store answers claims: 1, or 0 during an outage")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+        TimeGauge.builder(
+                        MeterNames.STORE_SILENCE,
+                        gauges,
+                        TimeUnit.SECONDS,
+                        store -> store.sinceAnswer()
+                                .map(MicrometerPermitObserver::seconds)
+                                .orElse(Double.NaN))
+                .description("Time since the store last answered a claim; it grows while nothing is claimed")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+        Gauge.builder(MeterNames.STORE_BACKLOG, gauges, StoreGauges::unanswered)
+                .description("Claims that have no answer yet")
+                .baseUnit("claims")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+        Gauge.builder(MeterNames.KEYS, gauges, StoreGauges::keys)
+                .description("Keys that this instance uses")
+                .baseUnit("keys")
+                .tags(tags)
                 .strongReference(true)
                 .register(registry);
     }
 
     @Override
-    public void acquired(String name, Duration waited) {
-        of(name).wait.record(waited);
+    public void named(PermitGauges gauges) {
+        Tags tags = tags(gauges.name());
+        gauge(
+                gauges,
+                tags,
+                MeterNames.HOLDERS,
+                "Permits that calls of this instance hold",
+                "permits",
+                g -> g.holders());
+        gauge(gauges, tags, MeterNames.WAITERS, "Calls of this instance that wait", "calls", g -> g.waiters());
+        gauge(gauges, tags, MeterNames.LIMIT, "The limit of a key over all instances", "permits", g -> g.limit());
+        age(
+                gauges,
+                tags,
+                MeterNames.LONGEST_WAIT,
+                "How long the call waits that has been waiting for the longest",
+                g -> seconds(g.longestWait()));
+        age(
+                gauges,
+                tags,
+                MeterNames.LONGEST_HOLD,
+                "How long the call holds its permit that has held it for the longest",
+                g -> seconds(g.longestHold()));
+        of(gauges.name());
+        if (fleet != null) {
+            fleet(fleet, gauges, tags);
+        }
+    }
+
+    private void fleet(FleetView view, PermitGauges gauges, Tags tags) {
+        String name = gauges.name();
+        String keysInUse = "of the keys that this instance uses, as the store has it for all instances";
+        gauge(
+                gauges,
+                tags,
+                MeterNames.FLEET_HOLDERS,
+                "Permits in use " + keysInUse,
+                "permits",
+                g -> view.value(name, FleetTotals::holders));
+        gauge(
+                gauges,
+                tags,
+                MeterNames.FLEET_WAITERS,
+                "Permits that queued instances want " + keysInUse,
+                "permits",
+                g -> view.value(name, FleetTotals::waiters));
+        gauge(
+                gauges,
+                tags,
+                MeterNames.FLEET_MEMBERS,
+                "Instances that hold or wait, for each key once, " + keysInUse,
+                "members",
+                g -> view.value(name, FleetTotals::members));
+        gauge(
+                gauges,
+                tags,
+                MeterNames.FLEET_LIMIT,
+                "The limits in force " + keysInUse,
+                "permits",
+                g -> view.value(name, FleetTotals::limit));
+        String keys = "Keys in use whose state in the store is inspected or skipped";
+        gauge(
+                gauges,
+                tags.and("state", "inspected"),
+                MeterNames.FLEET_KEYS,
+                keys,
+                "keys",
+                g -> view.keys(name, FleetTotals::inspected));
+        gauge(
+                gauges,
+                tags.and("state", "skipped"),
+                MeterNames.FLEET_KEYS,
+                keys,
+                "keys",
+                g -> view.keys(name, FleetTotals::skipped));
+    }
+
+    private void gauge(
+            PermitGauges gauges,
+            Tags tags,
+            String name,
+            String description,
+            String unit,
+            ToDoubleFunction<PermitGauges> value) {
+        Gauge.builder(name, gauges, value)
+                .description(description)
+                .baseUnit(unit)
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private void age(
+            PermitGauges gauges, Tags tags, String name, String description, ToDoubleFunction<PermitGauges> seconds) {
+        TimeGauge.builder(name, gauges, TimeUnit.SECONDS, seconds)
+                .description(description)
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
+    }
+
+    private static double seconds(Optional<LongestCall> call) {
+        return call.map(longest -> seconds(longest.time())).orElse(0.0);
+    }
+
+    private static double seconds(Duration time) {
+        return time.toNanos() / 1e9;
+    }
+
+    @Override
+    public void acquired(String name, int permits, Via via, Duration waited) {
+        NameMeters of = of(name);
+        of.wait(WaitOutcome.GRANTED).record(waited);
+        of.grants(via).increment(permits);
     }
 
     @Override
     public void rejected(String name, Reason reason, Duration waited) {
-        of(name).rejections(reason).increment();
+        NameMeters of = of(name);
+        of.wait(WaitOutcome.REJECTED).record(waited);
+        of.rejections(reason).increment();
     }
 
     @Override
     public void failed(String name, Duration waited) {
-        of(name).failures.increment();
+        NameMeters of = of(name);
+        of.wait(WaitOutcome.FAILED).record(waited);
+        of.failures.increment();
+    }
+
+    @Override
+    public void abandoned(String name, Duration waited) {
+        of(name).wait(WaitOutcome.ABANDONED).record(waited);
     }
 
     @Override
@@ -68,12 +242,22 @@ public final class MicrometerPermitObserver implements PermitObserver {
     }
 
     @Override
-    public void handedOver(String name, int permits) {
-        of(name).handOvers.increment(permits);
+    public void claimed(boolean wasAnswered, Duration took) {
+        (wasAnswered ? answered : failed).record(took);
     }
 
     private NameMeters of(String name) {
         NameMeters known = meters.get(name);
-        return known != null ? known : meters.computeIfAbsent(name, each -> new NameMeters(registry, each));
+        return known != null ? known : meters.computeIfAbsent(name, each -> new NameMeters(registry, tags(each)));
+    }
+
+    private Tags tags(String name) {
+        Tags own = Tags.of("name", name);
+        try {
+            return Tags.of(furtherTags.tags(name)).and(own);
+        } catch (RuntimeException e) {
+            log.warn("The further tags for the meters of permit '%s' cannot be read; it has none".formatted(name), e);
+            return own;
+        }
     }
 }

@@ -100,6 +100,24 @@ class HealthTest {
     }
 
     @Test
+    void detailsSayHowTheInstanceGetsAlongWithTheStore() {
+        cuttable.withPropertyValues("distributed-permit.permits.export.limit=1").run(context -> {
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            assertThat(indicator.health().getDetails())
+                    .containsEntry("address", "store.example:4711")
+                    .containsEntry("unansweredClaims", 0)
+                    .containsEntry("lostPermits", 0L)
+                    .doesNotContainKey("millisSinceLastClaim");
+            context.getBean(Permits.class).acquire("export").release();
+            assertThat(indicator.health().getDetails())
+                    .containsKey("keys")
+                    .hasEntrySatisfying(
+                            "millisSinceLastClaim",
+                            millis -> assertThat((Long) millis).isBetween(0L, 60_000L));
+        });
+    }
+
+    @Test
     void contributorIsNamedDistributedPermit() {
         local().withConfiguration(AutoConfigurations.of(
                         HealthContributorRegistryAutoConfiguration.class, HealthContributorAutoConfiguration.class))

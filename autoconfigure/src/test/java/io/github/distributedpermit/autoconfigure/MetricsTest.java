@@ -9,18 +9,18 @@ import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
-import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
+import io.github.distributedpermit.metrics.PermitTags;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -58,11 +58,7 @@ class MetricsTest {
         runner.run(context -> {
             MeterRegistry registry = context.getBean(MeterRegistry.class);
             context.getBean(Service.class).export();
-            assertThat(registry.get("distributed.permit.wait")
-                            .tag("name", "export")
-                            .timer()
-                            .count())
-                    .isEqualTo(1);
+            assertThat(waits(registry, "granted")).isEqualTo(1);
             assertThat(registry.get("distributed.permit.hold")
                             .tag("name", "export")
                             .timer()
@@ -86,28 +82,149 @@ class MetricsTest {
             assertThat(rejections(registry, "limit_reached")).isEqualTo(1);
             assertThat(rejections(registry, "timed_out")).isEqualTo(1);
             assertThat(rejections(registry, "shutting_down")).isZero();
+            assertThat(waits(registry, "rejected")).isEqualTo(2);
+            assertThat(registry.get("distributed.permit.wait")
+                            .tags("name", "export", "outcome", "rejected")
+                            .timer()
+                            .totalTime(TimeUnit.MILLISECONDS))
+                    .isGreaterThanOrEqualTo(10);
         });
     }
 
     @Test
-    void failuresLossesAndHandOversAreCounted() {
-        MeterRegistry registry = new SimpleMeterRegistry();
-        MicrometerPermitObserver observer = new MicrometerPermitObserver(registry);
-        observer.failed("n", Duration.ZERO);
-        observer.lost("n", 5);
-        observer.handedOver("n", 3);
-        for (String name : List.of("failures", "losses", "hand.overs")) {
-            assertThat(registry.get("distributed.permit." + name)
-                            .tag("name", "n")
-                            .counter()
-                            .count())
-                    .isEqualTo(Map.of("failures", 1.0, "losses", 5.0, "hand.overs", 3.0)
-                            .get(name));
-        }
+    void waitsThatAreCancelledOrInterruptedAreTimed() {
+        runner.run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            Permits permits = context.getBean(Permits.class);
+            try (Permit one = permits.acquire("export");
+                    Permit two = permits.acquire("export")) {
+                assertThat(one.isHeld() && two.isHeld()).isTrue();
+                permits.acquireAsync("export").cancel(false);
+                await().until(() -> waits(registry, "abandoned") == 1);
+                Thread waiting = new Thread(() -> assertThatExceptionOfType(InterruptedException.class)
+                        .isThrownBy(() -> permits.acquire("export")));
+                waiting.start();
+                await().until(() -> gauge(registry, "waiters") == 1);
+                waiting.interrupt();
+                await().until(() -> waits(registry, "abandoned") == 2);
+            }
+        });
     }
 
     @Test
-    void lossesAndHandOversCountPermitsNotCalls() {
+    void longestWaitAndHoldGrowUntilTheyEnd() {
+        runner.run(context -> {
+            MeterRegistry registry = context.getBean(MeterRegistry.class);
+            Permits permits = context.getBean(Permits.class);
+            assertThat(gauge(registry, "wait.longest")).isZero();
+            try (Permit all =
+                    permits.named("export").acquire(PermitRequest.of("export").withPermits(2))) {
+                assertThat(all.isHeld()).isTrue();
+                CompletableFuture<Permit> waiting = permits.acquireAsync("export");
+                await().until(() -> gauge(registry, "wait.longest") > 0.1 && gauge(registry, "hold.longest") > 0.1);
+                assertThat(gauge(registry, "hold.longest"))
+                        .isGreaterThan(gauge(registry, "wait.longest"))
+                        .isLessThan(60);
+                waiting.cancel(false);
+            }
+            await().until(() -> gauge(registry, "wait.longest") == 0 && gauge(registry, "hold.longest") == 0);
+        });
+    }
+
+    @Test
+    void claimsAndTheStateOfTheStoreAreShown() {
+        CuttableBackend backend = new CuttableBackend();
+        Starts.withBackend(backend)
+                .withBean(SimpleMeterRegistry.class)
+                .withPropertyValues(
+                        "distributed-permit.command-timeout=100ms", "distributed-permit.permits.export.limit=1")
+                .run(context -> {
+                    MeterRegistry registry = context.getBean(MeterRegistry.class);
+                    Permits permits = context.getBean(Permits.class);
+                    assertThat(store(registry, "silence")).isNaN();
+                    permits.acquire("export").release();
+                    assertThat(claims(registry, "answered")).isPositive();
+                    assertThat(claims(registry, "failed")).isZero();
+                    assertThat(store(registry, "up")).isEqualTo(1);
+                    assertThat(store(registry, "silence")).isBetween(0.0, 60.0);
+                    assertThat(registry.get("distributed.permit.keys").gauge().value())
+                            .isEqualTo(1);
+                    await().until(() -> store(registry, "backlog") == 0);
+
+                    backend.line = CuttableBackend.Line.SILENT;
+                    CompletableFuture<Permit> waiting = permits.acquireAsync("export");
+                    await().until(() -> store(registry, "up") == 0);
+                    assertThat(claims(registry, "failed")).isPositive();
+
+                    backend.line = CuttableBackend.Line.GOOD;
+                    waiting.get(10, TimeUnit.SECONDS).release();
+                    assertThat(store(registry, "up")).isEqualTo(1);
+                });
+    }
+
+    private static double store(MeterRegistry registry, String name) {
+        return registry.get("distributed.permit.store." + name)
+                .tag("backend", "cuttable")
+                .gauge()
+                .value();
+    }
+
+    private static long claims(MeterRegistry registry, String outcome) {
+        return registry.get("distributed.permit.claim")
+                .tag("outcome", outcome)
+                .timer()
+                .count();
+    }
+
+    private static long waits(MeterRegistry registry, String outcome) {
+        return registry.get("distributed.permit.wait")
+                .tags("name", "export", "outcome", outcome)
+                .timer()
+                .count();
+    }
+
+    @Test
+    void failuresAndLossesAreCounted() {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        MicrometerPermitObserver observer = new MicrometerPermitObserver(registry);
+        observer.failed("export", Duration.ZERO);
+        observer.lost("export", 5);
+        assertThat(counter(registry, "failures")).isEqualTo(1);
+        assertThat(counter(registry, "losses")).isEqualTo(5);
+        assertThat(waits(registry, "failed")).isEqualTo(1);
+    }
+
+    @Test
+    void furtherTagsAreAskedForByName() {
+        runner.withBean(PermitTags.class, () -> name -> {
+                    if (name.equals("tenant")) {
+                        throw new IllegalStateException("no tags for " + name);
+                    }
+                    return Tags.of("team", "reports");
+                })
+                .run(context -> {
+                    MeterRegistry registry = context.getBean(MeterRegistry.class);
+                    context.getBean(Service.class).export();
+                    assertThat(registry.get("distributed.permit.holders")
+                                    .tags("name", "export", "team", "reports")
+                                    .gauge()
+                                    .value())
+                            .isZero();
+                    assertThat(registry.get("distributed.permit.hold")
+                                    .tags("name", "export", "team", "reports")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                    assertThat(registry.get("distributed.permit.hold")
+                                    .tag("name", "tenant")
+                                    .timer()
+                                    .count())
+                            .isZero();
+                });
+    }
+
+    @Test
+    void lossesAndGrantsCountPermitsNotCalls() {
         CuttableBackend backend = new CuttableBackend();
         Starts.withBackend(backend)
                 .withBean(SimpleMeterRegistry.class)
@@ -123,12 +240,20 @@ class MetricsTest {
                     CompletableFuture<Permit> second = permits.acquireAsync(all);
                     first.release();
                     Permit held = second.get(10, TimeUnit.SECONDS);
-                    await().until(() -> counter(registry, "hand.overs") == 5);
+                    assertThat(grants(registry, "store")).isEqualTo(5);
+                    assertThat(grants(registry, "hand_over")).isEqualTo(5);
                     backend.line = CuttableBackend.Line.SILENT;
                     await().until(() -> !held.isHeld());
                     await().until(() -> counter(registry, "losses") == 5);
                     assertThat(gauge(registry, "holders")).isZero();
                 });
+    }
+
+    private static double grants(MeterRegistry registry, String via) {
+        return registry.get("distributed.permit.grants")
+                .tags("name", "export", "via", via)
+                .counter()
+                .count();
     }
 
     private static double counter(MeterRegistry registry, String name) {
@@ -139,7 +264,7 @@ class MetricsTest {
     }
 
     @Test
-    void metersCarryNameAndReasonButNeverAKey() {
+    void metersNeverCarryAKey() {
         runner.run(context -> {
             MeterRegistry registry = context.getBean(MeterRegistry.class);
             Service service = context.getBean(Service.class);
@@ -149,11 +274,12 @@ class MetricsTest {
             List<Meter> meters = registry.getMeters().stream()
                     .filter(meter -> meter.getId().getName().startsWith("distributed.permit."))
                     .toList();
-            assertThat(meters).hasSize(2 * (3 + 2 + 3 + Reason.values().length)).allSatisfy(meter -> {
-                assertThat(meter.getId().getTags()).extracting(Tag::getKey).isSubsetOf("name", "reason");
-                assertThat(meter.getId().getTag("name")).isIn("export", "tenant");
+            assertThat(meters).hasSizeGreaterThan(40).allSatisfy(meter -> {
+                assertThat(meter.getId().toString()).doesNotContain("secret");
+                assertThat(meter.getId().getTags())
+                        .extracting(Tag::getKey)
+                        .isSubsetOf("name", "reason", "outcome", "via", "backend", "state");
                 assertThat(meter.getId().getDescription()).isNotBlank();
-                assertThat(meter.getId().getBaseUnit()).isNotBlank();
             });
         });
     }
@@ -174,13 +300,13 @@ class MetricsTest {
         List<String> heard = new CopyOnWriteArrayList<>();
         PermitObserver recording = new PermitObserver() {
             @Override
-            public void acquired(String name, Duration waited) {
+            public void acquired(String name, int permits, Via via, Duration waited) {
                 heard.add(name);
             }
         };
         PermitObserver failing = new PermitObserver() {
             @Override
-            public void acquired(String name, Duration waited) {
+            public void acquired(String name, int permits, Via via, Duration waited) {
                 throw new IllegalStateException("observer is broken");
             }
         };
@@ -191,7 +317,7 @@ class MetricsTest {
                     assertThat(heard).containsExactly("export");
                     assertThat(context.getBean(MeterRegistry.class)
                                     .get("distributed.permit.wait")
-                                    .tag("name", "export")
+                                    .tags("name", "export", "outcome", "granted")
                                     .timer()
                                     .totalTime(TimeUnit.SECONDS))
                             .isNotNegative();

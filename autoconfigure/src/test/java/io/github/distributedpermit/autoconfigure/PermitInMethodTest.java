@@ -25,10 +25,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 class PermitInMethodTest {
 
     private final CuttableBackend backend = new CuttableBackend();
-    private final ApplicationContextRunner runner = Starts.withBackend(backend)
-            .withPropertyValues("distributed-permit.command-timeout=100ms", "distributed-permit.lease=300ms")
-            .withBean(Inner.class)
-            .withBean(Work.class);
+    private final ApplicationContextRunner runner =
+            Starts.withBackend(backend).withBean(Inner.class).withBean(Work.class);
+
+    /** Where permits are lost soon, and also when the machine stands still for a moment. */
+    private final ApplicationContextRunner losing =
+            runner.withPropertyValues("distributed-permit.command-timeout=100ms", "distributed-permit.lease=300ms");
 
     @Test
     void currentPermitIsThatOfTheInnermostMethod() {
@@ -61,7 +63,7 @@ class PermitInMethodTest {
 
     @Test
     void releaseSaysThatAPermitWasLost() {
-        runner.run(context -> {
+        losing.run(context -> {
             Permit permit = context.getBean(Permits.class).acquire("early");
             backend.with(CuttableBackend.Line.SILENT);
             await().until(() -> !permit.isHeld());
@@ -71,13 +73,13 @@ class PermitInMethodTest {
 
     @Test
     void methodGoesOnWhenItsPermitIsLost() {
-        runner.run(context ->
+        losing.run(context ->
                 assertThat(context.getBean(Work.class).goesOn(backend)).isEqualTo("lost"));
     }
 
     @Test
     void methodIsInterruptedWhenItsPermitIsLost() {
-        runner.run(context -> {
+        losing.run(context -> {
             Work work = context.getBean(Work.class);
             assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> work.interrupted(backend));
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -86,7 +88,7 @@ class PermitInMethodTest {
 
     @Test
     void interruptThatTheMethodIgnoresEndsWithIt() {
-        runner.run(context -> {
+        losing.run(context -> {
             assertThat(context.getBean(Work.class).ignores(backend)).isEqualTo("interrupted");
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
         });

@@ -53,7 +53,8 @@ class PropertiesTest {
                         "distributed-permit.permits.report-export.linger=2ms",
                         "distributed-permit.permits.report-export.release=async")
                 .run(context -> {
-                    SettingsReader reader = new SettingsReader(context.getBean(DistributedPermitProperties.class));
+                    DistributedPermitProperties bound = context.getBean(DistributedPermitProperties.class);
+                    SettingsReader reader = new SettingsReader(bound);
                     assertThat(reader.core())
                             .isEqualTo(CoreSettings.DEFAULTS.toBuilder()
                                     .lease(Duration.ofSeconds(30))
@@ -67,7 +68,7 @@ class PropertiesTest {
                                     .maxWaiters(10)
                                     .maxKeys(20)
                                     .build());
-                    assertThat(reader.named())
+                    assertThat(reader.named(bound.permits(), PermitSettings.NONE))
                             .containsOnlyKeys("report-export")
                             .containsEntry(
                                     "report-export",

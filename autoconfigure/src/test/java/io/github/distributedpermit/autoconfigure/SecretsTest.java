@@ -25,6 +25,11 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cloud.autoconfigure.ConfigurationPropertiesRebinderAutoConfiguration;
+import org.springframework.cloud.autoconfigure.LifecycleMvcEndpointAutoConfiguration;
+import org.springframework.cloud.autoconfigure.RefreshAutoConfiguration;
+import org.springframework.cloud.autoconfigure.RefreshEndpointAutoConfiguration;
+import org.springframework.cloud.autoconfigure.WritableEnvironmentEndpointAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
@@ -162,7 +167,15 @@ class SecretsTest {
         return text.toString();
     }
 
+    /** Without the parts of Spring Cloud whose names in JMX two applications of one process cannot both have. */
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @EnableAutoConfiguration(
+            exclude = {
+                LifecycleMvcEndpointAutoConfiguration.class,
+                RefreshAutoConfiguration.class,
+                RefreshEndpointAutoConfiguration.class,
+                WritableEnvironmentEndpointAutoConfiguration.class,
+                ConfigurationPropertiesRebinderAutoConfiguration.class
+            })
     static class Application {}
 }

@@ -5,7 +5,7 @@ import io.github.distributedpermit.spi.PermitObserver;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** How many calls wait in an application. */
+/** How many calls wait in an application, and how many hold permits, without taking one to find out. */
 final class Gauges implements PermitObserver {
 
     private final List<PermitGauges> names = new CopyOnWriteArrayList<>();
@@ -17,5 +17,9 @@ final class Gauges implements PermitObserver {
 
     int waiters() {
         return names.stream().mapToInt(PermitGauges::waiters).sum();
+    }
+
+    int holders() {
+        return names.stream().mapToInt(PermitGauges::holders).sum();
     }
 }

@@ -1,0 +1,100 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.endpoint.PermitAccess;
+import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
+import io.github.distributedpermit.endpoint.PermitsControlWebExtension;
+import io.github.distributedpermit.endpoint.PermitsEndpoint;
+import io.github.distributedpermit.endpoint.PermitsWebExtension;
+import io.github.distributedpermit.endpoint.StackCallers;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.MDC;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.ClassUtils;
+
+/** Auto-configuration of the actuator endpoint {@code permits}, if the application exposes it. */
+@AutoConfiguration(after = DistributedPermitAutoConfiguration.class)
+@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+@ConditionalOnSingleCandidate(PermitEngine.class)
+@ConditionalOnAvailableEndpoint(endpoint = PermitsEndpoint.class)
+public final class DistributedPermitEndpointAutoConfiguration {
+
+    private static final String WRITES = "distributed-permit.endpoint.writes";
+
+    /** While the endpoint can be asked for calls, each of them is recorded with who made it. */
+    @Bean
+    @ConditionalOnMissingBean
+    PermitAccess distributedPermitAccess(ObjectProvider<PermitEngine> engines, Member member, PermitBackend backend) {
+        PermitEngine engine = engines.getIfAvailable();
+        if (engine != null) {
+            engine.describeCallersBy(new StackCallers(traceIds()));
+        }
+        return new EngineAccess(engine, member, backend.name());
+    }
+
+    /** Boot's log correlation puts the trace of a thread into the MDC. */
+    private static Supplier<@Nullable String> traceIds() {
+        boolean logs = ClassUtils.isPresent("org.slf4j.MDC", PermitsEndpoint.class.getClassLoader());
+        return logs ? new TraceIds() : () -> null;
+    }
+
+    /** A class of its own, because SLF4J may be missing. */
+    private static final class TraceIds implements Supplier<@Nullable String> {
+
+        @Override
+        public @Nullable String get() {
+            return MDC.get("traceId");
+        }
+    }
+
+    /** The endpoint as it is unless the application allows changes. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = WRITES, havingValue = false, matchIfMissing = true)
+    static class ReadOnly {
+
+        @Bean
+        @ConditionalOnMissingBean
+        PermitsEndpoint distributedPermitEndpoint(PermitAccess access, DistributedPermitProperties properties) {
+            return new PermitsEndpoint(access, properties.commandTimeout());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBean(PermitsEndpoint.class)
+        PermitsWebExtension distributedPermitWebExtension(PermitsEndpoint endpoint) {
+            return new PermitsWebExtension(endpoint);
+        }
+    }
+
+    /** The endpoint with its operations that change something. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = WRITES)
+    static class Writable {
+
+        @Bean
+        @ConditionalOnMissingBean
+        PermitsControlEndpoint distributedPermitEndpoint(PermitAccess access, DistributedPermitProperties properties) {
+            return new PermitsControlEndpoint(access, properties.commandTimeout());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnBean(PermitsControlEndpoint.class)
+        PermitsControlWebExtension distributedPermitWebExtension(PermitsControlEndpoint endpoint) {
+            return new PermitsControlWebExtension(endpoint);
+        }
+    }
+}

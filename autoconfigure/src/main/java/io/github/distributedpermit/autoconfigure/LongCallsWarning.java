@@ -1,0 +1,111 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitGauges.LongestCall;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Warns of calls that wait for a permit, or hold one, for longer than a threshold: at most once a minute for each permit and
+ * kind. Called by one thread at a time.
+ */
+final class LongCallsWarning {
+
+    private static final Log log = LogFactory.getLog(LongCallsWarning.class);
+    private static final Duration PAUSE = Duration.ofMinutes(1);
+    private static final int LONGEST_TEXT = 100;
+
+    private final Supplier<Collection<PermitGauges>> permits;
+    private final PermitLogProperties thresholds;
+    private final LongSupplier nanoTime;
+    private final Map<String, Long> lastWarnings = new HashMap<>();
+
+    LongCallsWarning(
+            Supplier<Collection<PermitGauges>> permits, PermitLogProperties thresholds, LongSupplier nanoTime) {
+        this.permits = permits;
+        this.thresholds = thresholds;
+        this.nanoTime = nanoTime;
+    }
+
+    /** How often to look: so that a warning is not much later than its threshold. */
+    Duration pause() {
+        Duration shortest =
+                shorter(thresholds.longWait(), thresholds.longHold()).dividedBy(4);
+        Duration least = Duration.ofMillis(100);
+        Duration most = Duration.ofSeconds(15);
+        return shortest.compareTo(least) < 0 ? least : shortest.compareTo(most) > 0 ? most : shortest;
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return other.isZero() || (!one.isZero() && one.compareTo(other) < 0) ? one : other;
+    }
+
+    boolean isOn() {
+        return !thresholds.longWait().isZero() || !thresholds.longHold().isZero();
+    }
+
+    /** Looks at all permits once. */
+    void check() {
+        for (PermitGauges permit : permits.get()) {
+            permit.longestWait()
+                    .filter(call -> isLong(call, thresholds.longWait()) && isDue("wait " + permit.name()))
+                    .ifPresent(call -> warnOfWait(permit, call));
+            permit.longestHold()
+                    .filter(call -> isLong(call, thresholds.longHold()) && isDue("hold " + permit.name()))
+                    .ifPresent(call -> warnOfHold(permit, call));
+        }
+    }
+
+    private static boolean isLong(LongestCall call, Duration threshold) {
+        return !threshold.isZero() && call.time().compareTo(threshold) >= 0;
+    }
+
+    private boolean isDue(String what) {
+        long now = nanoTime.getAsLong();
+        Long last = lastWarnings.get(what);
+        if (last != null && now - last < PAUSE.toNanos()) {
+            return false;
+        }
+        lastWarnings.put(what, now);
+        return true;
+    }
+
+    private void warnOfWait(PermitGauges permit, LongestCall call) {
+        log.warn(
+                ("A call has been waiting for permit '%s', key '%s', for %d s (distributed-permit.log.long-wait is %d s)."
+                                + " %d call(s) of this instance wait, and calls of this instance hold %d permit(s); the limit is %d."
+                                + " Raise the limit, shorten the work or the time-out, or look for calls that do not end.")
+                        .formatted(
+                                safe(permit.name()),
+                                safe(call.key()),
+                                call.time().toSeconds(),
+                                thresholds.longWait().toSeconds(),
+                                permit.waiters(),
+                                permit.holders(),
+                                permit.limit()));
+    }
+
+    private void warnOfHold(PermitGauges permit, LongestCall call) {
+        log.warn(
+                ("A call has held permit '%s', key '%s', for %d s (distributed-permit.log.long-hold is %d s); %d call(s)"
+                                + " of this instance wait. If its work can be shorter, or was forgotten, end it.")
+                        .formatted(
+                                safe(permit.name()),
+                                safe(call.key()),
+                                call.time().toSeconds(),
+                                thresholds.longHold().toSeconds(),
+                                permit.waiters()));
+    }
+
+    /** Keys may come from requests: no line breaks that forge a log line, and no endless text. */
+    private static String safe(String text) {
+        String cut = text.length() > LONGEST_TEXT ? text.substring(0, LONGEST_TEXT) + "..." : text;
+        return cut.replaceAll("[\\p{Cntrl}\\u2028\\u2029]", "?");
+    }
+}

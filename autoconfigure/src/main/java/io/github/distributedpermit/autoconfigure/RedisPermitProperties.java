@@ -1,0 +1,18 @@
+package io.github.distributedpermit.autoconfigure;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings under {@code distributed-permit.redis}. Where Redis is, {@code spring.data.redis.*} says.
+ *
+ * @param grace Whether Redis, after it may have lost state by a fail-over, a restart without data or FLUSHALL, first gives
+ *     instances back what they hold, for up to one lease, before it grants other permits. Needs the right to run INFO.
+ * @param newServerGrace How long a Redis server without any data, which no instance remembers, waits for its instances,
+ *     counted from its start. Zero for not at all; the lease is the strict choice.
+ */
+@ConfigurationProperties("distributed-permit.redis")
+public record RedisPermitProperties(
+        @DefaultValue("false") boolean grace,
+        @DefaultValue("3s") Duration newServerGrace) {}

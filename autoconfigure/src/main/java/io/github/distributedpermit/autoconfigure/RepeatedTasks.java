@@ -1,0 +1,74 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.core.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/** Runs short tasks from the start of the context to its stop, each with its own pause in between. Thread-safe. */
+final class RepeatedTasks extends SingleUseLifecycle {
+
+    private static final Log log = LogFactory.getLog(RepeatedTasks.class);
+
+    private final Scheduler scheduler;
+    private final List<Repeated> tasks;
+    private volatile boolean ended;
+
+    RepeatedTasks(Scheduler scheduler, List<Task> tasks) {
+        this.scheduler = scheduler;
+        this.tasks = tasks.stream().map(Repeated::new).toList();
+    }
+
+    /** A task, and the time between the ends of two runs. */
+    record Task(Duration pause, Runnable action) {}
+
+    @Override
+    void begin() {
+        tasks.forEach(Repeated::arm);
+    }
+
+    @Override
+    void end() {
+        ended = true;
+        tasks.forEach(Repeated::cancel);
+    }
+
+    @Override
+    public int getPhase() {
+        return StoreMembership.PHASE + 1; // begins after the store was joined, and ends before it is left
+    }
+
+    private final class Repeated {
+
+        private final Task task;
+        private Scheduler.@Nullable Timer timer;
+
+        Repeated(Task task) {
+            this.task = task;
+        }
+
+        private synchronized void arm() {
+            if (!ended) {
+                timer = scheduler.schedule(this::run, task.pause().toNanos());
+            }
+        }
+
+        private void run() {
+            try {
+                task.action().run();
+            } catch (RuntimeException e) {
+                log.warn("A periodic task of distributed-permit failed; it is repeated", e);
+            } finally {
+                arm();
+            }
+        }
+
+        private synchronized void cancel() {
+            if (timer != null) {
+                timer.cancel();
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.github.distributedpermit.endpoint;
+
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.endpoint.PermitsView.Call;
+import io.github.distributedpermit.endpoint.PermitsView.Detail;
+import io.github.distributedpermit.endpoint.PermitsView.Instance;
+import io.github.distributedpermit.endpoint.PermitsView.Key;
+import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
+import io.github.distributedpermit.endpoint.PermitsView.Summary;
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.PermitGauges;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Puts together what the endpoint answers. Each answer is bounded and says so if there is more. Thread-safe. */
+final class PermitsReader {
+
+    static final int MOST_NAMES = 1_000;
+    static final int USUAL_KEYS = 20;
+    static final int MOST_KEYS = 200;
+    static final int MOST_MEMBERS = 500;
+    static final int MOST_CALLS = 500;
+
+    private final PermitAccess permits;
+    private final StoreAnswers answers;
+    private final Clock clock;
+
+    PermitsReader(PermitAccess permits, StoreAnswers answers, Clock clock) {
+        this.permits = permits;
+        this.answers = answers;
+        this.clock = clock;
+    }
+
+    PermitsView all() {
+        List<PermitDefinition> definitions = permits.definitions().stream()
+                .sorted(Comparator.comparing(PermitDefinition::name))
+                .toList();
+        List<Summary> summaries =
+                definitions.stream().limit(MOST_NAMES).map(this::summary).toList();
+        return new PermitsView(permits.backend(), instance(), summaries, definitions.size() > MOST_NAMES);
+    }
+
+    private Summary summary(PermitDefinition definition) {
+        Optional<PermitGauges> gauges = permits.gauges(definition.name());
+        return new Summary(
+                definition.name(),
+                definition.key(),
+                limit(definition),
+                source(definition),
+                gauges.map(PermitGauges::holders).orElse(0),
+                gauges.map(PermitGauges::waiters).orElse(0));
+    }
+
+    Optional<PermitDefinition> find(String name) {
+        return permits.definitions().stream()
+                .filter(definition -> definition.name().equals(name))
+                .findFirst();
+    }
+
+    /** @param onlyKey the one key to show; {@code null} for those in use */
+    Detail detail(PermitDefinition definition, @Nullable String onlyKey, int most) {
+        TreeSet<String> keys = onlyKey == null ? keys(definition) : new TreeSet<>(List.of(onlyKey));
+        List<CompletableFuture<Key>> reading =
+                keys.stream().limit(most).map(key -> key(definition, key)).toList();
+        List<Key> shown = reading.stream().map(CompletableFuture::join).toList();
+        Summary summary = summary(definition);
+        boolean truncated = keys.size() > shown.size();
+        String hint = truncated
+                ? "%d of %d keys are shown; ask for one with ?key=..., or for up to %d with ?most=..."
+                        .formatted(shown.size(), keys.size(), MOST_KEYS)
+                : null;
+        return new Detail(
+                instance(),
+                definition.name(),
+                summary.limit(),
+                summary.limitSource(),
+                summary.holding(),
+                summary.waiting(),
+                keys.size(),
+                shown,
+                truncated,
+                hint);
+    }
+
+    /** The key of all calls, and those of the calls at the moment. */
+    private TreeSet<String> keys(PermitDefinition definition) {
+        TreeSet<String> keys = new TreeSet<>();
+        if (definition.key() != null) {
+            keys.add(definition.key());
+        }
+        for (String key : permits.keysInUse()) {
+            if (permits.calls(key, 1).stream().anyMatch(call -> call.name().equals(definition.name()))) {
+                keys.add(key);
+            }
+        }
+        return keys;
+    }
+
+    private CompletableFuture<Key> key(PermitDefinition definition, String key) {
+        return answers.of(() -> permits.inspect(key)).handle((state, failure) -> {
+            if (failure != null) {
+                KeyState unknown = new KeyState(key, 0, OptionalInt.empty(), List.of());
+                return view(definition, unknown, answers.problem(failure));
+            }
+            return view(definition, state, null);
+        });
+    }
+
+    private Key view(PermitDefinition definition, KeyState state, @Nullable String problem) {
+        List<CallView> calls = permits.calls(state.key(), MOST_CALLS + 1);
+        List<MemberRow> rows = new ArrayList<>();
+        int position = 0;
+        for (MemberState member : state.members()) {
+            position += member.waiting() ? 1 : 0;
+            if (rows.size() < MOST_MEMBERS) {
+                rows.add(row(member, position));
+            }
+        }
+        return new Key(
+                state.key(),
+                state.override().orElse(limit(definition)),
+                state.override().isPresent() ? "override" : source(definition),
+                state.used(),
+                position,
+                rows,
+                state.members().size() > rows.size(),
+                calls.stream().limit(MOST_CALLS).map(this::call).toList(),
+                calls.size() > MOST_CALLS,
+                problem);
+    }
+
+    private MemberRow row(MemberState member, int position) {
+        boolean self = member.member().equals(permits.member().id());
+        String name = self ? permits.member().name() : member.name().orElse(null);
+        return new MemberRow(
+                member.member(),
+                name,
+                self,
+                member.permits(),
+                member.wanted(),
+                member.limit(),
+                member.waiting() ? position : null,
+                member.waited().map(this::ago).orElse(null),
+                member.leaseLeft().map(Duration::toMillis).orElse(null));
+    }
+
+    private Call call(CallView call) {
+        return new Call(
+                call.holding() ? "holding" : "waiting",
+                call.permits(),
+                ago(call.age()),
+                call.caller().flatMap(Caller::method).orElse(null),
+                call.caller().map(Caller::thread).orElse(null),
+                call.caller().flatMap(Caller::traceId).orElse(null));
+    }
+
+    private Instant ago(Duration age) {
+        return clock.instant().minus(age).truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    private Instance instance() {
+        return new Instance(permits.member().id(), permits.member().name());
+    }
+
+    private static int limit(PermitDefinition definition) {
+        Integer limit = definition.limit();
+        return limit == null ? 0 : limit;
+    }
+
+    private String source(PermitDefinition definition) {
+        return permits.isLimitFromSettings(definition.name()) ? "settings" : "annotation";
+    }
+}

@@ -1,0 +1,154 @@
+package io.github.distributedpermit.endpoint;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the endpoint answers, as JSON. What is not known is {@code null} here and left out there.
+ *
+ * @param backend the kind of store
+ * @param instance the instance that answers
+ * @param permits by name, in alphabetical order
+ * @param truncated whether there are more names than are listed
+ */
+public record PermitsView(String backend, Instance instance, List<Summary> permits, boolean truncated) {
+
+    /**
+     * An instance of the fleet.
+     *
+     * @param member its id, new at every start
+     * @param name its readable name
+     */
+    public record Instance(String member, String name) {}
+
+    /**
+     * What this instance knows of one permit; the store is not asked.
+     *
+     * @param name of the permit
+     * @param key of all calls, if it is the same for all of them
+     * @param limit as this instance states it
+     * @param limitSource where it comes from: {@code annotation} or {@code settings}
+     * @param holding permits that calls of this instance hold, over all keys
+     * @param waiting calls of this instance that wait, over all keys
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Summary(String name, @Nullable String key, int limit, String limitSource, int holding, int waiting) {}
+
+    /**
+     * One permit with its keys.
+     *
+     * @param instance the instance that answers
+     * @param name of the permit
+     * @param limit as this instance states it
+     * @param limitSource where it comes from: {@code annotation} or {@code settings}
+     * @param holding permits that calls of this instance hold, over all keys
+     * @param waiting calls of this instance that wait, over all keys
+     * @param keysInUse how many keys of the permit calls of this instance use
+     * @param keys in alphabetical order, at most as many as were asked for
+     * @param truncated whether there are more keys than are shown
+     * @param hint how to see the others
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Detail(
+            Instance instance,
+            String name,
+            int limit,
+            String limitSource,
+            int holding,
+            int waiting,
+            int keysInUse,
+            List<Key> keys,
+            boolean truncated,
+            @Nullable String hint) {}
+
+    /**
+     * One key in the whole fleet.
+     *
+     * @param key what is limited
+     * @param limit in force: the operator's if one is set, else the one this instance states
+     * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
+     * @param inUse permits that members hold
+     * @param queued members that wait
+     * @param members those that hold, then the queue, first come first
+     * @param membersTruncated whether there are more members than are shown
+     * @param calls of this instance, those that hold first
+     * @param callsTruncated whether there are more calls than are shown
+     * @param problem why the store did not answer; the other fields are this instance's view then
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Key(
+            String key,
+            int limit,
+            String limitSource,
+            int inUse,
+            int queued,
+            List<MemberRow> members,
+            boolean membersTruncated,
+            List<Call> calls,
+            boolean callsTruncated,
+            @Nullable String problem) {}
+
+    /**
+     * One member of a key.
+     *
+     * @param member its id
+     * @param name its readable name, if the store has it
+     * @param self whether it is the instance that answers
+     * @param holding how many permits the store has recorded for it
+     * @param wanted how many it wants in all
+     * @param statedLimit the limit it states
+     * @param queuePosition from 1 on, if it waits
+     * @param waitingSince when its oldest call in the queue arrived, if the store records that
+     * @param leaseLeftMillis until when the store keeps its record without another claim, if the store has leases
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record MemberRow(
+            String member,
+            @Nullable String name,
+            boolean self,
+            int holding,
+            int wanted,
+            int statedLimit,
+            @Nullable Integer queuePosition,
+            @Nullable Instant waitingSince,
+            @Nullable Long leaseLeftMillis) {}
+
+    /**
+     * One call of the instance that answers.
+     *
+     * @param state {@code holding} or {@code waiting}
+     * @param permits how many it holds or wants
+     * @param since when it got them, or when it began to wait
+     * @param method that the permit limits
+     * @param thread that made the call
+     * @param traceId of its trace
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Call(
+            String state,
+            int permits,
+            Instant since,
+            @Nullable String method,
+            @Nullable String thread,
+            @Nullable String traceId) {}
+
+    /**
+     * The result of a change.
+     *
+     * @param name of the permit
+     * @param key what is limited
+     * @param override the operator's limit after it; left out if none is set
+     * @param evicted how many permits were taken from a member
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Change(
+            String name,
+            String key,
+            @Nullable Integer override,
+            @Nullable Integer evicted) {}
+
+    /** @param message what is wrong, and what to do */
+    public record Problem(String message) {}
+}

@@ -1,0 +1,44 @@
+package io.github.distributedpermit.endpoint;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/** Bounds the time that the store may take, and says without secrets why it did not answer. Thread-safe. */
+final class StoreAnswers {
+
+    private final Duration timeout;
+
+    StoreAnswers(Duration timeout) {
+        this.timeout = timeout;
+    }
+
+    /** The answer; fails after the time-out, and also if the question itself throws. */
+    <T> CompletableFuture<T> of(Supplier<CompletionStage<T>> question) {
+        try {
+            return question.get().toCompletableFuture().copy().orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Only our own messages are known to hold no address with a password. */
+    String problem(Throwable failure) {
+        Throwable cause = failure;
+        while (cause instanceof CompletionException && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof TimeoutException) {
+            return "The store did not answer within " + timeout.toMillis() + " ms";
+        }
+        String message = cause.getMessage();
+        return cause instanceof PermitStoreException && message != null
+                ? message
+                : cause.getClass().getSimpleName();
+    }
+}

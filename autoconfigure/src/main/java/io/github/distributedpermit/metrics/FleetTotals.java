@@ -1,0 +1,56 @@
+package io.github.distributedpermit.metrics;
+
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
+
+/**
+ * What the store has recorded for the keys of one name, over all instances.
+ *
+ * @param holders permits that the members hold
+ * @param waiters permits that queued members want besides; each member wants no more than the limit
+ * @param members members that hold or wait, counted once for each key
+ * @param limit the limits in force of the keys
+ * @param inspected how many keys these are
+ * @param skipped how many more keys are in use, but were not inspected or could not be
+ */
+record FleetTotals(long holders, long waiters, long members, long limit, int inspected, int skipped) {
+
+    static final FleetTotals NONE = new FleetTotals(0, 0, 0, 0, 0, 0);
+
+    /**
+     * The numbers of one key.
+     *
+     * @param own the limit that this instance states, which applies if no other member states a higher one and the operator has
+     *     set none
+     */
+    static FleetTotals of(KeyState key, int own) {
+        long wanted = 0;
+        int stated = own;
+        for (MemberState member : key.members()) {
+            stated = Math.max(stated, member.limit());
+            wanted += member.waiting() ? Math.max(0, member.wanted() - member.permits()) : 0;
+        }
+        return new FleetTotals(
+                key.used(), wanted, key.members().size(), key.override().orElse(stated), 1, 0);
+    }
+
+    FleetTotals plus(FleetTotals other) {
+        return new FleetTotals(
+                holders + other.holders,
+                waiters + other.waiters,
+                members + other.members,
+                limit + other.limit,
+                inspected + other.inspected,
+                skipped + other.skipped);
+    }
+
+    /** With keys that are not known. */
+    FleetTotals andSkipped(int keys) {
+        return new FleetTotals(holders, waiters, members, limit, inspected, skipped + keys);
+    }
+
+    /** Whether the numbers say nothing, because keys are in use and none of them is known. */
+    boolean isUnknown() {
+        return inspected == 0 && skipped > 0;
+    }
+}

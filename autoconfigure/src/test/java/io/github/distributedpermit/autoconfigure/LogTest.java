@@ -1,0 +1,82 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.spi.Member;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** What the log says in operation. */
+@ExtendWith(OutputCaptureExtension.class)
+class LogTest {
+
+    @Test
+    void startIsOneLineWithBackendAddressMemberAndNumberOfPermits(CapturedOutput output) {
+        Starts.withBackend(new CuttableBackend())
+                .withPropertyValues(
+                        "distributed-permit.permits.export.limit=1", "distributed-permit.permits.import.limit=1")
+                .run(context -> {
+                    Member member = context.getBean(Member.class);
+                    assertThat(output.getOut().lines().filter(line -> line.contains("This instance is member")))
+                            .singleElement()
+                            .asString()
+                            .contains(
+                                    "INFO",
+                                    member.name(),
+                                    member.id(),
+                                    "'cuttable' at store.example:4711",
+                                    "2 permit(s)");
+                });
+    }
+
+    @Test
+    void callsSayNothing(CapturedOutput output) {
+        Starts.local()
+                .withPropertyValues("distributed-permit.permits.export.limit=1")
+                .run(context -> {
+                    Permits permits = context.getBean(Permits.class);
+                    int before = output.getAll().length();
+                    // other threads of the JVM, such as those of a server, may log at the same time
+                    for (int i = 0; i < 100; i++) {
+                        permits.acquire("export").release();
+                    }
+                    assertThat(output.getAll().substring(before)).doesNotContainIgnoringCase("permit");
+                });
+    }
+
+    @Test
+    void longWaitsAndHoldsAreWarnedAboutOnceAMinute(CapturedOutput output) {
+        Starts.local()
+                .withPropertyValues(
+                        "distributed-permit.permits.export.limit=1",
+                        "distributed-permit.log.long-wait=400ms",
+                        "distributed-permit.log.long-hold=400ms")
+                .run(context -> {
+                    Permits permits = context.getBean(Permits.class);
+                    Permit held = permits.named("export").acquire("tenant\n42");
+                    CompletableFuture<Permit> waiting =
+                            permits.named("export").acquireAsync(PermitRequest.of("tenant\n42"));
+                    await().until(() -> output.getOut().contains("A call has been waiting for permit 'export'")
+                            && output.getOut().contains("A call has held permit 'export'"));
+                    LongCallsWarning again = new LongCallsWarning(
+                            () -> context.getBean(PermitEngine.class).gauges(),
+                            context.getBean(PermitLogProperties.class),
+                            () -> 0);
+                    again.check();
+                    again.check();
+                    assertThat(output.getOut()).contains("key 'tenant?42'");
+                    assertThat(output.getOut().lines().filter(line -> line.contains("has been waiting")))
+                            .hasSize(2);
+                    waiting.cancel(false);
+                    held.release();
+                });
+    }
+}

@@ -1,0 +1,233 @@
+package io.github.distributedpermit.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
+import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration;
+import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.endpoint.PermitsView.Key;
+import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
+import io.github.distributedpermit.testsupport.RedisExtension;
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cloud.consul.ConsulAutoConfiguration;
+
+/** Two instances on each store with servers: the endpoint agrees with an independent count, and its changes take effect. */
+@ExtendWith(RedisExtension.class)
+class FleetEndpointTest {
+
+    private static final String KEY = "fleet";
+    private static final int LIMIT = 3;
+    private static final int CALLS = 10;
+    private static final Duration AT_ONCE = Duration.ofSeconds(5);
+
+    @Test
+    void redis(RedisServer server) {
+        check(
+                "spring.data.redis.host=127.0.0.1",
+                "spring.data.redis.port=" + server.port(),
+                "distributed-permit.backend=redis");
+    }
+
+    @Test
+    void consulSlots() {
+        check(
+                "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
+                "distributed-permit.backend=consul");
+    }
+
+    @Test
+    void consulLockFile() {
+        check(
+                "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
+                "distributed-permit.backend=consul",
+                "distributed-permit.consul.layout=lock-file");
+    }
+
+    @Test
+    void zooKeeper() throws Exception {
+        try (TestingServer server = new TestingServer()) {
+            check(
+                    "distributed-permit.backend=zookeeper",
+                    "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
+        }
+    }
+
+    private static void check(String... store) {
+        ApplicationContextRunner runner = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        AopAutoConfiguration.class,
+                        PropertyPlaceholderAutoConfiguration.class,
+                        DataRedisAutoConfiguration.class,
+                        ConsulAutoConfiguration.class,
+                        DistributedPermitAutoConfiguration.class,
+                        DistributedPermitEndpointAutoConfiguration.class))
+                .withPropertyValues(
+                        "management.endpoints.web.exposure.include=permits",
+                        "distributed-permit.endpoint.writes=true",
+                        "distributed-permit.permits.fleet.limit=" + LIMIT,
+                        "distributed-permit.key-prefix=fleet-" + UUID.randomUUID())
+                .withPropertyValues(store);
+        runner.withPropertyValues("distributed-permit.instance-name=one")
+                .run(one -> runner.withPropertyValues("distributed-permit.instance-name=two")
+                        .run(two -> check(new Instance(one), new Instance(two))));
+    }
+
+    private static void check(Instance one, Instance two) {
+        for (int i = 0; i < CALLS; i++) {
+            one.call();
+            two.call();
+        }
+        await().atMost(AT_ONCE).untilAsserted(() -> assertAgrees(one, two, LIMIT));
+        Key key = one.key();
+        assertThat(key.limitSource()).isEqualTo("settings");
+        assertThat(key.calls()).hasSize(CALLS);
+        await().atMost(AT_ONCE)
+                .untilAsserted(() -> assertThat(one.key().members())
+                        .extracting(MemberRow::name)
+                        .containsExactlyInAnyOrder("one", "two"));
+
+        two.endpoint.change("fleet", KEY, LIMIT + 4, null);
+        await().atMost(AT_ONCE).untilAsserted(() -> assertAgrees(one, two, LIMIT + 4));
+        assertThat(one.key().limitSource()).isEqualTo("override");
+
+        one.endpoint.change("fleet", KEY, 2, null);
+        drain(one, two, 2);
+        await().atMost(AT_ONCE).untilAsserted(() -> assertAgrees(one, two, 2));
+
+        one.endpoint.change("fleet", KEY, 0, null);
+        drain(one, two, 0);
+        await().atMost(AT_ONCE).untilAsserted(() -> assertAgrees(one, two, 0));
+
+        two.endpoint.lift("fleet", KEY);
+        await().atMost(AT_ONCE).untilAsserted(() -> assertAgrees(one, two, LIMIT));
+
+        Instance holder = one.holding() > 0 ? one : two;
+        Instance operator = holder == one ? two : one;
+        String member = holder.endpoint.permits().instance().member();
+        int had = holder.key().members().stream()
+                .filter(MemberRow::self)
+                .mapToInt(MemberRow::holding)
+                .sum();
+        PermitsView.Change taken = Objects.requireNonNull(operator.endpoint.change("fleet", KEY, null, member));
+        assertThat(taken.evicted()).isEqualTo(had).isPositive();
+        await().atMost(AT_ONCE).untilAsserted(() -> assertThat(holder.lost).hasValueGreaterThanOrEqualTo(had));
+        await().atMost(AT_ONCE).untilAsserted(() -> assertAgrees(one, two, LIMIT));
+        one.stop();
+        two.stop();
+    }
+
+    /** An instance receives a lowered limit with the answer to a claim, so that some more calls may follow those that end. */
+    private static void drain(Instance one, Instance two, int limit) {
+        await().atMost(AT_ONCE).until(() -> {
+            boolean over = one.holding() + two.holding() > limit;
+            if (over) {
+                one.endAll();
+                two.endAll();
+            }
+            return !over;
+        });
+    }
+
+    private static void assertAgrees(Instance one, Instance two, int inUse) {
+        assertThat(one.holding() + two.holding()).as("counted by the calls").isEqualTo(inUse);
+        for (Instance instance : List.of(one, two)) {
+            Key key = instance.key();
+            assertThat(key.inUse()).isEqualTo(inUse);
+            for (MemberRow row : key.members()) {
+                Instance of =
+                        row.member().equals(one.endpoint.permits().instance().member()) ? one : two;
+                assertThat(row.holding()).as("holding of %s", row).isEqualTo(of.holding());
+            }
+        }
+    }
+
+    /** One application; each call holds until the test ends it, and then another takes its place. */
+    private static final class Instance {
+
+        private final PermitsControlEndpoint endpoint;
+        private final Permits permits;
+        private final List<Permit> held = new ArrayList<>();
+        private final AtomicInteger lost = new AtomicInteger();
+        private final AtomicBoolean stopped = new AtomicBoolean();
+
+        Instance(AssertableApplicationContext context) {
+            assertThat(context).hasNotFailed();
+            endpoint = context.getBean(PermitsControlEndpoint.class);
+            permits = context.getBean(Permits.class);
+        }
+
+        void call() {
+            CompletableFuture<Permit> asked =
+                    permits.named("fleet").acquireAsync(permits.named("fleet").request(KEY));
+            asked.thenAccept(this::got);
+        }
+
+        private void got(Permit permit) {
+            synchronized (held) {
+                held.add(permit);
+            }
+            permit.onLoss(() -> {
+                lost.incrementAndGet();
+                synchronized (held) {
+                    held.remove(permit);
+                }
+                again();
+            });
+        }
+
+        private void again() {
+            if (!stopped.get()) {
+                call();
+            }
+        }
+
+        int holding() {
+            synchronized (held) {
+                return (int) held.stream().filter(Permit::isHeld).count();
+            }
+        }
+
+        /** Ends the calls that hold; as many others begin to wait. */
+        void endAll() {
+            List<Permit> ending;
+            synchronized (held) {
+                ending = List.copyOf(held);
+                held.clear();
+            }
+            ending.forEach(permit -> {
+                permit.release();
+                again();
+            });
+        }
+
+        void stop() {
+            stopped.set(true);
+        }
+
+        Key key() {
+            return Objects.requireNonNull(endpoint.permit("fleet", KEY, null))
+                    .keys()
+                    .get(0);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+package io.github.distributedpermit.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.example.endpoint.Exports;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.MDC;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The endpoint over HTTP, in both web stacks, and over JMX. */
+class PermitsEndpointTest {
+
+    private static final JsonMapper JSON = new JsonMapper();
+    private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    private static ConfigurableApplicationContext start(WebApplicationType type, String... properties) {
+        List<String> all = new ArrayList<>(List.of(
+                "server.port=0",
+                "server.address=127.0.0.1",
+                "distributed-permit.backend=local",
+                "distributed-permit.instance-name=orders@host-1:4711",
+                "distributed-permit.permits.per-tenant.limit=2",
+                "distributed-permit.permits[odd name].limit=2",
+                "management.endpoints.web.exposure.include=*",
+                "spring.autoconfigure.exclude="
+                        + "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration,"
+                        + "org.springframework.boot.data.redis.autoconfigure.DataRedisReactiveAutoConfiguration",
+                "spring.cloud.consul.enabled=false",
+                "spring.main.banner-mode=off"));
+        all.addAll(List.of(properties));
+        return new SpringApplicationBuilder(Exports.class)
+                .web(type)
+                .properties(all.toArray(String[]::new))
+                .run();
+    }
+
+    private HttpResponse<String> send(ConfigurableApplicationContext context, String method, String path, String body) {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/" + path))
+                .header("Content-Type", "application/json")
+                .method(method, HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        return client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).join();
+    }
+
+    private JsonNode get(ConfigurableApplicationContext context, String path) {
+        HttpResponse<String> answer = send(context, "GET", path, "");
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        return JSON.readTree(answer.body());
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void showsLimitMembersAndCalls(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = start(type)) {
+            Exports exports = context.getBean(Exports.class);
+            MDC.put("traceId", "4bf92f3577b34da6a3ce929d0e0e4736");
+            CompletableFuture<String> holding = exports.hold();
+            MDC.clear();
+            CompletableFuture<String> waiting = CompletableFuture.supplyAsync(exports::export);
+            await().until(() ->
+                    get(context, "permits/report-export").at("/waiting").asInt() == 1);
+
+            JsonNode detail = get(context, "permits/report-export");
+            JsonNode key = detail.at("/keys/0");
+            assertThat(detail.at("/limitSource").asString()).isEqualTo("annotation");
+            assertThat(key.at("/key").asString()).isEqualTo("report-export");
+            assertThat(key.at("/limit").asInt()).isEqualTo(1);
+            assertThat(key.at("/inUse").asInt()).isEqualTo(1);
+            assertThat(key.at("/members/0/name").asString()).isEqualTo("orders@host-1:4711");
+            assertThat(key.at("/members/0/self").asBoolean()).isTrue();
+            assertThat(key.at("/members/0/holding").asInt()).isEqualTo(1);
+            assertThat(key.at("/members/0/queuePosition").asInt()).isEqualTo(1);
+            assertThat(key.at("/members/0/waitingSince").asString()).startsWith("20");
+            assertThat(key.at("/members/0/leaseLeftMillis").asLong()).isPositive();
+            assertThat(key.at("/calls/0/state").asString()).isEqualTo("holding");
+            assertThat(key.at("/calls/0/method").asString()).isEqualTo("com.example.endpoint.Exports.hold");
+            assertThat(key.at("/calls/0/traceId").asString()).isEqualTo("4bf92f3577b34da6a3ce929d0e0e4736");
+            assertThat(key.at("/calls/1/state").asString()).isEqualTo("waiting");
+            assertThat(key.at("/calls/1/method").asString()).isEqualTo("com.example.endpoint.Exports.export");
+            assertThat(key.at("/calls/1/thread").asString()).isNotBlank();
+            assertThat(key.at("/calls/1").has("traceId")).isFalse();
+            JsonNode all = get(context, "permits");
+            assertThat(all.at("/backend").asString()).isEqualTo("local");
+            assertThat(all.at("/permits").findValuesAsString("name"))
+                    .containsExactly("odd name", "per-tenant", "report-export");
+            assertSameShape("all", all);
+            assertSameShape("detail", detail);
+            exports.end();
+            assertThat(holding.join()).isEqualTo("held");
+            assertThat(waiting.join()).isEqualTo("done");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void changesAreRefusedUnlessTheApplicationAllowsThem(WebApplicationType type) {
+        try (ConfigurableApplicationContext context = start(type)) {
+            assertThat(send(context, "POST", "permits/report-export", "{\"limit\": 5}")
+                            .statusCode())
+                    .isEqualTo(405);
+            assertThat(send(context, "DELETE", "permits/report-export", "").statusCode())
+                    .isEqualTo(405);
+            assertThat(send(context, "POST", "permits", "{\"drain\": true}").statusCode())
+                    .isEqualTo(405);
+            assertThat(get(context, "permits/report-export").at("/keys/0/limit").asInt())
+                    .isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void limitIsSetAndLifted(WebApplicationType type) {
+        try (ConfigurableApplicationContext context = start(type, "distributed-permit.endpoint.writes=true")) {
+            JsonNode changed = JSON.readTree(send(context, "POST", "permits/report-export", "{\"limit\": 5}")
+                    .body());
+            assertThat(changed.at("/override").asInt()).isEqualTo(5);
+            assertSameShape("change", changed);
+            JsonNode key = get(context, "permits/report-export").at("/keys/0");
+            assertThat(key.at("/limit").asInt()).isEqualTo(5);
+            assertThat(key.at("/limitSource").asString()).isEqualTo("override");
+
+            assertThat(send(context, "DELETE", "permits/report-export", "").statusCode())
+                    .isEqualTo(200);
+            assertThat(get(context, "permits/report-export")
+                            .at("/keys/0/limitSource")
+                            .asString())
+                    .isEqualTo("annotation");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void badRequestsAreAnsweredWithTheReason(WebApplicationType type) {
+        try (ConfigurableApplicationContext context = start(type, "distributed-permit.endpoint.writes=true")) {
+            HttpResponse<String> unknown = send(context, "GET", "permits/no-such-name", "");
+            assertThat(unknown.statusCode()).isEqualTo(404);
+            assertThat(unknown.body()).contains("No permit is named 'no-such-name'");
+            assertThat(send(context, "POST", "permits/no-such-name", "{\"limit\": 5}")
+                            .statusCode())
+                    .isEqualTo(404);
+            for (String body : List.of(
+                    "{\"limit\": -1}",
+                    "{\"limit\": \"many\"}",
+                    "{\"limit\": 99999999999}",
+                    "{}",
+                    "{\"limit\": 1, \"evict\": \"a\"}")) {
+                assertThat(send(context, "POST", "permits/report-export", body).statusCode())
+                        .as(body)
+                        .isEqualTo(400);
+            }
+            assertThat(send(context, "POST", "permits/per-tenant", "{\"limit\": 1}")
+                            .statusCode())
+                    .as("no key")
+                    .isEqualTo(400);
+            assertThat(send(context, "GET", "permits/report-export?most=0", "").statusCode())
+                    .isEqualTo(400);
+            assertThat(send(context, "POST", "permits", "{\"drain\": false}").statusCode())
+                    .isEqualTo(400);
+            assertThat(get(context, "permits/report-export").at("/keys/0/limit").asInt())
+                    .isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void oddNamesAndKeysAreShownAsTheyAre(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = start(type)) {
+            Permits permits = context.getBean(Permits.class);
+            String odd = "tenants/ä ö/<img src=x onerror=alert(1)>?&#%";
+            try (Permit one = permits.named("odd name").acquire(PermitRequest.of(odd))) {
+                JsonNode byList = get(context, "permits/odd%20name");
+                JsonNode byKey = get(context, "permits/odd%20name?key=" + encoded(odd));
+                assertThat(byList.at("/keys/0/key").asString()).isEqualTo(odd);
+                assertThat(byKey.at("/keys/0/key").asString()).isEqualTo(odd);
+                assertThat(byKey.at("/keys/0/inUse").asInt()).isEqualTo(1);
+                assertThat(one.isHeld()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void manyKeysAreCutAndTheAnswerSaysSo() throws Exception {
+        try (ConfigurableApplicationContext context = start(WebApplicationType.SERVLET)) {
+            Permits permits = context.getBean(Permits.class);
+            List<Permit> held = new ArrayList<>();
+            for (int i = 0; i < 10_000; i++) {
+                held.add(permits.named("per-tenant").acquire("tenant-%05d".formatted(i)));
+            }
+            JsonNode detail = get(context, "permits/per-tenant");
+            assertThat(detail.at("/keysInUse").asInt()).isEqualTo(10_000);
+            assertThat(detail.at("/keys").size()).isEqualTo(20);
+            assertThat(detail.at("/truncated").asBoolean()).isTrue();
+            assertThat(detail.at("/hint").asString()).contains("20 of 10000").contains("?key=");
+            assertThat(get(context, "permits/per-tenant?most=100000")
+                            .at("/keys")
+                            .size())
+                    .isEqualTo(200);
+            JsonNode one = get(context, "permits/per-tenant?key=tenant-09999");
+            assertThat(one.at("/keys/0/inUse").asInt()).isEqualTo(1);
+            assertThat(one.at("/truncated").asBoolean()).isFalse();
+            held.forEach(Permit::release);
+        }
+    }
+
+    @Test
+    void drainedInstanceTakesNoMorePermits() {
+        try (ConfigurableApplicationContext context =
+                start(WebApplicationType.SERVLET, "distributed-permit.endpoint.writes=true")) {
+            Exports exports = context.getBean(Exports.class);
+            CompletableFuture<String> holding = exports.hold();
+            assertThat(send(context, "POST", "permits", "{\"drain\": true}").statusCode())
+                    .isEqualTo(200);
+            assertThat(exports.rejection()).contains("shutting down");
+            exports.end();
+            assertThat(holding.join()).isEqualTo("held");
+        }
+    }
+
+    @Test
+    void worksOverJmx() throws Exception {
+        String domain = "permits-" + UUID.randomUUID();
+        try (ConfigurableApplicationContext context = start(
+                WebApplicationType.NONE,
+                "spring.jmx.enabled=true",
+                "management.endpoints.jmx.domain=" + domain,
+                "management.endpoints.jmx.exposure.include=permits",
+                "distributed-permit.endpoint.writes=true")) {
+            assertThat(context.isActive()).isTrue();
+            MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+            ObjectName endpoint = new ObjectName(domain + ":type=Endpoint,name=Permits");
+            Object all = server.invoke(endpoint, "permits", new Object[0], new String[0]);
+            assertThat(all).isInstanceOf(Map.class).asString().contains("report-export");
+            String text = String.class.getName();
+            String number = Integer.class.getName();
+            Object changed =
+                    server.invoke(endpoint, "change", new Object[] {"report-export", null, 4, null}, new String[] {
+                        text, text, number, text
+                    });
+            assertThat(changed).asString().contains("override=4");
+            Object one = server.invoke(
+                    endpoint, "permit", new Object[] {"report-export", null, null}, new String[] {text, text, number});
+            assertThat(one).asString().contains("limitSource=override");
+        }
+    }
+
+    /** Each field of the documented example is in the answer and the other way round, but those that may be left out. */
+    private static void assertSameShape(String example, JsonNode answer) {
+        Set<String> documented = new TreeSet<>();
+        paths("", JSON.readTree(example(example)), documented);
+        Set<String> answered = new TreeSet<>();
+        paths("", answer, answered);
+        documented.removeIf(path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince)"));
+        answered.removeIf(path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince)"));
+        assertThat(answered).as(example).isEqualTo(documented);
+    }
+
+    private static void paths(String at, JsonNode node, Set<String> paths) {
+        if (node.isArray()) {
+            node.forEach(each -> paths(at + "[]", each, paths));
+        } else if (node.isObject()) {
+            node.properties().forEach(field -> paths(at + "/" + field.getKey(), field.getValue(), paths));
+        } else {
+            paths.add(at);
+        }
+    }
+
+    private static String example(String name) {
+        try {
+            Matcher found = Pattern.compile("<!-- example: " + name + " -->\\s*```json\\s*(.*?)```", Pattern.DOTALL)
+                    .matcher(Files.readString(DOCUMENT));
+            assertThat(found.find()).as("example %s in %s", name, DOCUMENT).isTrue();
+            return found.group(1);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
