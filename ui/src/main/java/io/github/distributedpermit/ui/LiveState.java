@@ -1,0 +1,16 @@
+package io.github.distributedpermit.ui;
+
+import io.github.distributedpermit.endpoint.PermitsView;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the page shows at one moment.
+ *
+ * @param now the clock of the instance, so that the page need not trust that of the browser
+ * @param writable whether the endpoint {@code permits} accepts changes
+ * @param names of all permits
+ * @param permit the one that is shown; {@code null} if none has the name
+ */
+public record LiveState(Instant now, boolean writable, List<String> names, PermitsView.@Nullable Detail permit) {}

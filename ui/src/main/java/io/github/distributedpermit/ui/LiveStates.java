@@ -1,0 +1,58 @@
+package io.github.distributedpermit.ui;
+
+import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
+import io.github.distributedpermit.endpoint.PermitsEndpoint;
+import io.github.distributedpermit.endpoint.PermitsView;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the pages show. All pages of an instance that show the same permit share one look into the store per
+ * {@value #FRESH_MILLIS} ms. Thread-safe.
+ */
+final class LiveStates {
+
+    static final int FRESH_MILLIS = 500;
+    private static final int MOST_NAMES = 100;
+    private static final int MOST_KEYS = 50;
+
+    private final Map<String, LiveState> latest = new ConcurrentHashMap<>();
+    private final PermitsEndpoint permits;
+    private final Clock clock;
+
+    LiveStates(PermitsEndpoint permits, Clock clock) {
+        this.permits = permits;
+        this.clock = clock;
+    }
+
+    /** Without a permit. */
+    LiveState names() {
+        return state(null);
+    }
+
+    /** Blocks until the store has answered, a command time-out at most. */
+    LiveState of(String name) {
+        LiveState known = latest.get(name);
+        if (known != null && clock.instant().isBefore(known.now().plusMillis(FRESH_MILLIS))) {
+            return known;
+        }
+        LiveState next = state(permits.permit(name, null, MOST_KEYS));
+        if (latest.size() >= MOST_NAMES) {
+            latest.clear();
+        }
+        if (next.permit() != null) {
+            latest.put(name, next);
+        }
+        return next;
+    }
+
+    private LiveState state(PermitsView.@Nullable Detail detail) {
+        List<String> names = permits.permits().permits().stream()
+                .map(PermitsView.Summary::name)
+                .toList();
+        return new LiveState(clock.instant(), permits instanceof PermitsControlEndpoint, names, detail);
+    }
+}

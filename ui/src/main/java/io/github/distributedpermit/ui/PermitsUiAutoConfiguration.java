@@ -1,0 +1,55 @@
+package io.github.distributedpermit.ui;
+
+import io.github.distributedpermit.endpoint.PermitsEndpoint;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
+
+/** Auto-configuration of the live page, if the application exposes the endpoints {@code permits} and {@code permitsui}. */
+@AutoConfiguration(afterName = "io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration")
+@ConditionalOnWebApplication
+@ConditionalOnBean(PermitsEndpoint.class)
+@ConditionalOnAvailableEndpoint(endpoint = PermitsUiEndpoint.class)
+@RegisterReflectionForBinding(LiveState.class)
+@ImportRuntimeHints(PageHints.class)
+public final class PermitsUiAutoConfiguration {
+
+    @Bean
+    @ConditionalOnBean(EventStreams.class)
+    @ConditionalOnMissingBean
+    PermitsUiEndpoint distributedPermitUiEndpoint(PermitsEndpoint permits, EventStreams streams) {
+        return new PermitsUiEndpoint(permits, streams);
+    }
+
+    /** For Spring MVC; a servlet application may do without it, for example with Jersey. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.web.servlet.mvc.method.annotation.SseEmitter")
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    static class Servlet {
+
+        @Bean
+        ServletEventStreams distributedPermitEventStreams() {
+            return new ServletEventStreams();
+        }
+    }
+
+    /** For WebFlux. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "reactor.core.publisher.Flux")
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class Reactive {
+
+        @Bean
+        ReactiveEventStreams distributedPermitEventStreams() {
+            return new ReactiveEventStreams();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** The live page: an actuator endpoint with a page, and a stream of what the endpoint {@code permits} says. */
+@NullMarked
+package io.github.distributedpermit.ui;
+
+import org.jspecify.annotations.NullMarked;

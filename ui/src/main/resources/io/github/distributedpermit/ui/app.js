@@ -1,0 +1,265 @@
+'use strict';
+// The live page. Everything that comes from the server is written as text, never as markup.
+(() => {
+  const script = document.currentScript;
+  const ui = script.dataset.ui;
+  const api = script.dataset.permits;
+  const demo = script.dataset.calls;
+  const $ = id => document.getElementById(id);
+  const PALETTE = 8, SEATS = 240, DOTS = 400, ROWS = 100, WINDOW = 120000;
+  const letters = new Map();
+  let samples = [], source = null, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
+
+  function el(tag, cls, text) {
+    const e = document.createElement(tag);
+    if (cls) e.className = cls;
+    if (text !== undefined) e.textContent = text;
+    return e;
+  }
+  // letters by order of appearance, so that an instance keeps its letter and colour
+  function mark(member) {
+    if (!letters.has(member)) letters.set(member, letters.size);
+    const n = letters.get(member);
+    return { cls: 'c' + n % PALETTE, letter: n < 26 ? String.fromCharCode(65 + n) : String(n) };
+  }
+  function span(ms) {
+    if (ms === null || ms === undefined || Number.isNaN(ms)) return '–';
+    const s = Math.max(0, ms) / 1000;
+    if (s < 10) return s.toFixed(1) + ' s';
+    if (s < 120) return Math.round(s) + ' s';
+    if (s < 7200) return Math.round(s / 60) + ' min';
+    return Math.round(s / 3600) + ' h';
+  }
+  const age = instant => instant ? Date.now() + drift - Date.parse(instant) : null;
+  const plural = (n, one, more) => n + ' ' + (n === 1 ? one : more);
+
+  function select(box, values, chosen) {
+    const known = Array.from(box.options, o => o.value);
+    if (known.length !== values.length || known.some((v, i) => v !== values[i])) {
+      box.replaceChildren(...values.map(v => { const o = el('option', '', v); o.value = v; return o; }));
+    }
+    if (chosen !== null && box.value !== chosen) box.value = chosen;
+  }
+
+  // The store has no calls: an instance states what it wants, but never more than the limit. Of this instance all calls are known.
+  function waitingOf(m, k) {
+    if (m.self) return k.calls.reduce((sum, c) => sum + (c.state === 'waiting' ? c.permits : 0), 0);
+    return m.queuePosition ? Math.max(0, m.wanted - m.holding) : 0;
+  }
+  const atLeast = (m, k) => m.self ? k.callsTruncated : m.queuePosition && m.wanted >= k.limit;
+
+  function draw() {
+    if (!detail) return;
+    const k = detail.keys.find(x => x.key === key) || detail.keys[0];
+    $('problem').hidden = !(k && k.problem) && !detail.hint;
+    $('problem').textContent = k && k.problem ? k.problem : detail.hint || '';
+    if (!k) { empty(); return; }
+    const queue = k.members.filter(m => m.queuePosition);
+    const self = k.calls.filter(c => c.state === 'waiting');
+    const waits = queue.map(m => age(m.waitingSince)).concat(self.map(c => age(c.since))).filter(x => x !== null);
+    const longest = waits.length ? Math.max(...waits) : 0;
+    const waiting = queue.reduce((sum, m) => sum + waitingOf(m, k), 0);
+    const more = queue.some(m => atLeast(m, k)) ? '+' : '';
+    const all = k.members.length;
+
+    $('where').textContent = 'answered by ' + detail.instance.name;
+    $('n-use').textContent = k.inUse + ' / ' + k.limit;
+    $('n-queue').textContent = waiting + more;
+    $('n-wait').textContent = waiting || waits.length ? span(longest) : '–';
+    $('n-members').textContent = all + (k.membersTruncated ? '+' : '');
+
+    const seats = [];
+    for (const m of k.members) for (let i = 0; i < m.holding && seats.length <= SEATS; i++) seats.push(m);
+    const boxes = [];
+    const shown = Math.min(SEATS, Math.max(k.limit, seats.length));
+    for (let i = 0; i < shown; i++) {
+      const m = seats[i];
+      if (m) {
+        const c = mark(m.member);
+        const box = el('span', 'seat ' + c.cls + (i >= k.limit ? ' over' : ''), c.letter);
+        box.title = m.name || m.member;
+        boxes.push(box);
+      } else boxes.push(el('span', 'seat free'));
+    }
+    const rest = Math.max(k.limit, k.inUse) - shown;
+    if (rest > 0) boxes.push(el('span', 'more', '+' + rest));
+    $('seats').className = 'seats' + (shown > 60 ? ' many' : '');
+    $('seats').replaceChildren(...boxes);
+    $('seats-text').textContent = k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
+      : k.inUse > k.limit ? 'The limit was lowered: ' + (k.inUse - k.limit) + ' more than it are in use until their calls end.'
+      : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.';
+
+    const dots = [];
+    let hidden = 0;
+    for (const m of queue) for (let i = 0, n = waitingOf(m, k); i < n; i++) {
+      if (dots.length < DOTS) {
+        const c = mark(m.member);
+        const dot = el('span', 'dot ' + c.cls, c.letter);
+        dot.title = m.name || m.member;
+        dots.push(dot);
+      } else hidden++;
+    }
+    if (hidden) dots.push(el('span', 'more', '+' + hidden));
+    $('queue').replaceChildren(...dots);
+    $('queue-text').textContent = waiting === 0 ? 'No call waits.'
+      : (more ? 'At least ' : '') + plural(waiting, 'permit is', 'permits are') + ' wanted by waiting calls of ' + plural(queue.length, 'instance', 'instances') + ', in the order in which the instances are served.'
+        + (more ? ' Another instance states at most as much as the limit; open its page for all of its calls.' : '');
+
+    const rows = k.members.slice(0, ROWS).map(m => {
+      const tr = el('tr'), c = mark(m.member), who = el('div', 'who'), names = el('div', '', m.name || m.member);
+      names.append(el('small', '', (m.self ? 'this instance, ' : '') + 'limit ' + m.statedLimit));
+      who.append(el('span', 'badge ' + c.cls, c.letter), names);
+      const first = el('td'); first.append(who);
+      const last = el('td', 'num');
+      if (writable && m.holding > 0) {
+        const b = el('button', 'small', 'Take permits');
+        b.type = 'button';
+        b.dataset.member = m.member;
+        b.setAttribute('aria-label', 'Take the permits of ' + (m.name || m.member));
+        last.append(b);
+      }
+      tr.append(first, el('td', 'num', m.holding), el('td', 'num', waitingOf(m, k) + (atLeast(m, k) ? '+' : '')), el('td', '', m.queuePosition ? '#' + m.queuePosition : '–'),
+        el('td', 'num', m.waitingSince ? span(age(m.waitingSince)) : '–'), el('td', 'num', m.leaseLeftMillis == null ? '–' : span(m.leaseLeftMillis)), last);
+      return tr;
+    });
+    fill($('members'), rows, 7, 'No instance holds or waits.');
+
+    const calls = k.calls.slice(0, ROWS).map(c => {
+      const tr = el('tr');
+      tr.append(el('td', '', c.state + (c.permits > 1 ? ' ×' + c.permits : '')), el('td', 'num', span(age(c.since))), el('td', 'code', c.method || '–'),
+        el('td', 'code', c.thread || '–'), el('td', 'code', c.traceId || '–'));
+      return tr;
+    });
+    fill($('calls'), calls, 5, 'No call of this instance holds or waits.');
+    $('calls-more').textContent = k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + calls.length + ' calls are shown.' : '';
+
+    $('limit-text').textContent = 'The limit in force is ' + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
+      + '.' + (writable ? '' : ' This page may not change it: distributed-permit.endpoint.writes is false.');
+    for (const e of $('limit-form').elements) e.disabled = !writable;
+    if (writable) $('lift').disabled = k.limitSource !== 'override';
+    if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
+      $('limit').value = k.limit; $('limit').dataset.of = k.key + k.limit;
+    }
+    samples.push({ at: Date.now(), longest: waits.length ? longest : 0, waiting });
+    samples = samples.filter(s => s.at > Date.now() - WINDOW);
+    plot();
+  }
+
+  function empty() {
+    for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
+    for (const id of ['seats', 'queue']) $(id).replaceChildren();
+    $('seats-text').textContent = 'No key of this permit is in use by this instance.';
+    $('queue-text').textContent = '';
+    fill($('members'), [], 7, 'No instance holds or waits.');
+    fill($('calls'), [], 5, 'No call of this instance holds or waits.');
+  }
+
+  // keeps the focus of a button in a row that is drawn again
+  function fill(body, rows, columns, nothing) {
+    const focused = body.contains(document.activeElement) ? document.activeElement.dataset.member : undefined;
+    if (!rows.length) { const tr = el('tr'), td = el('td', 'empty', nothing); td.colSpan = columns; tr.append(td); rows = [tr]; }
+    body.replaceChildren(...rows);
+    if (focused !== undefined) body.querySelectorAll('button').forEach(b => { if (b.dataset.member === focused) b.focus(); });
+  }
+
+  function plot() {
+    const svg = $('plot'), now = Date.now(), top = Math.max(1000, ...samples.map(s => s.longest)) * 1.15;
+    const x = s => 600 - (now - s.at) / WINDOW * 600, y = s => 156 - s.longest / top * 150;
+    const shape = (tag, cls, attrs) => {
+      const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+      e.setAttribute('class', cls);
+      for (const a in attrs) e.setAttribute(a, attrs[a]);
+      return e;
+    };
+    const line = samples.map(s => x(s).toFixed(1) + ' ' + y(s).toFixed(1)).join(' L ');
+    const parts = [6, 56, 106, 156].map(h => shape('line', 'grid', { x1: 0, x2: 600, y1: h, y2: h }));
+    if (samples.length > 1) {
+      parts.push(shape('path', 'area', { d: 'M ' + x(samples[0]).toFixed(1) + ' 156 L ' + line + ' L 600 156 Z' }));
+      parts.push(shape('path', 'curve', { d: 'M ' + line }));
+    }
+    svg.replaceChildren(...parts);
+    $('plot-text').textContent = 'Longest wait, now ' + span(samples.length ? samples[samples.length - 1].longest : 0) + '; the top line is ' + span(top / 1.15 * 1.15 * 150 / 156) + '.';
+  }
+
+  function state(s) {
+    drift = Date.parse(s.now) - Date.now();
+    writable = s.writable;
+    detail = s.permit;
+    failures = 0;
+    $('live').textContent = 'live'; $('live').className = 'live on';
+    select($('name'), s.names, name);
+    const keys = detail ? detail.keys.map(k => k.key) : [];
+    if (key !== null && !keys.includes(key)) key = null;
+    if (key === null && keys.length) key = keys[0];
+    select($('key'), keys, key);
+    draw();
+  }
+
+  function follow(next) {
+    name = next; key = null; samples = []; detail = null;
+    connect();
+  }
+  function connect() {
+    if (source) source.close();
+    clearTimeout(again);
+    source = new EventSource(ui + '/events/' + encodeURIComponent(name));
+    source.onmessage = e => state(JSON.parse(e.data));
+    source.onerror = () => {
+      failures++;
+      $('live').textContent = failures > 1 ? 'no connection, trying again' : 'reconnecting';
+      $('live').className = 'live off';
+      // the browser connects again by itself, but not after an answer with an error, such as 503
+      if (source.readyState === EventSource.CLOSED) again = setTimeout(connect, 3000);
+    };
+  }
+
+  function token() {
+    const found = /(?:^|; )XSRF-TOKEN=([^;]*)/.exec(document.cookie);
+    return found ? { 'X-XSRF-TOKEN': decodeURIComponent(found[1]) } : {};
+  }
+  async function change(method, body, done) {
+    $('done').textContent = 'sending';
+    let url = api + '/' + encodeURIComponent(name);
+    if (method === 'DELETE') url += '?key=' + encodeURIComponent(key);
+    try {
+      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key, ...body }) });
+      const answer = await r.json().catch(() => ({}));
+      $('done').textContent = r.ok ? done(answer) : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
+    } catch (e) {
+      $('done').textContent = 'Not changed: the instance did not answer.';
+    }
+  }
+
+  $('name').addEventListener('change', () => follow($('name').value));
+  $('key').addEventListener('change', () => { key = $('key').value; samples = []; draw(); });
+  $('limit-form').addEventListener('submit', e => {
+    e.preventDefault();
+    change('POST', { limit: Number($('limit').value) }, a => 'The limit is ' + a.override + ' for all instances.');
+  });
+  $('pause').addEventListener('click', () => change('POST', { limit: 0 }, () => 'Paused: no call gets a permit until the limit is set or lifted.'));
+  $('lift').addEventListener('click', () => change('DELETE', null, () => 'The limit of the operator is lifted.'));
+  $('members').addEventListener('click', e => {
+    const b = e.target.closest('button');
+    if (b && confirm('Its running calls lose their permits but may go on, so that more than the limit may run. Take them?')) {
+      change('POST', { evict: b.dataset.member }, a => plural(a.evicted, 'permit was', 'permits were') + ' taken.');
+    }
+  });
+
+  // only in the sample application: sends calls from this browser
+  if (demo) {
+    const buttons = Array.from(document.querySelectorAll('[data-send]'));
+    for (const b of buttons) b.addEventListener('click', async () => {
+      const count = Number(b.dataset.send);
+      const sent = await Promise.all(Array.from({ length: count }, () =>
+        fetch(demo, { method: 'POST', credentials: 'same-origin' }).then(r => r.ok, () => false)));
+      $('sent').textContent = sent.filter(Boolean).length + ' of ' + count + ' calls were answered with a report.';
+    });
+  }
+
+  fetch(ui + '/names/all', { headers: { Accept: 'application/json' }, credentials: 'same-origin' }).then(r => r.json()).then(s => {
+    select($('name'), s.names, null);
+    const wanted = new URLSearchParams(location.search).get('name');
+    if (s.names.length) { const first = s.names.includes(wanted) ? wanted : s.names[0]; select($('name'), s.names, first); follow(first); }
+    else { $('live').textContent = 'no permits'; empty(); }
+  }).catch(() => { $('live').textContent = 'no connection'; $('live').className = 'live off'; });
+})();

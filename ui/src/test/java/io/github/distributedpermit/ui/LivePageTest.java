@@ -1,0 +1,218 @@
+package io.github.distributedpermit.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.example.page.Workers;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+
+/**
+ * The page in a headless browser, with two instances of an application that share one store. With the system property
+ * {@code permit.screenshots} it also makes the pictures of the documents.
+ */
+class LivePageTest {
+
+    private static final Path IMAGES = Path.of("..", "docs", "images");
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final String EVIL = "<img src=x onerror=\"window.evil=1\">/\"'&lt;script>";
+    private static final int TAB = 9;
+    private static final int ENTER = 13;
+
+    @SuppressWarnings("NullAway.Init")
+    private static Chromium browser;
+
+    private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+
+    @BeforeAll
+    static void start() throws IOException {
+        browser = new Chromium(ChromiumBinary.find());
+    }
+
+    @AfterAll
+    static void stop() {
+        if (browser != null) {
+            browser.close();
+        }
+    }
+
+    @AfterEach
+    void close() {
+        browser.open("about:blank");
+        contexts.forEach(ConfigurableApplicationContext::close);
+    }
+
+    private Workers instance(PermitBackend store, WebApplicationType type, String name, boolean writes) {
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(Workers.class)
+                .web(type)
+                .initializers((GenericApplicationContext each) -> each.registerBean(PermitBackend.class, () -> store))
+                .properties(
+                        "server.port=0",
+                        "server.address=127.0.0.1",
+                        "server.shutdown=immediate",
+                        "spring.lifecycle.timeout-per-shutdown-phase=100ms",
+                        "spring.main.banner-mode=off",
+                        "distributed-permit.instance-name=" + name,
+                        "distributed-permit.endpoint.writes=" + writes,
+                        "distributed-permit.permits.report-export.limit=12",
+                        "distributed-permit.permits.per-tenant.limit=2",
+                        "management.endpoints.web.exposure.include=permits,permitsui")
+                .run();
+        contexts.add(context);
+        return context.getBean(Workers.class);
+    }
+
+    private void open(int instance, String query) {
+        String port = contexts.get(instance).getEnvironment().getRequiredProperty("local.server.port");
+        browser.open("http://127.0.0.1:" + port + "/actuator/permitsui" + query);
+        await().atMost(PATIENCE).until(() -> browser.text("#live").equals("live"));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void showsTwoInstancesAndTwoHundredWaitingCalls(WebApplicationType type) throws IOException {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(store, type, "orders@host-1:8080", true);
+        Workers two = instance(store, type, "orders@host-2:8080", true);
+        one.work(7);
+        two.work(5);
+        await().atMost(PATIENCE).until(() -> one.holding() == 7 && two.holding() == 5);
+        one.work(200);
+        two.work(9);
+        browser.size(1280, 1500, 1, false);
+        browser.colours("light");
+        open(0, "?name=report-export");
+
+        await().atMost(PATIENCE).until(() -> browser.text("#n-queue").matches("20[79]\\+"));
+        assertThat(browser.text("#n-use")).isEqualTo("12 / 12");
+        assertThat(browser.count(".seat:not(.free)")).isEqualTo(12);
+        assertThat(browser.count(".dot")).isBetween(207, 209);
+        assertThat(browser.text("#members")).contains("orders@host-1:8080").contains("orders@host-2:8080");
+        assertThat(browser.evaluate(
+                                "new Set(Array.from(document.querySelectorAll('.seat,.dot'), e => e.className)).size")
+                        .asInt())
+                .as("colours of two instances, for seats and dots")
+                .isEqualTo(4);
+        assertThat(browser.text("#calls")).contains("com.example.page.Workers");
+        assertThat(browser.errors()).isEmpty();
+        if (type == WebApplicationType.SERVLET) {
+            pictures();
+        }
+    }
+
+    private static void pictures() throws IOException {
+        assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                .isLessThanOrEqualTo(1280);
+        boolean wanted = Boolean.getBoolean("permit.screenshots");
+        if (wanted) {
+            // some seconds for the plot
+            await().atMost(PATIENCE).until(() -> browser.text("#n-wait").matches("1[0-9] s"));
+            browser.screenshot(IMAGES.resolve("live-page.png"));
+        }
+        browser.colours("dark");
+        assertThat(browser.evaluate("getComputedStyle(document.body).backgroundColor")
+                        .asString())
+                .isEqualTo("rgb(18, 22, 28)");
+        if (wanted) {
+            browser.screenshot(IMAGES.resolve("live-page-dark.png"));
+        }
+        browser.colours("light");
+        browser.size(390, 1400, 2, true);
+        assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                .as("nothing is wider than a phone")
+                .isLessThanOrEqualTo(390);
+        if (wanted) {
+            browser.screenshot(IMAGES.resolve("live-page-phone.png"));
+        }
+    }
+
+    @Test
+    void limitIsChangedByKeyboard() {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
+        Workers two = instance(store, WebApplicationType.SERVLET, "two", true);
+        one.work(20);
+        two.work(20);
+        browser.size(1280, 1500, 1, false);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("12 / 12"));
+
+        browser.evaluate("document.body.focus()");
+        for (int i = 0; i < 30 && !focused().equals("limit"); i++) {
+            browser.press("Tab", TAB);
+        }
+        assertThat(focused()).isEqualTo("limit");
+        browser.evaluate("document.activeElement.select()");
+        browser.type("20");
+        browser.press("Enter", ENTER);
+
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("20 / 20"));
+        assertThat(one.holding() + two.holding()).isEqualTo(20);
+        assertThat(browser.text("#done")).contains("20 for all instances");
+        browser.press("Tab", TAB);
+        browser.press("Tab", TAB);
+        assertThat(focused()).isEqualTo("pause");
+        browser.press("Enter", ENTER);
+        await().atMost(PATIENCE).until(() -> browser.text("#seats-text").startsWith("Paused"));
+        assertThat(browser.count(".seat.over")).isEqualTo(20);
+        browser.evaluate("document.getElementById('lift').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("from the settings"));
+    }
+
+    private static String focused() {
+        return browser.evaluate("document.activeElement ? document.activeElement.id : ''")
+                .asString();
+    }
+
+    @Test
+    void withoutTheRightToChangeTheButtonsAreDisabled() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", false);
+        one.work(1);
+        open(0, "?name=report-export");
+
+        await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("may not change"));
+        assertThat(browser.count("#limit-form :enabled")).isZero();
+        assertThat(browser.count("#members button")).isZero();
+    }
+
+    @Test
+    void keysAndNamesAreTextAndNoMarkup() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, EVIL, true);
+        one.hold("per-tenant", EVIL);
+        open(0, "?name=per-tenant");
+
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 2"));
+        assertThat(browser.evaluate("document.getElementById('key').value").asString())
+                .isEqualTo(EVIL);
+        assertThat(browser.text("#where")).contains(EVIL);
+        assertThat(browser.text("#members")).contains(EVIL);
+        assertThat(browser.count("img")).isZero();
+        assertThat(browser.evaluate("window.evil === undefined").asBoolean()).isTrue();
+        assertThat(browser.count("[onerror]")).isZero();
+    }
+
+    @Test
+    void connectsAgainAfterTheInstanceWasGone() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        one.work(1);
+        open(0, "?name=report-export");
+        contexts.get(0).close();
+
+        await().atMost(PATIENCE).until(() -> browser.text("#live").contains("connect"));
+    }
+}
