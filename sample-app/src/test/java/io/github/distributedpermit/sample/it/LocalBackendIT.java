@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** One instance with its permits in its own memory. */
+/** One instance with its permits in its own memory, started as the README says. */
 class LocalBackendIT {
 
     private static final int REDIS_PORT = Fleet.freePort();
@@ -21,7 +21,7 @@ class LocalBackendIT {
 
     @BeforeAll
     static void start() {
-        instance = SampleInstance.start(
+        instance = SampleInstance.startPackaged(
                 "local",
                 "--distributed-permit.backend=local",
                 "--distributed-permit.permits.report-export.timeout=500ms",

@@ -40,22 +40,30 @@ final class SampleInstance implements AutoCloseable {
 
     /** Begins to start an instance on a free port; its calls are sent once it listens. */
     static SampleInstance start(String name, String... settings) {
-        return start(name, List.of(), settings);
+        return run(name, UnpackedSample.options(), settings);
+    }
+
+    /** The same with {@code java -jar} and the packaged application. */
+    static SampleInstance startPackaged(String name, String... settings) {
+        return run(name, UnpackedSample.packaged(), settings);
     }
 
     /** The same from what the build has processed ahead of time. */
     static SampleInstance startAheadOfTime(String name, String... settings) {
-        return start(name, List.of("-Dspring.aot.enabled=true"), settings);
+        List<String> options = new ArrayList<>(List.of("-Dspring.aot.enabled=true"));
+        options.addAll(UnpackedSample.packaged());
+        return run(name, options, settings);
     }
 
-    private static SampleInstance start(String name, List<String> options, String... settings) {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:TieredStopAtLevel=1"));
+    static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    static SampleInstance run(String name, List<String> options, String... settings) {
+        List<String> command =
+                new ArrayList<>(List.of(java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(options);
-        command.addAll(
-                List.of("-jar", System.getProperty("sample.jar", ""), "--server.port=0", "--server.address=127.0.0.1"));
+        command.addAll(List.of("--server.port=0", "--server.address=127.0.0.1"));
         command.add("--sample.clean-up.cron=-"); // no calls but those of the test
         command.addAll(List.of(settings));
         File output = Path.of("target", "it-" + name + ".log").toFile();

@@ -125,6 +125,20 @@ public final class ConsulFront implements AutoCloseable {
         }));
     }
 
+    /** The next of these requests whose body has this text is done, but its answer gets lost. */
+    public void loseNextAnswer(String path, String text) {
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, body) -> {
+            if (!new String(body, StandardCharsets.UTF_8).contains(text)) {
+                return false;
+            }
+            trouble.set(null);
+            send(exchange, body);
+            exchange.sendResponseHeaders(500, -1);
+            exchange.close();
+            return true;
+        }));
+    }
+
     /** From now on these requests arrive only when the gate opens. */
     public void hold(String path, CountDownLatch gate) {
         trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScriptClaims {
 
-    private static final int CLAIM_LENGTH = 49;
+    private static final int CLAIM_LENGTH = 57;
     private static final double TOMBSTONE_MICROS = 30_000_000;
 
     private final StatefulRedisConnection<byte[], byte[]> connection;
@@ -39,8 +39,8 @@ public final class ScriptClaims {
 
     /** Assembled as the library does it. */
     private static String script() {
-        return "local function claim_slow_path(...)\n" + file("common") + file("serve") + file("claim") + "end\n"
-                + file("claims");
+        return "local function claim_slow_path(...)\n" + file("common") + file("serve") + file("lineage")
+                + file("claim") + "end\n" + file("claims");
     }
 
     private static String file(String name) {
@@ -57,12 +57,14 @@ public final class ScriptClaims {
     /** Sends a claim and does not wait for the answer. */
     public void send(String member, Claim claim) {
         String stem = RedisSettings.DEFAULT_PREFIX + ":{" + KeyEncoding.encode(claim.key()) + "}:";
-        byte[][] names = Stream.of("state", "line", "leases", "tombs", "override")
-                .map(part -> bytes(stem + part))
+        Stream<String> ofKey =
+                Stream.of("state", "line", "leases", "tombs", "override").map(stem::concat);
+        byte[][] names = Stream.concat(ofKey, Stream.of(RedisSettings.DEFAULT_PREFIX + ":lineage"))
+                .map(ScriptClaims::bytes)
                 .toArray(byte[][]::new);
         connection
                 .async()
-                .<byte[]>evalsha(sha1, ScriptOutputType.VALUE, names, bytes(member), packed(claim))
+                .<byte[]>evalsha(sha1, ScriptOutputType.VALUE, names, bytes(member), packed(claim), bytes(""))
                 .whenComplete((views, refused) -> {
                     if (refused != null) {
                         failure = refused;
@@ -82,6 +84,8 @@ public final class ScriptClaims {
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
                 .putDouble(TOMBSTONE_MICROS)
+                .putInt(claim.kept())
+                .putInt((int) claim.epoch())
                 .array();
     }
 

@@ -19,7 +19,7 @@ public final class Crew implements AutoCloseable {
     private final int capacity;
     private final EventLog log;
     private final List<Metronome> metronomes;
-    private final List<Path> patches;
+    private final List<String> classes;
     private final IntFunction<List<String>> settings;
     private final Orders orders;
     private final List<MemberProcess> all = new ArrayList<>();
@@ -30,13 +30,13 @@ public final class Crew implements AutoCloseable {
      *
      * @param folder for the history and the members' output
      * @param capacity how many calls the history has room for
-     * @param patches see {@link MemberProcess}
+     * @param patches see {@link MemberClasses#options}
      * @param settings the settings of the member of that number
      */
     public Crew(Path folder, int capacity, List<Path> patches, IntFunction<List<String>> settings, Orders orders) {
         this.folder = folder;
         this.capacity = capacity;
-        this.patches = patches;
+        this.classes = MemberClasses.options(patches);
         this.settings = settings;
         this.orders = orders;
         try {
@@ -82,7 +82,7 @@ public final class Crew implements AutoCloseable {
         int number = all.size();
         Path output = outputOf(number);
         MemberProcess member =
-                new MemberProcess(number, history(), capacity, output, patches, settings.apply(number), environment);
+                new MemberProcess(number, history(), capacity, output, classes, settings.apply(number), environment);
         all.add(member);
         return member;
     }

@@ -3,7 +3,6 @@ package io.github.distributedpermit.harness.fleet;
 import io.github.distributedpermit.harness.member.MemberMain;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +27,7 @@ public final class MemberProcess implements AutoCloseable {
     /**
      * Starts it; {@link #awaitAnswer} tells when it is ready.
      *
-     * @param patches folders of classes and scripts that take the place of the library's own
+     * @param classes options with which its JVM finds its classes, see {@link MemberClasses}
      * @param environment what its environment has besides ours
      */
     MemberProcess(
@@ -36,13 +35,10 @@ public final class MemberProcess implements AutoCloseable {
             Path log,
             int capacity,
             Path output,
-            List<Path> patches,
+            List<String> classes,
             List<String> settings,
             Map<String, String> environment) {
         this.number = number;
-        StringBuilder classpath = new StringBuilder();
-        patches.forEach(patch -> classpath.append(patch).append(File.pathSeparator));
-        classpath.append(System.getProperty("java.class.path"));
         List<String> line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xms64m",
@@ -50,13 +46,10 @@ public final class MemberProcess implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
-                "-Djava.net.preferIPv4Stack=true",
-                "-cp",
-                classpath.toString(),
-                MemberMain.class.getName(),
-                Integer.toString(number),
-                log.toString(),
-                Integer.toString(capacity)));
+                "-Djava.net.preferIPv4Stack=true"));
+        line.addAll(classes);
+        line.addAll(List.of(
+                MemberMain.class.getName(), Integer.toString(number), log.toString(), Integer.toString(capacity)));
         line.addAll(settings);
         try {
             ProcessBuilder builder =

@@ -61,9 +61,13 @@ class ProxyTest {
     }
 
     private Socket connect(String source) throws IOException {
+        return connect(source, PATIENCE);
+    }
+
+    private Socket connect(String source, int timeout) throws IOException {
         Socket socket = new Socket();
         socket.bind(new InetSocketAddress(source, 0));
-        socket.connect(new InetSocketAddress("127.0.0.1", proxy.port()), SILENCE);
+        socket.connect(new InetSocketAddress("127.0.0.1", proxy.port()), timeout);
         socket.setSoTimeout(PATIENCE);
         return socket;
     }
@@ -85,7 +89,7 @@ class ProxyTest {
             assertThat(echo(old, "before")).isEqualTo("before");
             proxy.vanish();
             assertSilent(old);
-            assertThatThrownBy(() -> connect("127.0.0.1").close()).isInstanceOf(SocketTimeoutException.class);
+            assertThatThrownBy(() -> connect("127.0.0.1", SILENCE).close()).isInstanceOf(SocketTimeoutException.class);
 
             proxy.heal();
             assertThatThrownBy(() -> echo(old, "what was lost does not come back"))

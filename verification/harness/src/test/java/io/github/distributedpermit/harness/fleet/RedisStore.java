@@ -97,8 +97,10 @@ public final class RedisStore implements Store {
         return ask(RedisStore::residue);
     }
 
+    /** The readable name of a killed member does not count: it expires after a day. */
     static List<String> residue(RedisCommands<String, String> commands) {
         List<String> left = new ArrayList<>(commands.keys("distributed-permit*"));
+        left.removeIf(key -> key.startsWith("distributed-permit:name:"));
         left.addAll(commands.pubsubChannels("distributed-permit*"));
         return left;
     }

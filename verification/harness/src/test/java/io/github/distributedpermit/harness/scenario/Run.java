@@ -34,7 +34,7 @@ public final class Run {
      *
      * @param folder for its history and logs, which are kept if it fails
      * @param capacity how many calls the history has room for
-     * @param patches see {@link MemberProcess}
+     * @param patches see {@link Crew}
      */
     public Run(Path folder, int capacity, List<Path> patches) {
         this.folder = folder;
