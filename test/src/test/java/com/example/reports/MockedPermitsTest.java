@@ -12,6 +12,7 @@ import io.github.distributedpermit.test.AutoConfigureDistributedPermit;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.mockito.Answers;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
@@ -64,6 +65,24 @@ class MockedPermitsTest {
         @Test
         void codeAndAnnotatedMethodsWork() throws InterruptedException {
             codeGetsWhatTheMockAnswers(service, permits);
+            annotatedMethodsRun(service);
+        }
+    }
+
+    /** Such a mock answers with a future that never ends. */
+    @Nested
+    @SpringBootTest
+    @AutoConfigureDistributedPermit
+    class WithDeepStubs {
+
+        @Autowired
+        ReportService service;
+
+        @MockitoBean(answers = Answers.RETURNS_DEEP_STUBS)
+        Permits permits;
+
+        @Test
+        void annotatedMethodsWork() {
             annotatedMethodsRun(service);
         }
     }

@@ -22,4 +22,9 @@ final class RecordingPermits implements Permits {
     public NamedPermits named(String name) {
         return new RecordingNamedPermits(permits.named(name), log);
     }
+
+    @Override
+    public long nanoTime() {
+        return permits.nanoTime();
+    }
 }
