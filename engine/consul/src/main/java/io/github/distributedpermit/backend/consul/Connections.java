@@ -66,15 +66,6 @@ final class Connections {
         replace();
     }
 
-    /** The answers of those in flight are not needed any more. */
-    synchronized void abort() {
-        Pool pool = current;
-        close();
-        if (pool != null) {
-            pool.close();
-        }
-    }
-
     /** A client and its requests. */
     final class Pool {
 

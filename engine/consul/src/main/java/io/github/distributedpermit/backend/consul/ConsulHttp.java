@@ -9,7 +9,9 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -18,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends requests to one agent. Consul takes 200 connections from a client address, which several members may share, so that at
- * most 64 requests are under way at a time; further ones wait. Confined to the event loop, on which all stages end.
+ * most 64 requests are under way at a time; further ones wait. Confined to the event loop, on which all stages end, but for
+ * {@link #close}.
  */
 final class ConsulHttp {
 
@@ -32,9 +35,13 @@ final class ConsulHttp {
     /** Apart from the others, whose connections are closed when the last request has ended. */
     private final Connections watches;
 
+    /** Blocking queries under way. */
+    private final Set<CompletableFuture<?>> queries = ConcurrentHashMap.newKeySet();
+
     private final ConsulSettings settings;
     private final EventLoop loop;
     private final String base;
+    private volatile boolean closed;
     /** For requests of keys. Those that keep the session alive do not pass it, so that they never wait behind claims. */
     private final RequestLimiter gate = new RequestLimiter(MAX_IN_FLIGHT);
 
@@ -66,10 +73,16 @@ final class ConsulHttp {
         return send(watches, HttpRequest.Builder::GET, path, timeout);
     }
 
-    /** Closes the connections; requests in flight other than blocking queries may end. */
+    /**
+     * Closes the connections; requests in flight other than blocking queries may end. A query is cancelled one by one: the
+     * JDK's client, when it is closed before Java 21, forgets the connections in use without closing them, and Consul would keep
+     * such a one until the query's time is over. Any thread.
+     */
     void close() {
+        closed = true;
         requests.close();
-        watches.abort();
+        watches.close();
+        queries.forEach(query -> query.cancel(true));
     }
 
     /** Builds a request with the token. What fails here has not been sent. */
@@ -104,9 +117,16 @@ final class ConsulHttp {
             pool.ended(false);
             throw e;
         }
+        if (connections == watches) {
+            queries.add(exchange);
+            if (closed) { // meanwhile, by another thread that may not have seen this query
+                exchange.cancel(true);
+            }
+        }
         exchange.copy()
                 .orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
                 .whenComplete((response, failure) -> {
+                    queries.remove(exchange);
                     boolean late = failure instanceof TimeoutException;
                     if (late) {
                         exchange.cancel(true); // closes the connection

@@ -77,6 +77,17 @@ class IdleConnectionsTest {
     }
 
     @Test
+    void soDoesLeavingAnAgentThatAnswersNothing() {
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(2)));
+        a.queue("left", 1, 1);
+        proxy.hold(); // the blocking query under way stays unanswered
+
+        a.close();
+
+        await().atMost(SOON).untilAsserted(() -> assertThat(proxy.open()).isZero());
+    }
+
+    @Test
     void idleConnectionsAreClosedWhenTheirPoolIsOld() {
         AtomicLong clock = new AtomicLong();
         Connections connections = new Connections(
