@@ -24,6 +24,11 @@ class RecordingPermits implements Permits {
     /** What ends calls instead of a permit. */
     volatile @Nullable RuntimeException failure;
 
+    /** What an asynchronous call gets. */
+    CompletableFuture<Permit> granted(Permit permit) {
+        return CompletableFuture.completedFuture(permit);
+    }
+
     /** Called with each return. */
     void onRelease(String key) {
         events.add("-" + key);
@@ -84,7 +89,7 @@ class RecordingPermits implements Permits {
         public CompletableFuture<Permit> acquireAsync(PermitRequest request) {
             RuntimeException ended = failure;
             return ended == null
-                    ? CompletableFuture.completedFuture(acquire(request))
+                    ? granted(acquire(request))
                     : CompletableFuture.failedFuture(ended);
         }
     }

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -106,6 +107,51 @@ class SeveralPermitsAsyncTest {
             taken.release();
             await().until(() -> isFree(context, "a") && isFree(context, "b"));
         });
+    }
+
+    /** The permit that is missing may never come, as with a limit of 0 by an operator. */
+    @Test
+    void callThatEndsOtherwiseLeavesTheQueueAndGivesBackWhatItHas() {
+        runner.run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            try (Permit taken = permits.acquire("b")) {
+                CompletableFuture<PermitGroup> both = permits.acquireAllAsync(A_AND_B);
+                await().until(() -> permits.state("b").waiting() == 1);
+                both.completeExceptionally(new IllegalStateException("too late"));
+                await().until(() -> isFree(context, "a"));
+                await().until(() -> permits.state("b").waiting() == 0);
+                assertThat(taken.isHeld()).isTrue();
+            }
+        });
+    }
+
+    @Test
+    void errorBetweenTwoPermitsLosesNeither() {
+        RecordingPermits permits = new RecordingPermits() {
+            @Override
+            CompletableFuture<Permit> granted(Permit permit) {
+                return requests.size() == 1 ? super.granted(permit) : new WithoutRoomForStages(permit);
+            }
+        };
+        CompletableFuture<PermitGroup> both = permits.acquireAllAsync(A_AND_B);
+        assertThat(both).failsWithin(SOON).withThrowableThat().withCauseInstanceOf(StackOverflowError.class);
+        assertThat(permits.events).contains("+a", "+b", "-a", "-b");
+    }
+
+    /** Comes with a permit as soon as a stage is added, which fails. */
+    private static final class WithoutRoomForStages extends CompletableFuture<Permit> {
+
+        private final Permit permit;
+
+        WithoutRoomForStages(Permit permit) {
+            this.permit = permit;
+        }
+
+        @Override
+        public CompletableFuture<Permit> whenComplete(BiConsumer<? super Permit, ? super Throwable> action) {
+            complete(permit);
+            throw new StackOverflowError();
+        }
     }
 
     @Test

@@ -7,8 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The same as {@link AllOrNothing} without a thread that waits: each permit is asked for when the one before it has come. Cancelling
- * it leaves the queue and gives back what it has. Thread-safe.
+ * The same as {@link AllOrNothing} without a thread that waits: each permit is asked for when the one before it has come. If the
+ * future ends in any other way, such as a cancellation or a time-out of its user's own, the call leaves the queue and gives back
+ * what it has. Thread-safe.
  */
 final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
 
@@ -17,7 +18,10 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
     /** Changed by one step at a time, each of which happens after the one before. */
     private final List<Permit> taken = new ArrayList<>();
 
+    /** The request under way, or the last one. */
     private volatile @Nullable CompletableFuture<Permit> current;
+
+    private volatile @Nullable Throwable reason;
 
     private AllOrNothingAsync(RequestsInOrder requests) {
         this.requests = requests;
@@ -25,26 +29,33 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
 
     static CompletableFuture<PermitGroup> acquire(Permits permits, Collection<PermitRequest> requests) {
         AllOrNothingAsync call = new AllOrNothingAsync(new RequestsInOrder(permits, requests));
-        call.takeRest();
+        call.whenComplete((group, failure) -> call.leaveTheQueue());
+        call.guarded(call::takeRest);
         return call;
+    }
+
+    /**
+     * An error between two steps, such as an exhausted stack, would be swallowed by the stage that runs the step: the permits taken
+     * so far would be held for ever, and the future would never end.
+     */
+    private void guarded(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
     }
 
     /** A loop, as permits that are at hand come at once: with recursion many keys would exhaust the stack. */
     private void takeRest() {
         while (!isDone() && taken.size() < requests.size()) {
-            CompletableFuture<Permit> next;
-            try {
-                int index = taken.size();
-                next = requests.named(index).acquireAsync(requests.request(index));
-            } catch (RuntimeException | Error e) {
-                fail(e);
-                return;
-            }
+            int index = taken.size();
+            CompletableFuture<Permit> next = requests.named(index).acquireAsync(requests.request(index));
+            current = next;
             if (!next.isDone() || next.isCompletedExceptionally()) {
-                current = next;
-                next.whenComplete(this::ended);
+                next.whenComplete((permit, failure) -> guarded(() -> ended(permit, failure)));
                 if (isDone()) {
-                    next.cancel(false); // cancelled before this request was known
+                    leaveTheQueue(); // ended before this request was known
                 }
                 return;
             }
@@ -64,26 +75,37 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
         }
     }
 
+    /** Giving back may cancel the request under way, which then fails as well: the first reason is the one to report. */
     private void fail(Throwable failure) {
-        giveBack();
-        completeExceptionally(failure);
+        Throwable first = reason;
+        if (first == null) {
+            reason = failure;
+            first = failure;
+        }
+        try {
+            giveBack();
+        } finally {
+            completeExceptionally(first);
+        }
     }
 
+    /** The permit of the request under way may be one that no step has seen. Releasing one again has no effect. */
     private void giveBack() {
+        CompletableFuture<Permit> last = current;
+        if (last != null && !last.cancel(false) && !last.isCompletedExceptionally()) {
+            last.join().release();
+        }
         for (int i = taken.size() - 1; i >= 0; i--) {
             taken.get(i).release();
         }
     }
 
     /** What was taken is given back by the request that is cancelled here, when it ends. */
-    @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-        boolean cancelled = super.cancel(mayInterruptIfRunning);
+    private void leaveTheQueue() {
         CompletableFuture<Permit> waiting = current;
-        if (isCancelled() && waiting != null) {
+        if (waiting != null) {
             waiting.cancel(false);
         }
-        return cancelled;
     }
 
     /** Stages that follow are ordinary futures: cancelling them does not cancel the call. */

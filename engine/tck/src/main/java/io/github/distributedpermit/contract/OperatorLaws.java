@@ -64,6 +64,20 @@ public interface OperatorLaws extends ContractTests {
         assertThat(c.evict(key, a.id())).isZero();
     }
 
+    /** Members that never waited for the key are notified as well. */
+    @Test
+    default void evictedMemberIsNotifiedAlthoughItDidNotQueue() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        assertThat(a.attempt(key, 1, 1).permits()).isEqualTo(1);
+
+        assertThat(b.evict(key, a.id())).isEqualTo(1);
+
+        a.awaitAnyNotice(key);
+        assertThat(a.attempt(key, 1, 0).permits()).isZero();
+    }
+
     @Test
     default void evictedMemberThatWaitsForMoreKeepsNothing() {
         String key = key();

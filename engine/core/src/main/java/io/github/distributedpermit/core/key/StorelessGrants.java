@@ -22,10 +22,14 @@ public final class StorelessGrants {
     /** A permit of this key; {@code null} if the application is shutting down. */
     @Nullable
     public Grant grant(PermitStats stats, String key, int weight, long now) {
-        Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, count.incrementAndGet(), now);
-        inUse.incrementAndGet(); // before the look at the flag: a shutdown sees one of the two
         if (closed) {
-            ended();
+            return null;
+        }
+        Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, count.incrementAndGet(), now);
+        inUse.incrementAndGet(); // before the second look at the flag: a shutdown sees one of the two
+        if (closed) {
+            // Not on this thread, which may have the lock of a queue: the look at all queues takes the lock of each.
+            host.scheduler().schedule(this::ended, 0);
             return null;
         }
         grant.counted = true;

@@ -22,31 +22,44 @@ final class RedisKeys {
     }
 
     /**
-     * Returns the key of a claim, and keeps it until a later claim wants nothing of it. The claims of a key may arrive here in
-     * another order than they were made. So a claim that wants nothing does not remove a key that a later claim uses.
+     * Returns the key of a claim, and keeps it until a later claim wants nothing of it, or is {@linkplain #ended refused}. The
+     * claims of a key may arrive here in another order than they were made. So a claim that wants nothing does not remove a key
+     * that a later claim uses. A claim that does not queue is kept as well: an operator may take from the member what it was
+     * granted, of which the member is notified.
      */
     RedisKey keyOf(Claim claim) {
         if (claim.wanted() == 0) {
             InUse known = byUser.get(claim.key());
-            byUser.computeIfPresent(claim.key(), (user, used) -> {
-                if (used.lastSequence > claim.sequence()) {
-                    return used;
-                }
-                byEncoded.remove(used.key.encoded());
-                return null;
-            });
+            remove(claim);
             return known == null ? keyOf(claim.key()) : known.key;
         }
-        // A claim that does not queue does not begin to use a key: no grant follows of which the member would be
-        // notified.
-        InUse known = byUser.compute(claim.key(), (user, used) -> {
-            InUse now = used != null || !claim.queue() ? used : use(user);
-            if (now != null) {
-                now.lastSequence = Math.max(now.lastSequence, claim.sequence());
+        return byUser.compute(claim.key(), (user, used) -> {
+                    InUse now = used == null ? use(user) : used;
+                    now.lastSequence = Math.max(now.lastSequence, claim.sequence());
+                    return now;
+                })
+                .key;
+    }
+
+    /**
+     * A claim that does not queue was answered with so many permits, or failed. Without a permit its key is not used, unless by a
+     * later claim: keys that are only tried, or tried while Redis is away, must not fill the memory. If the claim failed
+     * although the member still holds a permit, the next renewal keeps the key again.
+     */
+    void ended(Claim claim, int permits) {
+        if (permits == 0) {
+            remove(claim);
+        }
+    }
+
+    private void remove(Claim claim) {
+        byUser.computeIfPresent(claim.key(), (user, used) -> {
+            if (used.lastSequence > claim.sequence()) {
+                return used;
             }
-            return now;
+            byEncoded.remove(used.key.encoded());
+            return null;
         });
-        return known == null ? keyOf(claim.key()) : known.key;
     }
 
     private InUse use(String user) {

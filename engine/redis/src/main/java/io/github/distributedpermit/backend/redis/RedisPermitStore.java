@@ -61,6 +61,9 @@ final class RedisPermitStore implements PermitStore {
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         ClaimCall call = new ClaimCall(ClaimCodec.requireExactSequence(claim), keys.keyOf(claim));
+        if (!claim.queue() && claim.wanted() > 0) {
+            call.whenComplete((holding, failure) -> keys.ended(claim, holding == null ? 0 : holding.permits()));
+        }
         connections.submitCall(call, ClaimPipeline::enqueueClaim);
         return call;
     }

@@ -159,13 +159,27 @@ class RedisKeyLayoutTest extends RedisTest {
     }
 
     @Test
+    void keyStaysKnownIfATryIsRefusedAfterALaterClaimWasSent() {
+        RedisKeys keys = new RedisKeys("permits");
+        TestMember a = member(factory(server));
+        Claim attempt = a.next("key", 1, 1, 1, false);
+        keys.keyOf(attempt);
+        keys.keyOf(a.next("key", 1, 1, 1, true));
+        keys.ended(attempt, 0);
+        assertThat(keys.userKey("key")).contains("key");
+    }
+
+    @Test
     void onlyKeysInUseAreKnown() {
         RedisKeys keys = new RedisKeys("permits");
         TestMember a = member(factory(server));
         for (int i = 0; i < 1000; i++) {
             keys.keyOf(a.next("k" + i, 1, 1, 1, true));
-            keys.keyOf(a.next("try" + i, 1, 1, 1, false));
+            Claim attempt = a.next("try" + i, 1, 1, 1, false);
+            keys.keyOf(attempt);
             assertThat(keys.userKey("k" + i)).contains("k" + i);
+            assertThat(keys.userKey("try" + i)).contains("try" + i);
+            keys.ended(attempt, 0);
             assertThat(keys.userKey("try" + i)).isEmpty();
             keys.keyOf(a.next("k" + i, 1, 0, 0, false));
             assertThat(keys.userKey("k" + i)).isEmpty();

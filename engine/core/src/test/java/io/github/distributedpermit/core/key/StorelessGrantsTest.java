@@ -1,0 +1,47 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.Release;
+import org.junit.jupiter.api.Test;
+
+/** Permits that no store has recorded, at a shutdown. */
+class StorelessGrantsTest {
+
+    private static final long SECOND = 1_000_000_000L;
+
+    private final PermitStats stats = new PermitStats(
+            PermitDefinition.named("key", "the test").limit(1).build(),
+            new Policy(1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 4, 10, Release.ASYNC));
+    private int looks;
+
+    private final StorelessGrants grants = new StorelessGrants(new QueueUnderLincheck.OnlyMember(true) {
+        @Override
+        public void progress() {
+            looks++;
+        }
+    });
+
+    /** The look takes the lock of each queue, and the refused call may have that of one: two such calls would wait for each other. */
+    @Test
+    void refusedCallDoesNotLookAtTheQueues() {
+        grants.close();
+
+        assertThat(grants.grant(stats, "key", 1, 0)).isNull();
+
+        assertThat(looks).isZero();
+        assertThat(grants.isInUse()).isFalse();
+    }
+
+    @Test
+    void lastPermitThatComesBackAfterTheShutdownDoes() {
+        Grant grant = grants.grant(stats, "key", 1, 0);
+        grants.close();
+        assertThat(looks).isZero();
+
+        grant.release();
+
+        assertThat(looks).isEqualTo(1);
+    }
+}
