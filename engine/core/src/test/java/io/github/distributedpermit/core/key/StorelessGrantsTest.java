@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Permits that no store has recorded, at a shutdown. */
@@ -36,7 +37,7 @@ class StorelessGrantsTest {
 
     @Test
     void lastPermitThatComesBackAfterTheShutdownDoes() {
-        Grant grant = grants.grant(stats, "key", 1, 0);
+        Grant grant = Objects.requireNonNull(grants.grant(stats, "key", 1, 0));
         grants.close();
         assertThat(looks).isZero();
 
