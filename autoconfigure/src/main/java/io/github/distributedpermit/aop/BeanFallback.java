@@ -5,6 +5,7 @@ import java.lang.reflect.Modifier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * Answers a call that got no permit with a method of another bean, called through its proxy. The bean is made when it is first
@@ -55,7 +56,7 @@ final class BeanFallback implements RejectedAnswer {
                     "%s: fallback '%s' means a bean named '%s', which does not exist".formatted(origin, said, bean),
                     "Define it, correct its name, or leave out '%s::' for a method of the same bean".formatted(bean));
         }
-        Fallback found = Fallback.find(method, said, limited, type, origin);
+        Fallback found = Fallback.find(method, said, limited, ClassUtils.getUserClass(type), origin);
         if (!Modifier.isPublic(found.method().getModifiers())) {
             throw new InvalidPermitException(
                     "%s: fallback '%s' means %s of %s, which is not public"

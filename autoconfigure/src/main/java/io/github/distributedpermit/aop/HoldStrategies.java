@@ -16,7 +16,7 @@ import java.util.stream.BaseStream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -43,12 +43,8 @@ final class HoldStrategies {
     HoldStrategy of(Method method, Class<?> type) {
         ResolvableType returned = ResolvableType.forMethodReturnType(method, type);
         Class<?> declared = returned.toClass();
-        if (KotlinDetector.isSuspendingFunction(method)) {
-            throw refusal(
-                    method,
-                    type,
-                    "it is a suspending function",
-                    "Return a Mono or a Flux instead, as with mono { ... } of kotlinx-coroutines-reactor");
+        if (SuspendingFunctions.isSuspending(method)) {
+            return ofSuspending(method, type);
         }
         if (isFuture(declared)) {
             return ofFuture(method, type, returned);
@@ -86,13 +82,46 @@ final class HoldStrategies {
                             .formatted(declared.getSimpleName()),
                     IN_CODE);
         }
+        warnOfValuesInside(method, type, returned);
+        return null;
+    }
+
+    private static void warnOfValuesInside(Method method, Class<?> type, ResolvableType returned) {
         if (AsyncReturnTypes.containsLater(returned)) {
             log.warn(
                     ("%s.%s is limited by @DistributedPermit and returns %s: its permit is released when the method returns,"
                                     + " not when what is inside has ended. " + IN_CODE)
                             .formatted(type.getName(), DeclaredPermit.signature(method), returned));
         }
-        return null;
+    }
+
+    private HoldStrategy ofSuspending(Method method, Class<?> type) {
+        if (!SuspendingFunctions.SUPPORTED) {
+            throw refusal(
+                    method,
+                    type,
+                    "it is a suspending function, which Spring's proxies call correctly only with kotlin-reflect and"
+                            + " kotlinx-coroutines-reactor on the class path",
+                    "Add both of them");
+        }
+        ResolvableType returned =
+                ResolvableType.forMethodParameter(new MethodParameter(method, -1).withContainingClass(type));
+        Class<?> declared = returned.toClass();
+        boolean flow = declared.getName().equals("kotlinx.coroutines.flow.Flow");
+        if (flow) {
+            checkNotNested(method, type, returned);
+        } else if (AsyncReturnTypes.endsLater(declared)) {
+            throw refusal(
+                    method,
+                    type,
+                    "it suspends and returns %s, which ends later than the function"
+                            .formatted(declared.getSimpleName()),
+                    "Return the value itself, or a %s from a function that does not suspend"
+                            .formatted(declared.getSimpleName()));
+        } else {
+            warnOfValuesInside(method, type, returned);
+        }
+        return ReactiveHolds.ofSuspending(flow, contexts);
     }
 
     private HoldStrategy ofFuture(Method method, Class<?> type, ResolvableType returned) {

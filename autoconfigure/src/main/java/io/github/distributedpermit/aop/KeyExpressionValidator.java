@@ -28,7 +28,8 @@ final class KeyExpressionValidator {
         this.text = text;
         this.origin = origin;
         @Nullable String @Nullable [] names = discoverer.getParameterNames(method);
-        for (int i = 0; i < method.getParameterCount(); i++) {
+        int parameters = SuspendingFunctions.parameters(method).length; // Kotlin's names are those of the source
+        for (int i = 0; i < parameters; i++) {
             if (names != null) {
                 known.add("#" + names[i]);
             }

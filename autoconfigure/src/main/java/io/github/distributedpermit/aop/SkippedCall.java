@@ -32,9 +32,12 @@ record SkippedCall(@Nullable Object value) implements RejectedAnswer {
         if (!isSkipped(definition, method)) {
             return null;
         }
-        Class<?> returned = method.getReturnType();
+        Class<?> returned = SuspendingFunctions.returnType(method);
         ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned);
-        if ((returned.isPrimitive() && returned != void.class) || (adapter != null && !adapter.supportsEmpty())) {
+        boolean needsValue = adapter == null
+                ? (returned.isPrimitive() && returned != void.class) || SuspendingFunctions.neverReturnsNull(method)
+                : !adapter.supportsEmpty();
+        if (needsValue) {
             throw new InvalidPermitException(
                     "%s: a call of %s cannot be skipped, because it returns %s"
                             .formatted(definition.origin(), DeclaredPermit.signature(method), returned.getSimpleName()),
@@ -47,9 +50,9 @@ record SkippedCall(@Nullable Object value) implements RejectedAnswer {
         if (definition.onReject() != OnReject.DEFAULT) {
             return definition.onReject() == OnReject.SKIP;
         }
+        Class<?> returned = SuspendingFunctions.returnType(method);
         return !definition.block()
-                && (method.getReturnType() == void.class
-                        || !method.getReturnType().isPrimitive())
+                && (returned == void.class || !returned.isPrimitive())
                 && MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
     }
 
