@@ -26,6 +26,7 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
@@ -118,18 +119,25 @@ public final class DistributedPermitAutoConfiguration {
                 threads.notices());
     }
 
-    /** Also notifies the advice of limits that code changes. */
+    /** The engine may be that of a parent. Not lazy, since nothing else asks for it. */
+    @Bean
+    @Lazy(false)
+    @ConditionalOnSingleCandidate(PermitEngine.class)
+    AnnotationsOnChange distributedPermitAnnotationsOnChange(
+            ObjectProvider<PermitEngine> engine, PermitOperations operations) {
+        return new AnnotationsOnChange(engine.getIfAvailable(), operations);
+    }
+
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     PermitSettingsRefresh distributedPermitSettingsRefresh(
             ObjectProvider<PermitEngine> engine,
-            PermitOperations operations,
             ConfigurableEnvironment environment,
             DistributedPermitProperties properties,
             SettingsWarnings warnings,
             NamedSettings present) {
         return new PermitSettingsRefresh(
-                engine.getIfAvailable(), operations, environment, new SettingsReader(properties), warnings, present);
+                engine.getIfAvailable(), environment, new SettingsReader(properties), warnings, present);
     }
 
     @Bean

@@ -1,7 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitCatalog;
-import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -34,7 +33,6 @@ public final class PermitSettingsRefresh {
 
     PermitSettingsRefresh(
             @Nullable PermitEngine engine,
-            PermitOperations operations,
             ConfigurableEnvironment environment,
             SettingsReader reader,
             SettingsWarnings warnings,
@@ -44,9 +42,6 @@ public final class PermitSettingsRefresh {
         this.reader = reader;
         this.warnings = warnings;
         this.present = present;
-        if (engine != null) {
-            engine.onChange(operations::settingsChanged);
-        }
     }
 
     /**

@@ -9,6 +9,8 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.core.env.ConfigurableEnvironment;
 
 /** Parent and child are both configured; the child has no permits of its own but those of its parent. */
 class ContextHierarchyTest {
@@ -40,10 +42,28 @@ class ContextHierarchyTest {
         });
     }
 
+    @Test
+    void annotatedMethodsOfAChildFollowTheSettingsOfItsParent() {
+        local().run(parent -> local().withParent(parent).withBean(Service.class).run(child -> {
+            Service service = child.getBean(Service.class);
+            assertThat(service.export()).isEqualTo("done");
+            set(parent.getEnvironment(), "distributed-permit.permits.export.on-reject=skip");
+            assertThat(parent.getBean(PermitSettingsRefresh.class).refresh()).isTrue();
+            try (Permit all = parent.getBean(Permits.class).acquire("export")) {
+                assertThat(service.export()).isNull();
+                assertThat(all.isHeld()).isTrue();
+            }
+        }));
+    }
+
     static class Service {
-        @DistributedPermit(key = "export", limit = 1, block = false)
+        @DistributedPermit(key = "export", name = "export", limit = 1, block = false)
         public String export() {
             return "done";
         }
+    }
+
+    private static void set(ConfigurableEnvironment environment, String property) {
+        TestPropertyValues.of(property).applyTo(environment);
     }
 }

@@ -10,6 +10,8 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.consulserver.ConsulServer;
+import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.io.IOException;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -92,6 +95,11 @@ class LimitRefreshTest {
             await().untilAsserted(() -> assertThat(held(calls)).hasSize(3));
             write("distributed-permit.permits.export.limit=1");
             started.forEach(LimitRefreshTest::refresh);
+            // the store serves a waiting call by the limit that its instance has stated last
+            await().untilAsserted(() -> assertThat(queue(one))
+                    .singleElement()
+                    .extracting(KeyState.MemberState::limit)
+                    .isEqualTo(1));
             CompletableFuture<Permit> waiting =
                     calls.stream().filter(call -> !call.isDone()).findFirst().orElseThrow();
             List<Permit> holders = held(calls);
@@ -108,6 +116,14 @@ class LimitRefreshTest {
         } finally {
             stop();
         }
+    }
+
+    private static List<KeyState.MemberState> queue(ConfigurableApplicationContext context) throws Exception {
+        return context.getBean(PermitEngine.class)
+                .inspect("export")
+                .toCompletableFuture()
+                .get(10, TimeUnit.SECONDS)
+                .queue();
     }
 
     @Test
@@ -163,6 +179,22 @@ class LimitRefreshTest {
             assertThat(context.getBean(Service.class).job()).isEqualTo("none");
             held.release();
             assertThat(context.getBean(Service.class).job()).isEqualTo("done");
+        } finally {
+            stop();
+        }
+    }
+
+    /** The settings of a name follow a refresh; what the annotation itself says does not. */
+    @Test
+    void placeholderOfAnAnnotationIsReadAtStartOnly() {
+        write("distributed-permit.permits.export.limit=1", "reports.limit=5");
+        try {
+            ConfigurableApplicationContext context = start("distributed-permit.backend=local");
+            write("distributed-permit.permits.export.limit=2", "reports.limit=6");
+            refresh(context);
+            assertThat(context.getEnvironment().getProperty("reports.limit")).isEqualTo("6");
+            assertThat(limit(context, "export")).isEqualTo(2);
+            assertThat(limit(context, "placeholder")).isEqualTo(5);
         } finally {
             stop();
         }
@@ -280,6 +312,11 @@ class LimitRefreshTest {
         @DistributedPermit(key = "job", limit = 2, permits = 2, fallback = "none")
         public String job() {
             return "done";
+        }
+
+        @DistributedPermit(key = "placeholder", limitString = "${reports.limit:7}")
+        public void placeholder() {
+            // only its limit is looked at
         }
 
         String none() {

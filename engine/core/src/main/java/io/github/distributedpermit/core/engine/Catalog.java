@@ -257,9 +257,10 @@ final class Catalog implements PermitCatalog {
         return look.getAsBoolean();
     }
 
-    /** Calls this after each change, without a lock. */
-    void onChange(Runnable listener) {
+    /** Calls this after each change, without a lock, until what it returns has been run. */
+    Runnable onChange(Runnable listener) {
         listeners.add(listener);
+        return () -> listeners.remove(listener);
     }
 
     @Override

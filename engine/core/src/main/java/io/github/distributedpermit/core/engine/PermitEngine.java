@@ -188,9 +188,13 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         catalog.changeSettings(defaults, named);
     }
 
-    /** Calls this after each change of limits or settings, on the thread that made it. */
-    public void onChange(Runnable listener) {
-        catalog.onChange(listener);
+    /**
+     * Calls this after each change of limits or settings, on the thread that made it.
+     *
+     * @return ends that
+     */
+    public Runnable onChange(Runnable listener) {
+        return catalog.onChange(listener);
     }
 
     @Override
