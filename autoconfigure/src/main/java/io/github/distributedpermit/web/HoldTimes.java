@@ -2,14 +2,17 @@ package io.github.distributedpermit.web;
 
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.PatternMatchUtils;
 
 /**
- * Observes how long calls hold the permits of each name, as a moving average over about ten calls. Thread-safe; two calls
- * that end at the same moment may count as one.
+ * Observes how long calls hold the permits of each name, as a moving average over about ten calls. Names that have their
+ * settings from one pattern are observed together, under that pattern. Thread-safe; two calls that end at the same moment
+ * may count as one.
  */
 public final class HoldTimes implements PermitObserver {
 
@@ -32,6 +35,13 @@ public final class HoldTimes implements PermitObserver {
     @Nullable
     Duration of(String name) {
         AtomicLong average = nanos.get(name);
+        if (average == null) {
+            average = nanos.entrySet().stream()
+                    .filter(each -> PatternMatchUtils.simpleMatch(each.getKey(), name))
+                    .max(Comparator.comparingInt(each -> each.getKey().length()))
+                    .map(Map.Entry::getValue)
+                    .orElse(null);
+        }
         return average == null ? null : Duration.ofNanos(average.get());
     }
 }

@@ -7,9 +7,12 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -51,7 +54,8 @@ import reactor.core.publisher.Mono;
 @ExtendWith(OutputCaptureExtension.class)
 class MvcMethodsTest {
 
-    private final WebServer server = new WebServer(WebApplicationType.SERVLET, Application.class);
+    private final WebServer server = new WebServer(
+            WebApplicationType.SERVLET, Application.class, "distributed-permit.permits[tenant-*].limit=1");
 
     @BeforeAll
     void start() {
@@ -115,6 +119,22 @@ class MvcMethodsTest {
         }
         assertThat(server.isFree("web")).isTrue();
         Logs.assertQuiet(output);
+    }
+
+    @Test
+    void retryAfterIsTheTimeThatPermitsOfTheNameOrOfItsPatternAreHeld() throws Exception {
+        Permits permits = server.bean(Permits.class);
+        try (Permit held = permits.named("tenant-1").acquire("tenant-1")) {
+            await().pollDelay(Duration.ofMillis(1_100)).until(held::isHeld);
+        }
+        try (Permit taken = permits.named("tenant-2").acquire("tenant-2")) {
+            HttpResponse<String> answer = server.get("/tenants/2").get(20, TimeUnit.SECONDS);
+            assertThat(answer.statusCode()).isEqualTo(429);
+            assertThat(answer.body()).contains("\"permit\":\"tenant-2\"");
+            assertThat(answer.headers().firstValueAsLong("Retry-After").orElse(0))
+                    .isGreaterThan(1);
+            assertThat(taken.isHeld()).isTrue();
+        }
     }
 
     @Test
@@ -226,6 +246,42 @@ class MvcMethodsTest {
     }
 
     @Test
+    void timeOutOfAnEmitterReleasesThePermit() throws Exception {
+        Work work = server.bean(Work.class).begin();
+        server.get("/emitter-short").handle((answer, failure) -> true).get(20, TimeUnit.SECONDS);
+        assertThat(work.end).isNotDone();
+        await().until(() -> server.isFree("web"));
+    }
+
+    /** The task cannot be stopped, and needs its permit until it returns. */
+    @Test
+    void taskThatOutlivesItsRequestHoldsItsPermit() throws Exception {
+        Work work = server.bean(Work.class).begin();
+        assertThat(server.get("/task-short").get(20, TimeUnit.SECONDS).statusCode())
+                .isEqualTo(503);
+        assertThat(server.isFree("web")).isFalse();
+        work.end.complete("done");
+        await().until(() -> server.isFree("web"));
+    }
+
+    @Test
+    void callableWhoseRequestTimesOutWhileItWaitsLeavesTheQueue() throws Exception {
+        try (WebServer impatient = new WebServer(
+                WebApplicationType.SERVLET, Application.class, "spring.mvc.async.request-timeout=300ms")) {
+            impatient.start();
+            Gauges gauges = impatient.bean(Gauges.class);
+            try (Permit taken = impatient.acquire("web")) {
+                CompletableFuture<HttpResponse<String>> answer = impatient.get("/waiting-callable");
+                await().until(() -> gauges.waiters() == 1);
+                assertThat(answer.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
+                await().until(() -> gauges.waiters() == 0);
+                assertThat(taken.isHeld()).isTrue();
+            }
+            assertThat(impatient.isFree("web")).isTrue();
+        }
+    }
+
+    @Test
     void asynchronousTypeOfMvcOutsideOfARequestIsRefused() {
         Controller controller = server.bean(Controller.class);
         assertThatIllegalStateException()
@@ -275,6 +331,11 @@ class MvcMethodsTest {
         }
 
         @Bean
+        Tenants tenants(Permits permits) {
+            return new Tenants(permits);
+        }
+
+        @Bean
         Wrapping wrapping() {
             return new Wrapping();
         }
@@ -316,6 +377,23 @@ class MvcMethodsTest {
         @DistributedPermit(key = "web", name = "web-name", limit = 1, block = false)
         public String advised() {
             return "never";
+        }
+    }
+
+    @RestController
+    static class Tenants {
+
+        private final Permits permits;
+
+        Tenants(Permits permits) {
+            this.permits = permits;
+        }
+
+        @GetMapping("/tenants/{id}")
+        public String tenant(@PathVariable("id") String id) throws Exception {
+            String name = "tenant-" + id;
+            return permits.named(name)
+                    .call(PermitRequest.builder(name).withoutWaiting().build(), () -> "never");
         }
     }
 
@@ -416,6 +494,17 @@ class MvcMethodsTest {
             return Mono.just("never");
         }
 
+        @GetMapping("/waiting-callable")
+        @DistributedPermit(key = "web", name = "web-name", limit = 1)
+        public Callable<String> waitingCallable() {
+            return () -> "never";
+        }
+
+        @GetMapping("/task-short")
+        public WebAsyncTask<String> taskShort() {
+            return new WebAsyncTask<>(50L, holder.get()::await);
+        }
+
         @GetMapping("/callable")
         public Callable<String> callable() {
             return holder.get()::await;
@@ -485,7 +574,15 @@ class MvcMethodsTest {
 
         @GetMapping("/emitter")
         public SseEmitter emitter() {
-            SseEmitter emitter = new SseEmitter(10_000L);
+            return emitter(new SseEmitter(10_000L));
+        }
+
+        @GetMapping("/emitter-short")
+        public SseEmitter emitterShort() {
+            return emitter(new SseEmitter(50L));
+        }
+
+        private SseEmitter emitter(SseEmitter emitter) {
             Work work = holder.get();
             work.end.whenComplete((value, failure) -> {
                 try {
