@@ -3,14 +3,17 @@ package io.github.distributedpermit.aop;
 import static io.github.distributedpermit.aop.Contexts.isFree;
 import static io.github.distributedpermit.aop.Contexts.local;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -61,6 +64,52 @@ class AsyncMethodsTest {
         });
     }
 
+    @Test
+    void errorOfTheWorkReleasesThePermit() {
+        runner.run(context -> {
+            Service service = context.getBean(Service.class);
+            service.run(work);
+            await().until(() -> !service.threads().isEmpty());
+            assertThat(isFree(context, "async")).isFalse();
+            work.completeExceptionally(new IllegalStateException("of the work"));
+            await().until(() -> isFree(context, "async"));
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> service.future(work).get(10, TimeUnit.SECONDS))
+                    .withStackTraceContaining("of the work");
+            await().until(() -> isFree(context, "async"));
+        });
+    }
+
+    /** Spring's future does not pass a cancellation on to the work, which goes on with its permit. */
+    @Test
+    void permitIsHeldWhileTheWorkOfACancelledFutureGoesOn() {
+        runner.run(context -> {
+            Service service = context.getBean(Service.class);
+            CompletableFuture<String> result = service.future(work);
+            await().until(() -> !service.threads().isEmpty());
+            result.cancel(true);
+            assertThat(isFree(context, "async")).isFalse();
+            work.complete("done");
+            await().until(() -> isFree(context, "async"));
+        });
+    }
+
+    @Test
+    void rejectionEndsTheFutureOrIsAnsweredByTheFallback() {
+        runner.run(context -> {
+            Service service = context.getBean(Service.class);
+            try (Permit taken = context.getBean(Permits.class).acquire("async")) {
+                assertThatExceptionOfType(ExecutionException.class)
+                        .isThrownBy(() -> service.rejected().get(10, TimeUnit.SECONDS))
+                        .withCauseInstanceOf(PermitRejectedException.class);
+                assertThat(service.answered("x").get(10, TimeUnit.SECONDS)).isEqualTo("instead of x");
+                assertThat(taken.isHeld()).isTrue();
+            }
+            assertThat(service.answered("x").get(10, TimeUnit.SECONDS)).isEqualTo("x");
+            await().until(() -> isFree(context, "async"));
+        });
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAsync
     static class AsyncEnabled {}
@@ -86,6 +135,22 @@ class AsyncMethodsTest {
         public CompletableFuture<String> future(CompletableFuture<String> work) {
             threads.add(Thread.currentThread().getName());
             return work;
+        }
+
+        @Async
+        @DistributedPermit(key = "async", limit = 1, block = false)
+        public CompletableFuture<String> rejected() {
+            return CompletableFuture.completedFuture("never");
+        }
+
+        @Async
+        @DistributedPermit(key = "async", limit = 1, block = false, fallback = "instead")
+        public CompletableFuture<String> answered(String value) {
+            return CompletableFuture.completedFuture(value);
+        }
+
+        CompletableFuture<String> instead(String value, PermitRejectedException why) {
+            return CompletableFuture.completedFuture("instead of " + value);
         }
     }
 }

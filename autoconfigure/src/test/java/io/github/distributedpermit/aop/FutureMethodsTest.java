@@ -16,9 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -219,6 +221,43 @@ class FutureMethodsTest {
             assertThat(cancelled.isCancelled()).isTrue();
             await().until(() -> isFree(context, "one"));
             assertThatExceptionOfType(CancellationException.class).isThrownBy(second::get);
+        });
+    }
+
+    @Test
+    void errorOfAPlainFutureReturnsThePermit() {
+        run(context -> {
+            FutureTask<String> task = new FutureTask<>(() -> {
+                throw new IllegalStateException("of the task");
+            });
+            Future<String> result = context.getBean(Service.class).plain(() -> task);
+            awaitHeld(context);
+            task.run();
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                    .withMessageContaining("of the task");
+            assertThat(isFree(context, "one")).isTrue();
+        });
+    }
+
+    @Test
+    void futureThatCannotBeLookedAtEndsTheCall() {
+        run(context -> {
+            AtomicInteger looks = new AtomicInteger();
+            FutureTask<String> broken = new FutureTask<>(() -> "never") {
+                @Override
+                public boolean isDone() {
+                    if (looks.getAndIncrement() == 0) {
+                        return false;
+                    }
+                    throw new IllegalStateException("of the future");
+                }
+            };
+            Future<String> result = context.getBean(Service.class).plain(() -> broken);
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                    .withMessageContaining("of the future");
+            assertThat(isFree(context, "one")).isTrue();
         });
     }
 

@@ -88,9 +88,7 @@ class RecordingPermits implements Permits {
         @Override
         public CompletableFuture<Permit> acquireAsync(PermitRequest request) {
             RuntimeException ended = failure;
-            return ended == null
-                    ? granted(acquire(request))
-                    : CompletableFuture.failedFuture(ended);
+            return ended == null ? granted(acquire(request)) : CompletableFuture.failedFuture(ended);
         }
     }
 

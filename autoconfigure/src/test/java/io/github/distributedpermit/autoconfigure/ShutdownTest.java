@@ -14,6 +14,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -22,6 +23,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContextException;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -73,10 +76,37 @@ class ShutdownTest {
         }));
     }
 
+    /** As the drain of a web server waits for its requests, of which one waits for a permit. */
+    @Test
+    void waitingCallsAreRejectedBeforeTheWebServerDrains() {
+        Drain drain = new Drain();
+        runner.withBean(Drain.class, () -> drain).run(context -> {
+            Service service = context.getBean(Service.class);
+            PermitEngine engine = context.getBean(PermitEngine.class);
+            Future<String> running = executor.submit(service::export);
+            service.begun().await();
+            Future<String> request = executor.submit(service::export);
+            await().until(() -> engine.inspect("export").toCompletableFuture().get().members().stream()
+                    .anyMatch(member -> member.waiting()));
+            drain.requests = request;
+
+            Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
+
+            assertThat(drain.ended.get(30, TimeUnit.SECONDS))
+                    .as("the waiting request ended")
+                    .isTrue();
+            assertThat(running).isNotDone();
+            service.end().countDown();
+            closing.get(20, TimeUnit.SECONDS);
+        });
+    }
+
     /** A minimum hold of an hour: a shutdown that waited for it would end with its time-out of ten minutes. */
     @Test
     void jobThatHasEndedDoesNotHoldUpTheShutdown() {
-        ApplicationContextRunner patient = runner.withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=10m");
+        ApplicationContextRunner patient = runner.withConfiguration(
+                        AutoConfigurations.of(LifecycleAutoConfiguration.class)) // reads the time-out
+                .withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=10m");
         patient.run(other -> patient.run(context -> {
             context.getBean(Service.class).shortJob();
             Permits elsewhere = other.getBean(Permits.class);
@@ -84,7 +114,7 @@ class ShutdownTest {
 
             Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
 
-            closing.get(60, TimeUnit.SECONDS);
+            closing.get(30, TimeUnit.SECONDS);
             assertThat(elsewhere.tryAcquire("job")).hasValueSatisfying(Permit::release);
         }));
     }
@@ -156,6 +186,39 @@ class ShutdownTest {
             throw new AssertionError("The call went through");
         } catch (ExecutionException e) {
             return java.util.Objects.requireNonNull(e.getCause());
+        }
+    }
+
+    /** Stops when Boot's graceful shutdown does, and waits for its requests, though not for ever. */
+    static class Drain implements SmartLifecycle {
+        private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        private volatile Future<?> requests = CompletableFuture.completedFuture(true);
+        private volatile boolean running;
+
+        @Override
+        public void start() {
+            running = true;
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            try {
+                failure(requests);
+                ended.complete(true);
+            } catch (Exception e) {
+                ended.complete(false); // it took too long
+            }
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        @Override
+        public int getPhase() {
+            return WEB_SERVER_DRAIN;
         }
     }
 

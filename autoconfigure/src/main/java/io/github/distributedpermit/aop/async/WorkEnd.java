@@ -32,7 +32,14 @@ final class WorkEnd {
     }
 
     private static void poll(Future<?> future, BiConsumer<@Nullable Object, @Nullable Throwable> then, int pause) {
-        if (future.isDone()) {
+        boolean done;
+        try {
+            done = future.isDone();
+        } catch (RuntimeException | Error e) {
+            then.accept(null, e); // nothing would look at it again, and the permit would never be released
+            return;
+        }
+        if (done) {
             end(future, then);
             return;
         }
