@@ -162,8 +162,8 @@ class LivePageTest {
         browser.press("Enter", ENTER);
 
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("20 / 20"));
-        assertThat(one.holding() + two.holding()).isEqualTo(20);
-        assertThat(browser.text("#done")).contains("20 for all instances");
+        await().atMost(PATIENCE).until(() -> one.holding() + two.holding() == 20);
+        await().atMost(PATIENCE).until(() -> browser.text("#done").contains("20 for all instances"));
         browser.press("Tab", TAB);
         browser.press("Tab", TAB);
         assertThat(focused()).isEqualTo("pause");

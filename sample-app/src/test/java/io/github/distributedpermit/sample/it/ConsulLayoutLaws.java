@@ -1,15 +1,13 @@
 package io.github.distributedpermit.sample.it;
 
 import static io.github.distributedpermit.sample.it.Fleet.LIMIT;
-import static io.github.distributedpermit.sample.it.Fleet.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.consulserver.SharedConsul;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,10 +23,11 @@ import org.junit.jupiter.api.TestMethodOrder;
 abstract class ConsulLayoutLaws {
 
     private static final int CALLS = 40;
+    private static final int HOLD_MILLIS = 300;
     private static final Duration TTL = Duration.ofSeconds(10);
 
     /** Consul ends a session after twice its TTL at most; the next re-check and the call itself take the rest. */
-    private static final Duration RECOVERY = TTL.multipliedBy(2).plusSeconds(1);
+    private static final Duration RECOVERY = TTL.multipliedBy(2).plusSeconds(8);
 
     private final String layout;
     private @Nullable Fleet fleet;
@@ -61,14 +60,20 @@ abstract class ConsulLayoutLaws {
 
     @Test
     void fortyCallsOverTwoInstancesNeverRunMoreThanTheLimitAtOnce() {
-        List<CompletableFuture<Answer>> calls = fleet().export(CALLS, "300ms");
-        await().atMost(LONG).until(() -> fleet().first().gauge("waiters") > 0);
-        await().atMost(LONG).until(() -> fleet().second().gauge("waiters") > 0);
-        List<Answer> answers = Fleet.join(calls);
+        List<Answer> answers = Fleet.join(fleet().export(CALLS, HOLD_MILLIS + "ms"));
 
         assertThat(answers).extracting(Answer::status).containsOnly(200);
+        assertThat(answers.stream().filter(ConsulLayoutLaws::hasWaited))
+                .as("calls that waited, of both instances")
+                .extracting(answer -> answer.text("instance"))
+                .satisfies(instances -> assertThat(Set.copyOf(instances)).hasSize(2));
         assertThat(Execution.mostAtOnce(Fleet.executions(answers))).isEqualTo(LIMIT);
         Fleet.awaitDrained(fleet().first(), fleet().second());
+    }
+
+    /** At least for as long as another call held its permit. */
+    private static boolean hasWaited(Answer answer) {
+        return answer.body().path("waitedMillis").asLong() >= HOLD_MILLIS;
     }
 
     @Test

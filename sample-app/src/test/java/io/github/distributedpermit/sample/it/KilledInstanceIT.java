@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class KilledInstanceIT {
 
     private static final Duration LEASE = Duration.ofSeconds(6);
-    private static final Duration NOISE = Duration.ofSeconds(4);
+    private static final Duration NOISE = Duration.ofSeconds(8);
 
     @Test
     void permitsOfAKilledInstanceServeTheOtherWithinTheLease() {

@@ -79,10 +79,15 @@ final class SampleInstance implements AutoCloseable {
         }
     }
 
-    /** Returns when the instance listens and is well. */
+    /**
+     * Returns when the instance listens, is well, and has answered each kind of request once: a first request loads many
+     * classes, which may take as long as a test holds its permits.
+     */
     void awaitWell() {
         port.join();
         await().atMost(Fleet.LONG).until(() -> health().equals("UP"));
+        exportNow(0, "0s").join();
+        gauge("holders");
     }
 
     CompletableFuture<Answer> export(long id, String hold) {

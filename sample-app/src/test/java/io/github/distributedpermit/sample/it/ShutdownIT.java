@@ -20,11 +20,11 @@ class ShutdownIT {
         try (Fleet fleet = Fleet.start("shutdown", "--sample.embedded-redis.port=" + Fleet.freePort(), LEASE)) {
             SampleInstance leaving = fleet.first();
             SampleInstance staying = fleet.second();
-            List<CompletableFuture<Answer>> running = Fleet.exportAt(leaving, LIMIT - 1, "8s");
+            List<CompletableFuture<Answer>> running = Fleet.exportAt(leaving, LIMIT - 1, "10s");
             // Tomcat counts a request as ended before it has sent the answer, and the server stops after the last one:
             // the
             // answer of the longest export may be cut off, so it is not looked at.
-            leaving.export(LIMIT, "10s");
+            leaving.export(LIMIT, "12s");
             await().atMost(LONG).until(() -> leaving.gauge("holders") == LIMIT);
             List<CompletableFuture<Answer>> givenUp = Fleet.exportAt(leaving, 2, "0s");
             List<CompletableFuture<Answer>> waiting = Fleet.exportAt(staying, LIMIT + 1, "200ms");

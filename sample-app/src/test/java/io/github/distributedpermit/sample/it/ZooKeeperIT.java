@@ -20,15 +20,15 @@ import org.junit.jupiter.api.TestMethodOrder;
 class ZooKeeperIT {
 
     private static final int CALLS = 40;
-    private static final Duration SESSION = Duration.ofSeconds(6);
-    private static final int TICK_MILLIS = 500;
+    private static final Duration SESSION = Duration.ofSeconds(12);
+    private static final int TICK_MILLIS = 1_000;
     private static final int ANY_PORT = -1;
     private static final int MANY_CONNECTIONS = 100;
 
     /** The rest of a tick, the wait for the next re-check, and a call's own way. */
-    private static final Duration AFTERWARDS = Duration.ofSeconds(1);
+    private static final Duration AFTERWARDS = Duration.ofSeconds(2);
 
-    private static final Duration NOISE = Duration.ofSeconds(4);
+    private static final Duration NOISE = Duration.ofSeconds(8);
 
     @AutoClose
     private static TestingServer server;
