@@ -9,6 +9,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.core.env.ConfigurableEnvironment;
 
@@ -54,6 +55,24 @@ class ContextHierarchyTest {
                 assertThat(all.isHeld()).isTrue();
             }
         }));
+    }
+
+    @Test
+    void annotatedMethodsOfALazyApplicationFollowChangedSettings() {
+        local().withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .withBean(Service.class)
+                .run(context -> {
+                    Service service = context.getBean(Service.class);
+                    assertThat(service.export()).isEqualTo("done");
+                    set(context.getEnvironment(), "distributed-permit.permits.export.on-reject=skip");
+                    assertThat(context.getBean(PermitSettingsRefresh.class).refresh())
+                            .isTrue();
+                    try (Permit all = context.getBean(Permits.class).acquire("export")) {
+                        assertThat(service.export()).isNull();
+                        assertThat(all.isHeld()).isTrue();
+                    }
+                });
     }
 
     static class Service {
