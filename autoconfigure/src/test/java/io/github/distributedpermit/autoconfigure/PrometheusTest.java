@@ -97,10 +97,10 @@ class PrometheusTest {
                 "sum(distributed_permit_rejections_calls_total{name='%s',reason='limit_reached'})".formatted(KEY),
                 1);
         answers(prometheus, "min(distributed_permit_store_up)", 1);
-        assertThat(prometheus.numbers(
+        await().untilAsserted(() -> assertThat(prometheus.numbers(
                         "sum by (instance) (distributed_permit_holders_permits%s)".formatted(of), "instance"))
                 .hasSize(2)
-                .containsValues(1.0, 2.0);
+                .containsValues(1.0, 2.0));
         await().atMost(Duration.ofSeconds(30))
                 .until(() -> prometheus.number("max(distributed_permit_wait_longest_seconds%s)".formatted(of)) > 0.1);
         await().atMost(Duration.ofSeconds(30))
@@ -109,7 +109,7 @@ class PrometheusTest {
 
         heldHere.release();
         heldThere.forEach(Permit::release);
-        waiting.get(10, TimeUnit.SECONDS).release();
+        waiting.get(30, TimeUnit.SECONDS).release();
         answers(prometheus, "sum(distributed_permit_holders_permits%s)".formatted(of), 0);
         answers(prometheus, "max(distributed_permit_fleet_holders_permits%s)".formatted(of), 0);
     }

@@ -1,8 +1,11 @@
 package io.github.distributedpermit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +16,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
@@ -21,6 +25,8 @@ final class Starts {
 
     /** Clients of other stores than Redis, which tests have on their class path all at once. */
     static final String[] OTHER_CLIENTS = {"org.springframework.cloud.consul", "org.apache.curator"};
+
+    private static final Duration PROBE = Duration.ofSeconds(10);
 
     private Starts() {}
 
@@ -38,6 +44,15 @@ final class Starts {
                         DistributedPermitAutoConfiguration.class,
                         DistributedPermitHealthAutoConfiguration.class,
                         DistributedPermitMetricsAutoConfiguration.class));
+    }
+
+    /**
+     * Returns once the store has answered the application. The first claim has to connect, which may take longer than the
+     * time-out of one command; a call that does not wait fails then.
+     */
+    static void connect(ApplicationContext context) {
+        PermitEngine engine = context.getBean(PermitEngine.class);
+        await().untilAsserted(() -> assertThat(engine.probe()).succeedsWithin(PROBE));
     }
 
     static ApplicationContextRunner withBackend(PermitBackend backend) {

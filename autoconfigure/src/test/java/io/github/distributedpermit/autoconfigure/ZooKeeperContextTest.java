@@ -15,7 +15,6 @@ import io.github.distributedpermit.backend.zookeeper.ZooKeeperPermitBackend;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.io.IOException;
-import java.time.Duration;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
@@ -58,6 +57,7 @@ class ZooKeeperContextTest {
         return Starts.plain()
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper",
+                        "distributed-permit.command-timeout=5s",
                         "distributed-permit.zookeeper.connect-string=" + SERVER.getConnectString());
     }
 
@@ -66,18 +66,21 @@ class ZooKeeperContextTest {
         ApplicationContextRunner runner = zookeeper().withBean(Service.class);
         runner.run(one -> runner.run(other -> {
             assertThat(one).hasSingleBean(ZooKeeperPermitBackend.class);
+            Starts.connect(other);
             Service elsewhere = other.getBean(Service.class);
             try (Permit permit = one.getBean(Permits.class).acquire("context-export")) {
                 assertThat(permit.isHeld()).isTrue();
                 assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(elsewhere::export);
             }
-            await().atMost(Duration.ofSeconds(20))
-                    .ignoreException(PermitRejectedException.class)
+            await().ignoreException(PermitRejectedException.class)
                     .untilAsserted(() -> assertThat(elsewhere.export()).isEqualTo("done"));
             assertThat(one.getBean(PermitHealthIndicator.class).health().getDetails())
                     .containsEntry("backend", "zookeeper");
         }));
-        runner.run(later -> assertThat(later.getBean(Service.class).export()).isEqualTo("done"));
+        runner.run(later -> {
+            Starts.connect(later);
+            assertThat(later.getBean(Service.class).export()).isEqualTo("done");
+        });
     }
 
     @Test
@@ -159,12 +162,15 @@ class ZooKeeperContextTest {
                 .withPropertyValues("distributed-permit.zookeeper.namespace=secured")
                 .withBean(Service.class)
                 .run(context -> {
-                    Health health = context.getBean(PermitHealthIndicator.class).health();
-                    assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-                    assertThat(health.getDetails().get("error")).asString().contains("NoAuth");
-                    assertThatExceptionOfType(PermitBackendException.class)
+                    await().untilAsserted(() -> {
+                        Health health =
+                                context.getBean(PermitHealthIndicator.class).health();
+                        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                        assertThat(health.getDetails().get("error")).asString().contains("NoAuth");
+                    });
+                    await().untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
                             .isThrownBy(() -> context.getBean(Service.class).export())
-                            .withStackTraceContaining("NoAuth");
+                            .withStackTraceContaining("NoAuth"));
                 });
     }
 
@@ -196,18 +202,21 @@ class ZooKeeperContextTest {
                     .run(context -> {
                         PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
                         Service service = context.getBean(Service.class);
-                        Health health = indicator.health();
-                        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-                        assertThat(health.getDetails().get("error")).asString().contains("/absent' does not exist");
-                        assertThatExceptionOfType(PermitBackendException.class)
+                        await().untilAsserted(() -> {
+                            Health health = indicator.health();
+                            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                            assertThat(health.getDetails().get("error"))
+                                    .asString()
+                                    .contains("/absent' does not exist");
+                        });
+                        await().untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
                                 .isThrownBy(service::export)
-                                .withStackTraceContaining("/absent' does not exist");
+                                .withStackTraceContaining("/absent' does not exist"));
 
                         operator.usingNamespace(null).create().forPath("/absent");
 
-                        assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
-                        await().atMost(Duration.ofSeconds(20))
-                                .ignoreException(PermitBackendException.class)
+                        await().until(() -> indicator.health().getStatus().equals(Status.UP));
+                        await().ignoreException(PermitBackendException.class)
                                 .untilAsserted(
                                         () -> assertThat(service.export()).isEqualTo("done"));
                     });

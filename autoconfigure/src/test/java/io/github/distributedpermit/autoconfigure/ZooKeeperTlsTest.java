@@ -2,6 +2,7 @@ package io.github.distributedpermit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
@@ -53,9 +54,11 @@ class ZooKeeperTlsTest {
 
     /** The client knows why and logs it; to us it is only not connected. */
     private static void refused(ApplicationContextRunner application, CapturedOutput output, String reason) {
-        application.run(context -> assertThatExceptionOfType(PermitBackendException.class)
-                .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export")));
-        assertThat(output.getAll()).contains(reason);
+        application.run(context -> {
+            assertThatExceptionOfType(PermitBackendException.class)
+                    .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export"));
+            await().untilAsserted(() -> assertThat(output.getAll()).contains(reason));
+        });
     }
 
     private static ApplicationContextRunner over(TestAuthority trusted, TlsFront front) {
