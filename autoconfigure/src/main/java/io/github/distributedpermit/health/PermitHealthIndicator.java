@@ -62,6 +62,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
         store.sinceAnswer().ifPresent(time -> health.withDetail("millisSinceLastClaim", time.toMillis()));
         health.withDetail("unansweredClaims", store.unanswered())
                 .withDetail("keys", store.keys())
+                .withDetail("keysInGrace", store.inGrace())
                 .withDetail("lostPermits", store.lost());
     }
 }

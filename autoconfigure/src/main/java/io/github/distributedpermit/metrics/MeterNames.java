@@ -19,6 +19,7 @@ final class MeterNames {
     static final String STORE_SILENCE = "distributed.permit.store.silence";
     static final String STORE_BACKLOG = "distributed.permit.store.backlog";
     static final String KEYS = "distributed.permit.keys";
+    static final String GRACE = "distributed.permit.keys.grace";
 
     static final String FLEET_HOLDERS = "distributed.permit.fleet.holders";
     static final String FLEET_WAITERS = "distributed.permit.fleet.waiters";

@@ -93,6 +93,12 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
+        Gauge.builder(MeterNames.GRACE, gauges, StoreGauges::inGrace)
+                .description("Keys that get no new permits for up to a lease, because the store may have lost state")
+                .baseUnit("keys")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
     }
 
     @Override

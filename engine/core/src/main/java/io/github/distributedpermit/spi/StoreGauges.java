@@ -27,6 +27,11 @@ public interface StoreGauges {
     /** How many keys this instance uses. */
     int keys();
 
+    /** How many of them get no new permits for up to a lease, because the store may have lost state. */
+    default int inGrace() {
+        return 0;
+    }
+
     /** How many permits calls of this instance have lost since the start. */
     long lost();
 }

@@ -415,6 +415,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             visitor.holds(grant.stats, key, grant.grantedAt);
         }
         visitor.unanswered(state.plan.sent.inFlight());
+        if (state.ledger.isInGrace()) {
+            visitor.grace();
+        }
     }
 
     @Override

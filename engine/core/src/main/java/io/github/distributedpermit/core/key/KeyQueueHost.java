@@ -35,6 +35,14 @@ public interface KeyQueueHost {
     /** A claim has shown that the store has lost state, so that all keys in use have to be reclaimed. */
     default void stateLost() {}
 
+    /**
+     * Reports that the store grants nothing new of this key for a while, because it may have lost state.
+     *
+     * @param moved whether another server answers, or the same one after a restart; otherwise the store lacks the key
+     * @param lasts how long at most, nanoseconds
+     */
+    default void graceBegins(String key, boolean moved, long lasts) {}
+
     /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns. */
     void send(Claim claim, SentClaim sent);
 

@@ -201,7 +201,11 @@ final class KeyQueueState {
         if (ledger.apply(holding, plan.sent, plan.cap(ledger.granted()), host.aliveUntil(), now, effects)) {
             plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
             if (ledger.isInGrace() && !wasInGrace) {
-                effects.run(host::stateLost);
+                boolean moved = ledger.hasEnteredEpoch();
+                effects.run(() -> {
+                    host.stateLost();
+                    host.graceBegins(key, moved, policy.lease());
+                });
             }
             if (lastStats != null) {
                 noteLimit(holding, lastStats, effects);

@@ -11,4 +11,7 @@ public interface KeyQueueVisitor {
 
     /** How many claims of the key may still be answered. */
     void unanswered(int claims);
+
+    /** The store grants nothing new of the key, because it may have lost state. */
+    void grace();
 }

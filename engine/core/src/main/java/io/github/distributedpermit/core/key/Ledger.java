@@ -33,6 +33,7 @@ final class Ledger {
     /** The epoch of the applied answer. It is an earlier one than {@link #epoch} if answers arrive out of order. */
     private long appliedEpoch;
 
+    private boolean enteredEpoch;
     private boolean inGrace;
 
     Ledger(Policy policy) {
@@ -59,6 +60,12 @@ final class Ledger {
     /** From now on claims are sent to this epoch of the store. */
     void enterEpoch(long next) {
         epoch = next;
+        enteredEpoch = true;
+    }
+
+    /** Whether the store has had another epoch than the present one since the first answer. */
+    boolean hasEnteredEpoch() {
+        return enteredEpoch;
     }
 
     /**

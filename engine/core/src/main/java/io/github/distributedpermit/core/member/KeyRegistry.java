@@ -419,6 +419,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
+    public void graceBegins(String key, boolean moved, long lasts) {
+        log.graceBegins(key, moved, lasts, now());
+    }
+
+    @Override
     public void alive(long sentAtNanos) {
         session.alive(time(sentAtNanos));
         repairs.repair();

@@ -44,6 +44,11 @@ public final class KeySurvey {
         return current().unanswered;
     }
 
+    /** How many keys are in grace, as of the last answer of each. */
+    int inGrace() {
+        return current().inGrace;
+    }
+
     private Optional<LongestCall> call(@Nullable Oldest oldest) {
         return oldest == null
                 ? Optional.empty()
@@ -70,6 +75,7 @@ public final class KeySurvey {
         final Map<NameCounts, Oldest> waits = new HashMap<>();
         final Map<NameCounts, Oldest> holds = new HashMap<>();
         int unanswered;
+        int inGrace;
 
         @Override
         public void waits(PermitStats stats, String key, long since) {
@@ -84,6 +90,11 @@ public final class KeySurvey {
         @Override
         public void unanswered(int claims) {
             unanswered += claims;
+        }
+
+        @Override
+        public void grace() {
+            inGrace++;
         }
 
         private static Oldest older(Oldest one, Oldest other) {

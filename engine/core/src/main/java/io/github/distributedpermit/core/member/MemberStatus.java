@@ -48,6 +48,11 @@ public final class MemberStatus implements StoreGauges {
     }
 
     @Override
+    public int inGrace() {
+        return registry.survey().inGrace();
+    }
+
+    @Override
     public long lost() {
         return registry.lostPermits();
     }

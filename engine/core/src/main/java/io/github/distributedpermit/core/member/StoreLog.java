@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Logs what operators have to know: that the store stops or resumes answering, and lost permits, with at most one line each ten
- * seconds. Also counts the lost permits. Thread-safe.
+ * Logs what operators have to know: that the store stops or resumes answering, that it may have lost state, and lost permits, with
+ * at most one line each ten seconds for each of the last two. Also counts the lost permits. Thread-safe.
  */
 final class StoreLog {
 
@@ -21,6 +21,8 @@ final class StoreLog {
     private final AtomicLong lost = new AtomicLong();
     private final AtomicLong unlogged = new AtomicLong();
     private final AtomicLong nextLine = new AtomicLong(Long.MIN_VALUE);
+    private final AtomicLong graces = new AtomicLong();
+    private final AtomicLong nextGrace = new AtomicLong(Long.MIN_VALUE);
 
     /**
      * A log for one store.
@@ -64,6 +66,27 @@ final class StoreLog {
                 LogSafe.escape(grant.name()),
                 LogSafe.escape(grant.key()),
                 Long.toString(unlogged.getAndSet(0)));
+    }
+
+    /** A key is in grace, see {@code KeyQueueHost#graceBegins}. */
+    void graceBegins(String key, boolean moved, long lasts, long now) {
+        long due = nextGrace.get();
+        if (now < due || !nextGrace.compareAndSet(due, now + INTERVAL)) {
+            graces.incrementAndGet();
+            return;
+        }
+        LOG.log(
+                Level.WARNING,
+                "The store of permits {0} may have lost state: {1}. For up to {2} ms it grants permits of key ''{3}'' only to those"
+                        + " who still hold them; calls that do not wait fail meanwhile. {4} other key(s) were in the same state"
+                        + " since the last such line.",
+                store,
+                moved
+                        ? "another server answers, or the same one after a restart"
+                        : "it has no data of permits that may be held, for example after FLUSHALL",
+                millis(lasts),
+                LogSafe.escape(key),
+                Long.toString(graces.getAndSet(0)));
     }
 
     /** How many permits were lost. */

@@ -1,0 +1,182 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.testsupport.Logged;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** What calls, operators and gauges learn of keys for which the store has lost its state. */
+class GraceReportTest {
+
+    private final Timeline time = new Timeline();
+    private final SimProcess process = new SimProcess("m", time, 0);
+    private final Store store = new Store();
+    private final PermitEngine engine = new PermitEngine(
+            store,
+            new Member("m", "m"),
+            CoreSettings.DEFAULTS,
+            Map.of("k0", PermitSettings.ofLimit(2), "k1", PermitSettings.ofLimit(2), "k2", PermitSettings.ofLimit(2)),
+            new CoreEnvironment(
+                    process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+
+    @Test
+    void callThatDoesNotWaitFailsInGraceAndIsRejectedOutsideOfIt() {
+        store.grace = true;
+        assertThatExceptionOfType(CompletionException.class)
+                .isThrownBy(() -> attempt("k0"))
+                .withCauseInstanceOf(PermitBackendException.class)
+                .withStackTraceContaining("has lost the state of this key");
+
+        store.grace = false;
+        assertThatExceptionOfType(CompletionException.class)
+                .isThrownBy(() -> attempt("k0"))
+                .withCauseInstanceOf(PermitRejectedException.class);
+    }
+
+    @Test
+    void gaugeCountsKeysInGrace() {
+        assertThat(engine.status().inGrace()).isZero();
+        store.grace = true;
+        List<CompletableFuture<Permit>> waiting = List.of(wait("k0"), wait("k1"));
+        pass(Duration.ofSeconds(2));
+        assertThat(waiting).noneMatch(CompletableFuture::isDone);
+        assertThat(engine.status().inGrace()).isEqualTo(2);
+
+        store.grace = false;
+        pass(Duration.ofSeconds(2));
+        assertThat(engine.status().inGrace()).isZero();
+    }
+
+    @Test
+    void firstKeyIsLoggedAndTheOthersAreCounted() {
+        store.grace = true;
+        try (Logged logged = new Logged(StoreLogs.TYPE)) {
+            wait("k0");
+            wait("k1");
+            assertThat(logged.texts())
+                    .singleElement()
+                    .asString()
+                    .contains("may have lost state: it has no data", "For up to 15000 ms", "key 'k0'", "0 other key(s)");
+
+            store.epoch++;
+            pass(Duration.ofSeconds(12));
+            wait("k2");
+            assertThat(logged.texts()).hasSize(2);
+            assertThat(logged.texts().get(1)).contains("key 'k2'", "1 other key(s)");
+        }
+    }
+
+    @Test
+    void reasonIsAnotherServerIfItsEpochChanges() {
+        store.grants = 1;
+        attempt("k0");
+        store.epoch++;
+        store.grants = 0;
+        store.grace = true;
+        try (Logged logged = new Logged(StoreLogs.TYPE)) {
+            wait("k0");
+            pass(Duration.ofSeconds(6));
+            assertThat(logged.texts())
+                    .last()
+                    .asString()
+                    .contains("another server answers, or the same one after a restart");
+        }
+    }
+
+    private void attempt(String key) {
+        engine.named(key)
+                .acquireAsync(PermitRequest.of(key).withoutWaiting())
+                .toCompletableFuture()
+                .join();
+    }
+
+    private CompletableFuture<Permit> wait(String key) {
+        return engine.named(key).acquireAsync(PermitRequest.of(key)).toCompletableFuture();
+    }
+
+    private void pass(Duration length) {
+        long end = time.now() + length.toNanos();
+        boolean more = time.step(end);
+        while (more) {
+            more = time.step(end);
+        }
+    }
+
+    /** The log is internal to another package. */
+    private static final class StoreLogs {
+        static final Class<?> TYPE = type();
+
+        private static Class<?> type() {
+            try {
+                return Class.forName("io.github.distributedpermit.core.member.StoreLog");
+            } catch (ClassNotFoundException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    /** Answers each claim at once. */
+    private static final class Store implements PermitBackend, PermitStore {
+
+        boolean grace;
+        int grants;
+        long epoch = 7;
+        private long version;
+
+        @Override
+        public String name() {
+            return "simulated";
+        }
+
+        @Override
+        public PermitStore join(Member member, HoldingListener listener) {
+            return this;
+        }
+
+        @Override
+        public CompletionStage<Holding> claim(Claim claim) {
+            int permits = Math.min(grants, claim.wanted());
+            return CompletableFuture.completedFuture(new Holding(
+                    permits, 2, claim.sequence(), ++version, false, false, Optional.empty(), epoch, grace));
+        }
+
+        @Override
+        public CompletionStage<KeyState> inspect(String key) {
+            return CompletableFuture.completedFuture(new KeyState(key, 0, OptionalInt.empty(), List.of()));
+        }
+
+        @Override
+        @SuppressWarnings("NullAway") // a Void is null
+        public CompletionStage<Void> override(String key, OptionalInt limit) {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public void close() {}
+    }
+}
