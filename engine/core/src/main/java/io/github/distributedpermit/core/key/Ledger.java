@@ -63,7 +63,7 @@ final class Ledger {
         enteredEpoch = true;
     }
 
-    /** Whether the store has had another epoch than the present one since the first answer. */
+    /** Whether the store has changed its epoch since the last answer without a grace. */
     boolean hasEnteredEpoch() {
         return enteredEpoch;
     }
@@ -113,6 +113,7 @@ final class Ledger {
         }
         appliedEpoch = holding.epoch();
         inGrace = holding.grace();
+        enteredEpoch = enteredEpoch && inGrace;
         if (permits > granted) {
             sliceStart = now;
         }

@@ -27,7 +27,6 @@ final class Grace {
     private boolean extensible;
     private long end;
     private int pool;
-    private int most;
 
     long epoch() {
         return epoch;
@@ -96,7 +95,6 @@ final class Grace {
         extensible = lasts;
         end = until;
         pool = 0;
-        most = 0;
     }
 
     /** The key is stored from now on, perhaps by a member that does not know epochs. */
@@ -128,16 +126,21 @@ final class Grace {
     }
 
     /**
-     * Counts permits that came back. When they are as many as there are, all possible holders are known.
-     *
-     * @param limit the highest that applies to the member: its own, or the operator's
+     * Counts permits that came back. The grace does not end when they are as many as the limit: a member that states a higher
+     * one may hold more.
      */
-    void readmit(int permits, int limit) {
-        if (active) {
-            pool += permits;
-            most = Math.max(most, limit);
-            active = pool < most;
-        }
+    void readmit(int permits) {
+        pool += active ? permits : 0;
+    }
+
+    /** An operator has taken permits from a member, which may reclaim them before it is notified: they must not count twice. */
+    void evicted(int permits) {
+        pool = Math.max(0, pool - permits);
+    }
+
+    /** Whether permits may be free that are not granted because of the grace. */
+    boolean withholds(int limit) {
+        return active && pool < limit;
     }
 
     /** The most permits in use that a grant may lead to. */
@@ -147,7 +150,7 @@ final class Grace {
 
     @Override
     public String toString() {
-        return "grace until %d, %d of %d".formatted(end, pool, most);
+        return "grace until %d, %d back".formatted(end, pool);
     }
 
     private static long micros(Claim claim) {

@@ -128,8 +128,7 @@ public final class KeyTable {
         int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.held(), claim.wanted()));
         if (grace != null) {
             grace.written();
-            int limit = Math.max(claim.limit(), records.override().orElse(0));
-            grace.readmit(Math.max(0, base - before.permits()), limit);
+            grace.readmit(Math.max(0, base - before.permits()));
         }
         boolean more = claim.wanted() > base;
         OptionalLong place = claim.queue() && more ? OptionalLong.of(since) : OptionalLong.empty();
@@ -177,6 +176,9 @@ public final class KeyTable {
         expire(now);
         PermitRecord known = records.get(member);
         if (known != null && known.permits() > 0) {
+            if (grace != null) {
+                grace.evicted(known.permits());
+            }
             PermitRecord left = known.evicted(tick(now));
             records.put(left);
             grown.add(member);

@@ -52,7 +52,7 @@ public final class Lineage {
     }
 
     /** Lets the server of this epoch grant and renew no more. */
-    void close(long which) {
+    public void close(long which) {
         closed = which;
     }
 

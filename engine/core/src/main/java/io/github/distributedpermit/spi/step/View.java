@@ -48,7 +48,7 @@ final class View {
                 view.over(),
                 recheck,
                 grace.epoch(),
-                grace.isActive());
+                grace.withholds(view.limit()));
     }
 
     /** Only the head collects the dead: no herd. */

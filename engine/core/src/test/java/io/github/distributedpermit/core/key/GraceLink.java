@@ -24,6 +24,9 @@ final class GraceLink implements PermitStore {
     GraceNode node;
     private int connection;
     private boolean closed;
+    private boolean connected = true;
+    /** Until then nothing passes in either direction; then all of it arrives. */
+    private long stalledUntil;
     /** The epoch of the last answer of any key. */
     private long epoch;
 
@@ -72,8 +75,18 @@ final class GraceLink implements PermitStore {
                 c.probe());
     }
 
+    void stall(long nanos) {
+        stalledUntil = world.time.now() + nanos;
+    }
+
+    /** How long a message takes; negative if it never arrives. */
+    private long delay() {
+        long usual = world.delay();
+        return usual < 0 ? usual : Math.max(usual, stalledUntil - world.time.now());
+    }
+
     private void travel(Sent sent, GraceNode to) {
-        long there = world.delay();
+        long there = delay();
         if (there < 0) {
             return;
         }
@@ -88,7 +101,7 @@ final class GraceLink implements PermitStore {
 
     private void arrive(Sent sent, GraceNode at) {
         @Nullable Holding holding = world.claim(at, member, sent.claim);
-        long back = world.delay();
+        long back = delay();
         if (back < 0) {
             return;
         }
@@ -109,7 +122,7 @@ final class GraceLink implements PermitStore {
     }
 
     void push(GraceNode from, String key, Holding holding) {
-        long delay = world.delay();
+        long delay = delay();
         if (delay >= 0 && from == node) {
             world.time.after(delay, process, () -> {
                 if (!closed && from == node && !from.silent) {
@@ -124,6 +137,10 @@ final class GraceLink implements PermitStore {
         if (process.isDead()) {
             return;
         }
+        if (connected && node != next && next == world.master()) { // Sentinels do not lead back to a former master
+            close(node, epoch);
+        }
+        connected = true;
         List<Sent> lost = List.copyOf(inFlight);
         inFlight.clear();
         connection++;
@@ -143,8 +160,23 @@ final class GraceLink implements PermitStore {
         listener.reachable();
     }
 
+    /** The member knows of another master, and closes the former one over the connection that it still has. */
+    private void close(GraceNode former, long known) {
+        long there = delay();
+        if (there >= 0 && known != 0) {
+            world.time.after(there, null, () -> {
+                if (former.silent) {
+                    world.atThaw(former, () -> former.close(known));
+                } else {
+                    former.close(known);
+                }
+            });
+        }
+    }
+
     /** The connection is lost, and no other can be made yet. */
     void disconnect() {
+        connected = false;
         List<Sent> lost = List.copyOf(inFlight);
         inFlight.clear();
         connection++;

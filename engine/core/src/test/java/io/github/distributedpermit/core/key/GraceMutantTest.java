@@ -23,6 +23,8 @@ class GraceMutantTest {
         "NO_SECOND_GRACE, TWO_FAIL_OVERS",
         "SAME_RUN_IS_ENOUGH, AND_BACK",
         "MEMORY_OF_MEMBERS_IGNORED, FLUSHED",
+        "ONLY_GRANTS_CHECK, QUIET_FAIL_OVER",
+        "RECLAIMED_AFTER_THE_GRACE, HELD_BACK",
     })
     void mutantIsFound(Mutant mutant, Fault fault) {
         Mutant.World world = mutant.world();

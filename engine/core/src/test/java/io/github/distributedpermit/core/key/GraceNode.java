@@ -76,6 +76,13 @@ final class GraceNode {
         }
     }
 
+    /** Lets it grant and renew no more, if it still has the epoch that the member knows. */
+    void close(long epoch) {
+        if (identity.epoch() == epoch) {
+            run(node -> node.lineage.close(epoch));
+        }
+    }
+
     void flush() {
         run(node -> {
             node.tables = new HashMap<>();

@@ -41,8 +41,7 @@ class GraceReportTest {
             new Member("m", "m"),
             CoreSettings.DEFAULTS,
             Map.of("k0", PermitSettings.ofLimit(2), "k1", PermitSettings.ofLimit(2), "k2", PermitSettings.ofLimit(2)),
-            new CoreEnvironment(
-                    process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+            new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
 
     @Test
     void callThatDoesNotWaitFailsInGraceAndIsRejectedOutsideOfIt() {
@@ -81,7 +80,8 @@ class GraceReportTest {
             assertThat(logged.texts())
                     .singleElement()
                     .asString()
-                    .contains("may have lost state: it has no data", "For up to 15000 ms", "key 'k0'", "0 other key(s)");
+                    .contains(
+                            "may have lost state: it has no data", "For up to 15000 ms", "key 'k0'", "0 other key(s)");
 
             store.epoch++;
             pass(Duration.ofSeconds(12));
@@ -161,8 +161,8 @@ class GraceReportTest {
         @Override
         public CompletionStage<Holding> claim(Claim claim) {
             int permits = Math.min(grants, claim.wanted());
-            return CompletableFuture.completedFuture(new Holding(
-                    permits, 2, claim.sequence(), ++version, false, false, Optional.empty(), epoch, grace));
+            return CompletableFuture.completedFuture(
+                    new Holding(permits, 2, claim.sequence(), ++version, false, false, Optional.empty(), epoch, grace));
         }
 
         @Override

@@ -45,6 +45,8 @@ final class GraceSimulation {
         NOTHING(false),
         /** A replica that lags is promoted. */
         FAIL_OVER(true),
+        /** Likewise, where calls are few and hold for long, so that a key may see nothing but renewals for a lease. */
+        QUIET_FAIL_OVER(true),
         /** Two of them within a lease. */
         TWO_FAIL_OVERS(true),
         /** The first server is promoted again, with what it had when it stopped or with what it has copied since. */
@@ -58,7 +60,9 @@ final class GraceSimulation {
         /** The epoch changes with the first replica, and nothing is lost. */
         FIRST_REPLICA(false),
         /** The server does not answer for a while. */
-        STALLED(false);
+        STALLED(false),
+        /** Nothing passes between some members and the server for a while; then all of it arrives. */
+        HELD_BACK(false);
 
         final boolean loses;
 
@@ -197,10 +201,11 @@ final class GraceSimulation {
         this.fault = fault;
         this.traced = traced;
         random = new SplittableRandom(seed * 1_000 + fault.ordinal());
-        limits = new int[1 + random.nextInt(2)];
+        boolean quiet = fault == Fault.QUIET_FAIL_OVER;
+        limits = new int[quiet ? 2 : 1 + random.nextInt(2)];
         ceiling = new int[limits.length];
         for (int key = 0; key < limits.length; key++) {
-            limits[key] = 1 + random.nextInt(5);
+            limits[key] = 1 + random.nextInt(quiet ? 2 : 5);
             ceiling[key] = limits[key];
             tokens.add(new HashSet<>());
         }
@@ -211,8 +216,11 @@ final class GraceSimulation {
         lossy = worse < 0.4 ? 0 : worse < 0.8 ? 0.01 : 0.05;
         doubled = worse < 0.4 ? 0 : 0.03;
         late = worse < 0.8 ? 0 : 0.01;
-        hold = 200 + random.nextLong(12_000);
-        gap = 200 + random.nextLong(4_000);
+        boolean sparse = quiet || chance(0.2);
+        hold = quiet
+                ? 16_000 + random.nextLong(16_000)
+                : sparse ? 8_000 + random.nextLong(25_000) : 200 + random.nextLong(12_000);
+        gap = sparse ? (quiet ? 8_000 : 4_000) + random.nextLong(16_000) : 200 + random.nextLong(4_000);
         master = new GraceNode(time, "s0", identity("run0", "s0", false, -3_600), offset(), newServerGrace());
         nodes = 1;
     }
@@ -265,6 +273,11 @@ final class GraceSimulation {
         return new GraceSimulation(Fault.valueOf(fault), seed, false).run().lost();
     }
 
+    /** The server that is the master at the moment. */
+    GraceNode master() {
+        return master;
+    }
+
     boolean chance(double probability) {
         return random.nextDouble() < probability;
     }
@@ -303,6 +316,9 @@ final class GraceSimulation {
         }
         if (chance(0.4) && !fault.loses) {
             time.after(random.nextLong(40 * SECOND), null, this::replaceOne);
+        }
+        if (chance(0.3)) {
+            holdBack(players.get(random.nextInt(players.size())));
         }
         runTo(END);
         open = false;
@@ -492,7 +508,7 @@ final class GraceSimulation {
         long at = 8 * SECOND + random.nextLong(15 * SECOND);
         switch (fault) {
             case NOTHING -> {}
-            case FAIL_OVER -> time.after(at, null, () -> failOver(null));
+            case FAIL_OVER, QUIET_FAIL_OVER -> time.after(at, null, () -> failOver(null));
             case TWO_FAIL_OVERS -> {
                 time.after(at, null, () -> failOver(null));
                 time.after(at + 6 * SECOND + random.nextLong(LEASE), null, () -> failOver(null));
@@ -512,7 +528,7 @@ final class GraceSimulation {
                 time.after(at, null, () -> {
                     GraceNode old = master;
                     frozen.put(old, new ArrayList<>());
-                    failOver(null);
+                    freeze();
                     time.after(8 * SECOND + random.nextLong(20 * SECOND), null, () -> {
                         trace(() -> "--- " + old.name() + " goes on");
                         List<Runnable> arrivals = frozen.remove(old);
@@ -522,6 +538,12 @@ final class GraceSimulation {
                         }
                     });
                 });
+            case HELD_BACK -> {
+                for (Player player : players) {
+                    holdBack(player);
+                    holdBack(player);
+                }
+            }
             case MIGRATION -> time.after(at, null, this::migrate);
             case FIRST_REPLICA -> {
                 time.after(at, null, this::firstReplica);
@@ -570,12 +592,30 @@ final class GraceSimulation {
         }
     }
 
+    /** The master stands still, with all its connections, and a replica that lags takes its place. */
+    private void freeze() {
+        trace(() -> "--- " + master.name() + " stands still");
+        master.silent = true;
+        replace(master, null);
+    }
+
+    private void holdBack(Player player) {
+        long length = random.nextLong(20 * SECOND);
+        time.after(random.nextLong(40 * SECOND), null, () -> {
+            trace(() -> "--- nothing passes to or from " + player.process + " for " + length / MILLI + " ms");
+            player.link().stall(length);
+        });
+    }
+
     private void failOver(@Nullable GraceNode back) {
-        GraceNode old = master;
+        down();
+        replace(master, back);
+    }
+
+    private void replace(GraceNode old, @Nullable GraceNode back) {
         long lag = chance(0.1) ? time.now() : random.nextLong(10 * SECOND);
         long until = time.now() - lag;
-        trace(() -> "--- " + old.name() + " is down, its replica lags by " + lag / MILLI + " ms");
-        down();
+        trace(() -> "--- " + old.name() + " is replaced by a replica that lags by " + lag / MILLI + " ms");
         time.after(500 * MILLI + random.nextLong(5 * SECOND), null, () -> {
             GraceNode next;
             if (back == null) {

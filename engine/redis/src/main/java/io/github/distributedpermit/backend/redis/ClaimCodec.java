@@ -29,6 +29,9 @@ final class ClaimCodec {
      */
     static final byte GRANT = 'G';
 
+    /** Marks an epoch that the member knows only of other slots of the node. */
+    static final long OF_NODE = 1L << 32;
+
     private static final int GRANT_READER = 2;
     private static final int GRANT_VIEW_LENGTH = 3;
     private static final int GRANT_VIEW = 4;
@@ -76,7 +79,10 @@ final class ClaimCodec {
                 .putInt(claim.held())
                 .putInt(claim.wanted())
                 .putInt(claim.unit())
-                .put((byte) ((claim.queue() ? 1 : 0) + (cluster ? 2 : 0) + (claim.probe() ? 4 : 0)))
+                .put((byte) ((claim.queue() ? 1 : 0)
+                        + (cluster ? 2 : 0)
+                        + (claim.probe() ? 4 : 0)
+                        + ((epoch & OF_NODE) != 0 ? 8 : 0)))
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))

@@ -3,9 +3,11 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.StackRoom;
+import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     private final byte[] noGrace = new byte[0];
     private final byte[] newServerGrace;
     private final LongSupplier ticker;
+    private final AtomicBoolean closing = new AtomicBoolean();
 
     /** The claims that no batch contains yet. */
     private final ClaimQueue queue = new ClaimQueue();
@@ -190,7 +193,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
                 claims,
                 tombstone,
                 connection.isCluster(),
-                call -> graced ? epochs.epochFor(call, connection.node(call.key)) : 0);
+                call -> graced ? epochs.epochFor(call, connection.node(call.key), slot(call)) : 0);
         return new byte[][] {memberId, packed, graced ? newServerGrace : noGrace};
     }
 
@@ -201,7 +204,13 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     @Override
     public void received(ClaimCall call, Holding answer) {
-        epochs.received(answer, connection.node(call.key));
+        if (answer.epoch() != 0) { // not without a grace
+            epochs.received(answer.epoch(), connection.node(call.key), slot(call));
+        }
+    }
+
+    private int slot(ClaimCall call) {
+        return connection.isCluster() ? SlotHash.getSlot(call.key.state()) : KnownEpochs.NO_SLOT;
     }
 
     /** Sends the claims that waited for a free place in the window, then completes the claims of the batch. */
@@ -297,6 +306,14 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
                     "The claim could not be sent: the sending thread failed with an error", null);
             batch.cancel(false);
             batch.filled().forEach(claim -> claim.completeExceptionally(failure));
+        }
+    }
+
+    /** The server was replaced as the master: makes it refuse claims, once, and gives up the connection. */
+    void closeServer() {
+        long epoch = epochs.epoch();
+        if (newServerGrace.length > 0 && epoch != 0 && !closing.getAndSet(true)) {
+            connection.retireAfter(FormerMaster.close(connection, lineages.single(), epoch));
         }
     }
 

@@ -160,6 +160,7 @@ final class ConnectionManager implements AutoCloseable {
             PermitStoreException why = notMaster();
             reportFailure(why);
             subscription.close();
+            closeIfReplaced(present);
             replacePipeline(null, why);
         } else if (present.connection().isDown()) {
             PermitStoreException why = PermitStoreException.passing("The connection to Redis was lost", null);
@@ -213,9 +214,17 @@ final class ConnectionManager implements AutoCloseable {
     private void masterMoved() {
         ClaimPipeline present = current;
         if (present != null && !connector.isMaster(present.connection())) {
+            closeIfReplaced(present);
             present.retire(notMaster());
         }
         signal.retryAtOnce();
+    }
+
+    /** A server that was replaced for certain grants no more permits to members that still use it. */
+    private void closeIfReplaced(ClaimPipeline present) {
+        if (connector.isReplaced(present.connection())) {
+            present.closeServer();
+        }
     }
 
     /** After an error each step may fail with another error; none of them may end the thread. */

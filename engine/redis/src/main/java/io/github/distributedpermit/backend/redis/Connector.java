@@ -124,6 +124,13 @@ final class Connector implements AutoCloseable {
         return known == null || server == null || known.isMaster(server);
     }
 
+    /** Whether its server was replaced as the master for certain. Never blocks; for any thread. */
+    boolean isReplaced(SharedConnection to) {
+        MasterLocator known = locator;
+        RedisURI server = to.server();
+        return known != null && server != null && known.isReplaced(server);
+    }
+
     /** A connection was lost: its server may have been the master. */
     void recheckMaster() {
         MasterLocator known = locator;

@@ -1,28 +1,62 @@
 package io.github.distributedpermit.backend.redis;
 
-import io.github.distributedpermit.spi.Holding;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.LongSupplier;
 
 /**
- * The epoch of the last answer of each node. The first claim of a key carries that of its node, so that a server without data
- * notices that a member remembers some, although not of this key. Thread-safe.
+ * The epochs of the last answers. The first claim of a key carries the one that the member knows, so that a server without data
+ * notices that a member remembers some, although not of this key. In a cluster each slot has a lineage of its own, so epochs are
+ * kept for each slot, and for each node to tell a slot that was never used from one whose data were lost. Thread-safe.
  */
 final class KnownEpochs {
 
-    private final ConcurrentMap<String, Long> byNode = new ConcurrentHashMap<>();
+    /** The slot of a server that is in no cluster. */
+    static final int NO_SLOT = -1;
 
-    /** The epoch that the claim carries to this node. */
-    long epochFor(ClaimCall call, String node) {
-        long own = call.claim.epoch();
-        return own != 0 ? own : byNode.getOrDefault(node, 0L);
+    private final ConcurrentMap<Integer, Long> bySlot = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Known> byNode = new ConcurrentHashMap<>();
+    private final LongSupplier ticker;
+
+    KnownEpochs(LongSupplier ticker) {
+        this.ticker = ticker;
     }
 
-    /** An answer of this node has arrived. */
-    void received(Holding answer, String node) {
-        Long epoch = answer.epoch();
-        if (epoch != 0 && !epoch.equals(byNode.get(node))) {
-            byNode.put(node, epoch);
+    private record Known(long epoch, long since) {}
+
+    /**
+     * The epoch that the claim carries; with {@link ClaimCodec#OF_NODE} if the member knows it of other slots of the node, for a
+     * lease at least. The node has lost nothing since then if it still has this epoch.
+     */
+    long epochFor(ClaimCall call, String node, int slot) {
+        long own = call.claim.epoch();
+        if (own != 0) {
+            return own;
+        }
+        Long ofSlot = bySlot.get(slot);
+        if (ofSlot != null) {
+            return ofSlot;
+        }
+        Known known = byNode.get(node);
+        boolean old = known != null
+                && ticker.getAsLong() - known.since >= call.claim.lease().toNanos();
+        return known != null && old ? known.epoch | ClaimCodec.OF_NODE : 0;
+    }
+
+    /** The epoch of the last answer of a server that is in no cluster; 0 if there was none. */
+    long epoch() {
+        return bySlot.getOrDefault(NO_SLOT, 0L);
+    }
+
+    /** An answer of this epoch has arrived. */
+    void received(long epoch, String node, int slot) {
+        Long before = bySlot.get(slot);
+        if (before == null || before != epoch) {
+            bySlot.put(slot, epoch);
+        }
+        Known known = byNode.get(node);
+        if (slot != NO_SLOT && (known == null || known.epoch != epoch)) {
+            byNode.put(node, new Known(epoch, ticker.getAsLong()));
         }
     }
 }

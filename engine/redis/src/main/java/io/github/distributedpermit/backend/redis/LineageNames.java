@@ -18,6 +18,11 @@ final class LineageNames {
         this.single = RedisKey.bytes(prefix + ":lineage");
     }
 
+    /** The name on a server that is in no cluster. */
+    byte[] single() {
+        return single;
+    }
+
     /** The name that goes with the names of a key. */
     byte[] of(RedisKey key, boolean cluster) {
         if (!cluster) {

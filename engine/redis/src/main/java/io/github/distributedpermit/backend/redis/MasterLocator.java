@@ -15,6 +15,14 @@ interface MasterLocator extends AutoCloseable {
         return true;
     }
 
+    /**
+     * Whether it is certain that another server was made the master in the place of this one, so that this one may be made to refuse
+     * claims. Never blocks.
+     */
+    default boolean isReplaced(RedisURI server) {
+        return false;
+    }
+
     /** A server was lost, or answers that it takes no writes: the known master may be out of date. Never blocks. */
     default void recheckMaster() {}
 

@@ -38,7 +38,7 @@ final class RedisPermitStore implements PermitStore {
         this.names = new ReadableNames(settings.prefix(), member.id(), member.name());
         byte[] memberId = RedisKey.bytes(member.id());
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
-        KnownEpochs epochs = new KnownEpochs();
+        KnownEpochs epochs = new KnownEpochs(ticker);
         WorkSignal signal = new WorkSignal();
         Connector connector = new Connector(
                 factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);

@@ -28,6 +28,9 @@ record Script(byte[] source, String sha1) {
     /** Takes the permits of a member by order of an operator. */
     static final Script EVICT = load(function("execute", "common", "serve", "evict") + EXECUTE);
 
+    /** Makes a server that has been replaced as the master refuse claims. */
+    static final Script CLOSE = load(read("close"));
+
     /** Reads the records of a key. */
     static final Script INSPECT = load(function("execute", "common", "inspect") + EXECUTE);
 

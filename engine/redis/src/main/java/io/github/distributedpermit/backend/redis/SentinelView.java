@@ -23,6 +23,11 @@ final class SentinelView {
         this.sentinels = sentinels;
     }
 
+    /** The newest configuration so far; {@link #UNKNOWN_EPOCH} if none is known. */
+    long newestEpoch() {
+        return newestEpoch;
+    }
+
     /** Applies the present answers, at most one for each Sentinel. Returns the master, if one is known. */
     Optional<Master> decide(List<Answer> answers) {
         if (answers.isEmpty()) {

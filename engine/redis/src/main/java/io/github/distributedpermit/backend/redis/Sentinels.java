@@ -39,6 +39,8 @@ final class Sentinels implements MasterLocator {
     private final ScheduledFuture<?> asking;
     /** The server that the Sentinels name now; {@code null} while none of them has answered lately. */
     private volatile @Nullable Master master;
+    /** The one before it, if a majority of Sentinels has voted for the fail-over; {@code null} if that is not known. */
+    private volatile @Nullable Master replaced;
 
     /**
      * Starts to ask.
@@ -67,9 +69,12 @@ final class Sentinels implements MasterLocator {
         boolean moved;
         synchronized (this) {
             Master before = master;
+            long epochBefore = view.newestEpoch();
             master = view.decide(fresh()).orElse(null);
             moved = before != null && !before.equals(master);
             if (moved) {
+                boolean voted = epochBefore != SentinelView.UNKNOWN_EPOCH && view.newestEpoch() > epochBefore;
+                replaced = voted ? before : null;
                 LOG.log(
                         WARNING,
                         "The Sentinels name another master: {0} instead of {1}. Permits use the new master from now on; claims "
@@ -122,6 +127,14 @@ final class Sentinels implements MasterLocator {
         Master known = master;
         return known == null
                 || (known.port() == server.getPort() && known.host().equals(server.getHost()));
+    }
+
+    @Override
+    public boolean isReplaced(RedisURI server) {
+        Master former = replaced;
+        return former != null
+                && former.port() == server.getPort()
+                && former.host().equals(server.getHost());
     }
 
     /** A server that refuses claims is replaced only when the Sentinels name another one. */

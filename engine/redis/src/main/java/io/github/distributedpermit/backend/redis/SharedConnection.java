@@ -9,6 +9,7 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -177,8 +178,18 @@ final class SharedConnection {
 
     /** Gives the connection up and closes it. Does not wait for the server. */
     void retire() {
-        retired = true;
-        state.closeAsync();
+        if (!retired) {
+            retired = true;
+            state.closeAsync();
+        }
+    }
+
+    /** Likewise, but closes the connection only when its last command has ended. */
+    void retireAfter(CompletableFuture<?> lastCommand) {
+        if (!retired) {
+            retired = true;
+            lastCommand.whenComplete((answer, failure) -> state.closeAsync());
+        }
     }
 
     /** The node that serves the key; empty outside a cluster. */

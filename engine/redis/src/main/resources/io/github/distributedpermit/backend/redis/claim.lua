@@ -7,7 +7,8 @@
 local member = ARGV[1]
 local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered =
   struct.unpack('<I4I4I4I4BddddI4I4', ARGV[2])
-local queue, probe = flags % 2 == 1, flags >= 4
+local queue, probe = flags % 2 == 1, flags % 8 >= 4
+local of_node = flags >= 8 -- the member has not used this slot, but other slots of the node for a lease at least
 local now = op.now
 op.clustered = flags % 4 >= 2
 
@@ -32,7 +33,7 @@ end
 
 if lineage then
   local recorded = r and r.permits or 0
-  if check(lineage, remembered, probe, kept, wanted, recorded, lease, tonumber(ARGV[3])) then
+  if check(lineage, remembered, of_node, probe, kept, wanted, recorded, lease, tonumber(ARGV[3])) then
     r = false
   end
   if op.grace and op.grace.start >= 0 and op.grace.start + lease > op.grace.over then
@@ -64,8 +65,8 @@ end
 
 local was_queued = r.waiting
 local others = op.queued - (was_queued and 1 or 0)
--- During a grace the member gets back what it validly holds, unless the claim was written before the loss. When as many permits
--- came back as there are, all possible holders are known.
+-- During a grace the member gets back what it validly holds, unless the claim was written before the loss. The grace does not
+-- end when as many permits came back as the limit: a member that states a higher one may hold more.
 local had = r.permits
 if op.grace and lineage and remembered == op.epoch then
   had = math.max(had, kept)
@@ -73,10 +74,6 @@ end
 local base = math.min(had, held, wanted)
 if op.grace then
   op.grace.pool = op.grace.pool + math.max(0, base - r.permits)
-  op.grace.most = math.max(op.grace.most, own, op.override)
-  if op.grace.pool >= op.grace.most then
-    op.grace = false
-  end
 end
 op.used = op.used - (r.permits - base)
 r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence = base, wanted, unit, base + unit, own, sequence

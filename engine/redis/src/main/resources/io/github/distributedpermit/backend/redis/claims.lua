@@ -1,8 +1,9 @@
 -- The claims of one member, of one key or of many, in one execution: the fast path. It handles the usual claim itself: the
 -- member has a record, no member waits, no record has expired, the permits are available, the server is the one that has
--- written the key, and the key has the format of this script and is not in grace. Every other claim goes to the function claim_slow_path (common.lua, serve.lua, claim.lua), which handles all. For
--- the usual claim both have the same effect; the fast path takes less than half the time, because it creates no function and
--- hardly a table (docs/decisions/0013-three-forms-of-the-step.md).
+-- written the key, and the key has the format of this script and is not in grace. Every other claim goes to the function
+-- claim_slow_path (common.lua, serve.lua, lineage.lua, claim.lua), which handles all. For the usual claim both have the same
+-- effect; the fast path takes less than half the time, because it creates no function and hardly a table
+-- (docs/decisions/0013-three-forms-of-the-step.md).
 --
 -- KEYS: for each claim the five that common.lua names, then the lineage. ARGV: the member, the packed claims, one after the
 -- other, and how long a new server waits for members that remember it (empty: no grace after a loss of state).
@@ -47,7 +48,7 @@ for i = 1, count do
     if sequence <= last or expiry <= now then
       break
     end
-    if graced then
+    if graced then -- flags from 4 on: a probe, or the first claim in a slot
       if line_epoch ~= epoch or closed == epoch or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
       end

@@ -26,7 +26,7 @@ local KEYS, ARGV, time, found = ... -- the last two, if the caller has read them
 local STATE, QUEUE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MARK, FORMAT, MINIMUM_READER, GRACE_READER = 'DP', 2, 1, 2
 local HEADER_PACKING, HEADER_LENGTH, FIRST_HEADER_LENGTH = '<c2BBI4I4i4ddddI4d', 60, 48
-local GRACE_PACKING, GRACE_LENGTH = '<ddI4I4', 24
+local GRACE_PACKING, GRACE_LENGTH = '<ddI4', 20
 local RECORD_PACKING, RECORD_LENGTH = '<I4I4I4I4I4dddddBB', 62
 local call = redis.call
 time = time or call('TIME')
@@ -40,7 +40,7 @@ local op = {
   epoch = 0, checked = 0,                         -- of the server that has written the key, and when this was checked
   graced = false,                                 -- whether a grace is stored
   dirty = false,                                  -- whether the header has changed although no record has
-  grace = false,                                  -- since when, until when, how many permits came back, the highest limit
+  grace = false,                                  -- since when, until when, and how many permits came back
   tail = '',                                      -- bytes that a newer format has added
   records = {},                                   -- by member; false: it has none
   changed = {},                                   -- records to be written at the end
@@ -87,9 +87,9 @@ local function load(member)
     if reader >= GRACE_READER then
       local kept = call('HGET', STATE, '+')
       if kept and #kept >= GRACE_LENGTH then
-        local start, over, pool, most = struct.unpack(GRACE_PACKING, kept)
+        local start, over, pool = struct.unpack(GRACE_PACKING, kept)
         op.graced = true
-        op.grace = over > op.now and { start = start, over = over, pool = pool, most = most,
+        op.grace = over > op.now and { start = start, over = over, pool = pool,
           tail = string.sub(kept, GRACE_LENGTH + 1) }
       end
     end

@@ -19,6 +19,9 @@ local r, taken = op.records[member], 0
 if r and r.permits > 0 then
   taken = r.permits
   op.used = op.used - taken
+  if op.grace then -- the member may reclaim them before it is notified, and no permit may count twice
+    op.grace.pool = math.max(0, op.grace.pool - taken)
+  end
   if r.waiting then -- it joins the queue again by its next claim: served at once, some of its calls would keep their permits
     call('ZREM', QUEUE, member)
     op.written = true

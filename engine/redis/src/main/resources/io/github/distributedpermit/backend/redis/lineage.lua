@@ -63,13 +63,14 @@ end
 
 -- Compares the data with the server that continues it. Returns whether a member has shown that data of this epoch was lost
 -- which the server took for new.
-local function follow(l, epoch, remembered)
+local function follow(l, epoch, remembered, of_node)
   local missed, changed = false, l.epoch ~= epoch
   if changed then
     local own = identify()
     local since = op.now
     if l.epoch == 0 then
-      l.virgin = remembered == 0 and not own.promoted
+      -- a slot that was never used has no lineage either: what the member knows of the whole node decides
+      l.virgin = (remembered == 0 and not own.promoted) or (of_node and remembered == epoch)
       since = l.virgin and own.started or op.now
     elseif (l.run == own.run and not own.promoted) or (l.node ~= own.node and own.serving[l.node]) then
       l.adopted = string.sub(struct.pack('<I4', l.epoch) .. l.adopted, 1, 4 * MOST_ADOPTED)
@@ -90,7 +91,7 @@ end
 
 -- Grants nothing new until then but what members have reclaimed and returned.
 local function start_grace(from, lasts, over)
-  op.grace = { start = lasts and from or -1, over = over, pool = 0, most = 0, tail = '' }
+  op.grace = { start = lasts and from or -1, over = over, pool = 0, tail = '' }
 end
 
 -- Drops the records of the key: those of another epoch are incomplete, however complete they look.
@@ -110,7 +111,7 @@ local function forget()
 end
 
 -- Compares the server with the data, if this is due before the claim. Returns whether the records of the key are void.
-local function check(l, remembered, probe, kept, wanted, recorded, lease, new_server_grace)
+local function check(l, remembered, of_node, probe, kept, wanted, recorded, lease, new_server_grace)
   local now = op.now
   local foreign = remembered ~= 0 and remembered ~= op.epoch
   local due = op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
@@ -119,7 +120,7 @@ local function check(l, remembered, probe, kept, wanted, recorded, lease, new_se
   if epoch == 0 then
     return false -- not due, or the server does not say
   end
-  local missed = follow(l, epoch, remembered)
+  local missed = follow(l, epoch, remembered, of_node)
   local lost = op.fresh or (op.epoch ~= 0 and not covers(l, op.epoch))
   if lost then
     forget()

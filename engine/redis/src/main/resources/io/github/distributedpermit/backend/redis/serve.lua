@@ -79,7 +79,8 @@ end
 local function view(member, r)
   local most = limit(r)
   local others = op.queued - (r.waiting and 1 or 0)
-  local flags = (others > 0 and 1 or 0) + (op.used > most and 2 or 0) + (op.grace and 4 or 0)
+  local flags = (others > 0 and 1 or 0) + (op.used > most and 2 or 0)
+    + (op.grace and op.grace.pool < most and 4 or 0) -- with as many as the limit, no other permit can be free
   local recheck = -1
   if r.waiting and member == op.head and op.lease < math.huge then
     recheck = math.max(math.min(op.lease, op.grace and op.grace.over or math.huge) - op.now, 0) + 1000
@@ -115,7 +116,7 @@ local function flush()
   local fields = { '*', header .. op.tail }
   if op.grace then
     fields[3] = '+'
-    fields[4] = struct.pack(GRACE_PACKING, op.grace.start, op.grace.over, op.grace.pool, op.grace.most) .. op.grace.tail
+    fields[4] = struct.pack(GRACE_PACKING, op.grace.start, op.grace.over, op.grace.pool) .. op.grace.tail
   end
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member

@@ -73,6 +73,25 @@ class RedisFormatTest extends RedisTest {
     }
 
     @Test
+    void graceOfFormat2IsReadAndKept() throws IOException {
+        RedisEye eye = store("format-2");
+        String grace = state(eye).get("+");
+        TestMember a = member(factory(server));
+
+        Holding answer = a.attempt(key(), 3, 1);
+
+        assertThat(answer.permits()).as("two of three came back").isZero();
+        assertThat(answer.grace()).isTrue();
+        assertThat(answer.epoch()).isEqualTo(0x01020304);
+        assertThat(state(eye).get("+")).isEqualTo(grace);
+        assertThat(state(eye).get("*")).startsWith("44500202" + "02000000");
+        TestMember.answer(a.store().override(key(), OptionalInt.of(2)));
+        assertThat(a.attempt(key(), 3, 1).grace())
+                .as("as many came back as the limit")
+                .isFalse();
+    }
+
+    @Test
     void whatANewerFormatAddsIsKept() throws IOException {
         RedisEye eye = store("format-3");
         List<String> received = eye.messages("permits:member:waiter");

@@ -60,7 +60,54 @@ class RedisGraceTest extends RedisTest {
     }
 
     @Test
-    void graceEndsWhenAllPermitsCameBack() {
+    void closeScriptClosesOnlyTheEpochItIsGiven() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+
+        assertThat(close(epoch + 1)).isZero();
+        assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+        assertThat(close(epoch)).isEqualTo(1);
+        assertThatExceptionOfType(PermitStoreException.class)
+                .isThrownBy(() -> claim(a, key(), 1, 1, epoch))
+                .withMessageContaining("DPMOVED");
+
+        server.stop();
+        server.start();
+        await().ignoreException(PermitStoreException.class)
+                .atMost(TestMember.PATIENCE)
+                .until(() -> claim(a, key(), 1, 1, epoch).epoch() != epoch);
+    }
+
+    private long close(long epoch) {
+        return eye(server)
+                .commands()
+                .eval(
+                        Script.CLOSE.source(),
+                        ScriptOutputType.INTEGER,
+                        new String[] {"permits:lineage"},
+                        Long.toString(epoch).getBytes(StandardCharsets.US_ASCII));
+    }
+
+    @Test
+    void evictedPermitsDoNotCountTwice() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        claim(b, key(), 1, 0, 0);
+        flush();
+        assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+
+        TestMember.answer(a.store().evict(key(), a.id()));
+
+        assertThat(claim(a, key(), 1, 1, epoch).permits())
+                .as("claimed before the notification")
+                .isEqualTo(1);
+        TestMember c = graced(server);
+        assertThat(claim(c, key(), 1, 0, 0).permits())
+                .as("b may hold the other")
+                .isZero();
+        assertThat(claim(b, key(), 1, 1, epoch).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void graceShowsNoMoreWhenAllPermitsCameBack() {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
         claim(b, key(), 1, 0, 0);
 
@@ -141,14 +188,15 @@ class RedisGraceTest extends RedisTest {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
         assertThat(oldClaim(eye, 1)).isEqualTo(1);
         flush();
-        assertThat(claim(a, key(), 1, 1, epoch).grace()).isTrue();
+        Duration brief = Duration.ofMillis(500);
+        assertThat(claim(a, key(), 1, 1, epoch, brief).grace()).isTrue();
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)
                 .isThrownBy(() -> oldClaim(eye, 2))
                 .withMessageContaining("DPNEWER 2 2 1");
-        claim(b, key(), 1, 0, epoch);
-        assertThat(claim(a, key(), 2, 2, epoch).grace()).isFalse();
-        assertThat(oldClaim(eye, 3)).isZero();
+        await().atMost(TestMember.PATIENCE)
+                .until(() -> !claim(a, key(), 1, 1, epoch, brief).grace());
+        assertThat(oldClaim(eye, 3)).isEqualTo(1);
     }
 
     @Test
@@ -192,6 +240,10 @@ class RedisGraceTest extends RedisTest {
 
     /** A claim that does not wait, with a limit of 2. */
     private static Holding claim(TestMember member, String key, int wanted, int kept, long epoch) {
+        return claim(member, key, wanted, kept, epoch, LEASE);
+    }
+
+    private static Holding claim(TestMember member, String key, int wanted, int kept, long epoch, Duration lease) {
         Claim c = member.next(key, 2, wanted, wanted, false);
         Claim graced = new Claim(
                 key,
@@ -201,7 +253,7 @@ class RedisGraceTest extends RedisTest {
                 wanted,
                 0,
                 Duration.ZERO,
-                LEASE,
+                lease,
                 false,
                 Math.min(kept, wanted),
                 epoch,

@@ -90,6 +90,28 @@ class RedisRightsTest extends RedisTest {
     }
 
     @Test
+    void graceNeedsNoFurtherRightOnOneServer() throws IOException {
+        permit(rule());
+        try (RedisMonitor monitor = new RedisMonitor(server)) {
+            assertThatCode(() -> live(asUser(), monitor, true)).doesNotThrowAnyException();
+        }
+        assertThat(denials()).isSubsetOf(CLIENTS_OWN);
+    }
+
+    @Test
+    void withoutTheRightToAskForTheEpochThereIsAWarningAndNoGrace() throws IOException {
+        permit(rule().replace("+info ", ""));
+        try (Logged logged = new Logged(ServerEpoch.class)) {
+            TestMember a =
+                    open(new TestMember(asUser(), RedisSettings.ofPrefix(PREFIX).withGrace(Duration.ZERO)));
+            logged.awaitText("does not show when it loses state", "the right +info is missing");
+
+            assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
+            assertThat(a.keep(key(), 1).epoch()).isZero();
+        }
+    }
+
+    @Test
     void everyMissingCommandIsReportedAsAMissingRight() throws Exception {
         for (String command : granted()) {
             empty();
@@ -165,7 +187,12 @@ class RedisRightsTest extends RedisTest {
 
     /** Everything that a member does with a server. */
     private void live(LettuceConnectionFactory factory, RedisMonitor monitor) {
-        RedisSettings settings = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
+        live(factory, monitor, false);
+    }
+
+    private void live(LettuceConnectionFactory factory, RedisMonitor monitor, boolean grace) {
+        RedisSettings plain = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
+        RedisSettings settings = grace ? plain.withGrace(Duration.ZERO) : plain;
         TestMember a = open(new TestMember(factory, settings));
         TestMember b = open(new TestMember(factory, settings));
         TestMember mortal = open(new TestMember(factory, settings)).lease(Duration.ofMillis(50));

@@ -2,9 +2,13 @@ package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.testsupport.RedisCluster;
 import io.github.distributedpermit.testsupport.RedisSentinel;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
@@ -37,6 +41,34 @@ class RedisTopologyTest extends RedisTest {
         }
         TestMember.answer(b.store().override(keys.get(0), OptionalInt.of(0)));
         assertThat(b.keep(keys.get(0), 0).limit()).isZero();
+    }
+
+    @Test
+    void slotsThatWereNeverUsedWaitForNothing() {
+        RedisCluster cluster = open(RedisCluster.start());
+        RedisSettings graced = TestMember.SETTINGS.withGrace(Duration.ZERO);
+        TestMember a = open(new TestMember(opened(cluster.connectionFactory()), graced));
+        TestMember b = open(new TestMember(opened(cluster.connectionFactory()), graced));
+        List<String> keys = IntStream.range(0, 30).mapToObj(i -> key() + i).toList();
+
+        for (String key : keys) {
+            assertThat(a.queue(key, 1, 1).permits()).as("in a new installation").isEqualTo(1);
+        }
+        b.lease(Duration.ofMillis(1)); // so that it has known the nodes for longer than a lease
+        for (String key : keys) {
+            assertThat(b.queue(key + "-other", 1, 1).permits())
+                    .as("beside slots in use")
+                    .isEqualTo(1);
+        }
+
+        for (RedisServer node : cluster.nodes()) {
+            node.ask(RedisCommands::flushall);
+        }
+        for (String key : keys) {
+            Holding answer = a.queue(key, 1, 1);
+            assertThat(answer.permits()).as("in a slot that it remembers").isZero();
+            assertThat(answer.grace()).isTrue();
+        }
     }
 
     @Test

@@ -134,9 +134,7 @@ final class ScriptedKey {
             } else if (member.equals("+")) {
                 in.getDouble();
                 double over = in.getDouble();
-                grace = over > now
-                        ? "grace until %d, %d of %d".formatted((long) over, in.getInt(), in.getInt())
-                        : grace;
+                grace = over > now ? "grace until %d, %d back".formatted((long) over, in.getInt()) : grace;
             } else {
                 records.put(member, record(in));
             }

@@ -11,6 +11,8 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -57,6 +59,39 @@ class SentinelMasterTest extends RedisTest {
 
         RedisFaultTest.awaitSubscribed(eye(promoted), a);
         awaitAnswer(a);
+    }
+
+    @Test
+    void memberThatLeavesAFrozenMasterClosesItForOthers() throws Exception {
+        TestMember a = open(
+                new TestMember(opened(sentinel.connectionFactory()), TestMember.SETTINGS.withGrace(Duration.ZERO)));
+        awaitReplicaKnown(); // its attachment changes the epoch
+        long epoch = a.queue(key(), 1, 1).epoch();
+
+        try {
+            signal("-STOP");
+            awaitPromotion();
+            await().atMost(SOON).ignoreExceptions().until(() -> {
+                CompletableFuture<Holding> claim =
+                        a.store().claim(a.next("probe", 1, 1, 1, true)).toCompletableFuture();
+                return claim.get(SOON.toSeconds(), TimeUnit.SECONDS).epoch() != epoch;
+            });
+        } finally {
+            signal("-CONT");
+        }
+
+        RedisEye old = eye(sentinel.master());
+        await("before the Sentinel makes it a replica")
+                .atMost(SOON)
+                .pollInterval(Duration.ofMillis(20))
+                .until(() -> closedEpoch(old) == (int) epoch);
+    }
+
+    private static int closedEpoch(RedisEye eye) {
+        byte[] lineage = eye.commands().get("permits:lineage");
+        return lineage == null
+                ? 0
+                : ByteBuffer.wrap(lineage).order(ByteOrder.LITTLE_ENDIAN).getInt(4);
     }
 
     /** The thread that replaces connections may be busy for seconds; the application's code is one reason. */

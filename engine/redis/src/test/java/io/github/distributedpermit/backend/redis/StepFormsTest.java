@@ -104,8 +104,8 @@ class StepFormsTest extends RedisTest {
                 new Mutant("slow: the same run is enough", "l.run == own.run and not own.promoted", "l.run == own.run"),
                 new Mutant(
                         "slow: who remembers is not asked",
-                        "l.virgin = remembered == 0 and not own.promoted",
-                        "l.virgin = not own.promoted"),
+                        "l.virgin = (remembered == 0 and not own.promoted)",
+                        "l.virgin = (not own.promoted)"),
                 new Mutant("slow: a unit above the limit blocks", "return limit(r) > 0 and", "return false and"),
                 new Mutant("slow: a try passes the queue", "wanted > base and op.queued == 0", "wanted > base"),
                 new Mutant("slow: a head that waits is passed", "break -- strict", "position = position + 1 -- strict"),

@@ -1,0 +1,19 @@
+-- Closes a server that has been replaced as the master: it grants and renews no permits any more (see lineage.lua). An instance
+-- that reaches the old and the new master executes it, for all those that reach only the old one.
+--
+-- KEYS: the lineage. ARGV: the epoch under which the server has granted permits. Returns 1 if it is closed now. A server that has
+-- another epoch by now is not closed: it was promoted again, or follows another master.
+
+local function hex_epoch()
+  local found = redis.pcall('INFO', 'replication')
+  local _, last = string.find(type(found) == 'string' and found or '', 'master_replid:', 1, true)
+  return last and tonumber(string.sub(found, last + 1, last + 8), 16) or 0
+end
+
+local epoch = tonumber(ARGV[1])
+local lineage = redis.call('GET', KEYS[1])
+if not lineage or #lineage < 8 or struct.unpack('<I4', lineage) ~= epoch or hex_epoch() ~= epoch then
+  return 0
+end
+redis.call('SET', KEYS[1], string.sub(lineage, 1, 4) .. struct.pack('<I4', epoch) .. string.sub(lineage, 9))
+return 1
