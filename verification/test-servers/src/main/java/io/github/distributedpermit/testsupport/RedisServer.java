@@ -1,6 +1,7 @@
 package io.github.distributedpermit.testsupport;
 
 import io.github.distributedpermit.certificates.TestAuthority;
+import io.github.distributedpermit.ports.FreePorts;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -103,7 +104,7 @@ public final class RedisServer implements AutoCloseable {
     static RedisServer sentinelOf(RedisServer master, String name) {
         return startedSentinel("""
                 sentinel monitor %1$s 127.0.0.1 %2$d 1
-                sentinel down-after-milliseconds %1$s 1000
+                sentinel down-after-milliseconds %1$s 5000
                 sentinel failover-timeout %1$s 2000
                 """.formatted(name, master.port));
     }
@@ -127,18 +128,11 @@ public final class RedisServer implements AutoCloseable {
 
     static int freePort() {
         // a cluster node also listens 10000 above its port
-        try {
-            while (true) {
-                try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                    int port = socket.getLocalPort();
-                    if (port <= 55_000 && isFree(port + 10_000)) {
-                        return port;
-                    }
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        int port;
+        do {
+            port = FreePorts.some(1).get(0);
+        } while (!isFree(port + 10_000));
+        return port;
     }
 
     private static boolean isFree(int port) {
@@ -230,7 +224,7 @@ public final class RedisServer implements AutoCloseable {
     /** A client of Lettuce's for it, which does not reconnect; the caller closes it. */
     public RedisClient client() {
         RedisURI.Builder uri =
-                RedisURI.builder().withHost("127.0.0.1").withPort(port).withTimeout(Duration.ofSeconds(5));
+                RedisURI.builder().withHost("127.0.0.1").withPort(port).withTimeout(Duration.ofSeconds(30));
         if (password != null) {
             uri.withPassword(password.toCharArray());
         }
