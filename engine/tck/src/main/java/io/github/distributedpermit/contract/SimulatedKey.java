@@ -69,6 +69,12 @@ final class SimulatedKey {
         return waiters.isEmpty() && holders.isEmpty() && sent.isEmpty() && (applied == null || applied.permits() == 0);
     }
 
+    /** Whether a claim is unanswered that was sent less than this time ago. */
+    boolean awaitsAnswer(Duration patience) {
+        long now = now();
+        return sent.values().stream().anyMatch(claim -> now - claim.at() < patience.toNanos());
+    }
+
     void arrive(int weight) {
         waiters.add(new Waiter(weight, now()));
         claim();

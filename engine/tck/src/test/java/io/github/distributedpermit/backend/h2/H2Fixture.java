@@ -34,7 +34,7 @@ final class H2Fixture implements SessionStoreFixture, PermitBackend {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final JdbcConnectionPool database =
-            JdbcConnectionPool.create("jdbc:h2:mem:permits-%d".formatted(COUNT.incrementAndGet()), "sa", "");
+            JdbcConnectionPool.create("jdbc:h2:mem:permits-%d;LOCK_TIMEOUT=30000".formatted(COUNT.incrementAndGet()), "sa", "");
     private final Connection observer;
     private final Map<PermitStore, String> ids = new ConcurrentHashMap<>();
 
