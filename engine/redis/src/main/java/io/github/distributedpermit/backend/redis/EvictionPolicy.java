@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import static java.lang.System.Logger.Level.DEBUG;
 import static java.lang.System.Logger.Level.WARNING;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -22,16 +23,22 @@ final class EvictionPolicy {
 
     private EvictionPolicy() {}
 
-    /** Reads the policy of the server, if the user of the connection has the right to. */
-    static void checkPolicy(SharedConnection to) throws InterruptedException {
+    /**
+     * Reads the policy of the server, if the user of the connection has the right to.
+     *
+     * @return whether the check is finished: {@code false} if the server did not answer, so that another check makes sense
+     */
+    static boolean checkPolicy(SharedConnection to) throws InterruptedException {
         try {
             String memory = to.commands().info("memory").get(1, TimeUnit.SECONDS);
             policy(memory).filter(policy -> !policy.equals(SAFE)).ifPresent(EvictionPolicy::logWarning);
+            return true;
         } catch (ExecutionException | TimeoutException | RuntimeException e) {
             LOG.log(
                     DEBUG,
                     "The eviction policy of Redis can''t be read, so it is not checked: {0}",
                     e.getClass().getSimpleName());
+            return e.getCause() instanceof RedisCommandExecutionException;
         }
     }
 

@@ -29,6 +29,7 @@ final class SubscriptionKeeper implements AutoCloseable {
     private final Runnable lost;
     private final ReconnectPause pause = new ReconnectPause();
     private @Nullable SharedConnection confirmedWith;
+    private boolean policyChecked;
     private volatile long confirmedAt = System.nanoTime();
 
     /**
@@ -79,6 +80,8 @@ final class SubscriptionKeeper implements AutoCloseable {
         }
         if (!subscription.isOpen()) {
             subscribe(claims);
+        } else if (!policyChecked) {
+            policyChecked = EvictionPolicy.checkPolicy(claims);
         }
         confirmedWith = claims;
         confirmedAt = System.nanoTime();
@@ -99,7 +102,7 @@ final class SubscriptionKeeper implements AutoCloseable {
         }
         pause.connected(System.nanoTime());
         if (claims != confirmedWith) {
-            EvictionPolicy.checkPolicy(claims);
+            policyChecked = EvictionPolicy.checkPolicy(claims);
             if (graced) {
                 ServerEpoch.check(claims);
             }

@@ -38,8 +38,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class ClaimPipelineTest extends RedisTest {
 
     private static final int KEYS = 300;
-    private static final long PAUSE_MILLIS = 500;
-    private static final long PATIENCE_MILLIS = 20_000;
 
     private final RedisServer server = open(RedisServer.started());
     private final Set<EventLoop> eventLoops = ConcurrentHashMap.newKeySet();
@@ -53,7 +51,10 @@ class ClaimPipelineTest extends RedisTest {
         a.queue("first", 1, 1);
         long before = eye.calls("evalsha");
 
-        for (CompletableFuture<Holding> claim : claimsWhileRedisIsBusy()) {
+        List<CompletableFuture<Holding>> claims = claimsWhileRedisIsBusy();
+        eye.resumeWrites();
+
+        for (CompletableFuture<Holding> claim : claims) {
             assertThat(claim.get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
         }
 
@@ -70,6 +71,7 @@ class ClaimPipelineTest extends RedisTest {
 
         PendingClaim last = (PendingClaim) claims.get(KEYS - 1);
         assertThat(last.writtenAtNanos()).isEmpty();
+        eye.resumeWrites();
         claims.get(KEYS - 1).get(20, TimeUnit.SECONDS);
         assertThat(last.writtenAtNanos().orElseThrow()).isBetween(before, System.nanoTime());
     }
@@ -79,7 +81,10 @@ class ClaimPipelineTest extends RedisTest {
         a.queue("first", 1, 1);
         eye.commands().scriptFlush();
 
-        for (CompletableFuture<Holding> claim : claimsWhileRedisIsBusy()) {
+        List<CompletableFuture<Holding>> claims = claimsWhileRedisIsBusy();
+        eye.resumeWrites();
+
+        for (CompletableFuture<Holding> claim : claims) {
             assertThat(claim.get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
         }
     }
@@ -90,6 +95,7 @@ class ClaimPipelineTest extends RedisTest {
         eye.commands().set("permits:{key-100}:state", "foreign".getBytes(StandardCharsets.UTF_8));
 
         List<CompletableFuture<Holding>> claims = claimsWhileRedisIsBusy();
+        eye.resumeWrites();
 
         for (int i = 0; i < KEYS; i++) {
             if (i != 100) {
@@ -107,6 +113,7 @@ class ClaimPipelineTest extends RedisTest {
 
         List<CompletableFuture<Holding>> claims = claimsWhileRedisIsBusy();
         assertThat(claims.get(200).cancel(false)).isTrue();
+        eye.resumeWrites();
 
         assertThat(claims.get(299).get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
         assertThat(eye.state("permits", "key-200")).isEmpty();
@@ -145,8 +152,8 @@ class ClaimPipelineTest extends RedisTest {
 
     @Test
     void commandThatIsNotWrittenInTimeFailsOnlyTheClaimItWasMadeFor() throws Exception {
-        TestMember b = member(withOwnThreads(Duration.ofSeconds(1)));
-        b.queue("first", 1, 1);
+        TestMember b = member(withOwnThreads(Duration.ofSeconds(2)));
+        RedisFaultTest.awaitWorking(b);
 
         CompletableFuture<Holding> later = whileNothingIsWritten(() -> {
             CompletableFuture<Holding> oldest = claim(b, "oldest");
@@ -165,7 +172,7 @@ class ClaimPipelineTest extends RedisTest {
         ClientResources slow =
                 DefaultClientResources.builder().nettyCustomizer(gap).build();
         open(() -> slow.shutdown().get(20, TimeUnit.SECONDS));
-        TestMember b = member(opened(server.connectionFactoryWith(client -> client.clientResources(slow)
+        TestMember b = impatientMember(opened(server.connectionFactoryWith(client -> client.clientResources(slow)
                 .commandTimeout(Duration.ofMinutes(1)) // longer than the test
                 .clientOptions(ClientOptions.builder()
                         .timeoutOptions(TimeoutOptions.enabled())
@@ -200,7 +207,7 @@ class ClaimPipelineTest extends RedisTest {
     @Test
     void allWaitingClaimsFailWhenRedisIsLostHoweverMany() throws Exception {
         a.queue("first", 1, 1);
-        eye.commands().clientPause(PATIENCE_MILLIS);
+        eye.pauseWrites();
         List<CompletableFuture<Holding>> claims = IntStream.range(0, 300_000)
                 .mapToObj(i -> a.store().claim(a.next("first", 1, 1, 1, true)).toCompletableFuture())
                 .toList();
@@ -232,8 +239,9 @@ class ClaimPipelineTest extends RedisTest {
                 client -> client.clientResources(resources).commandTimeout(commandTimeout)));
     }
 
+    /** Redis answers none of them before the test lets it. */
     private List<CompletableFuture<Holding>> claimsWhileRedisIsBusy() {
-        eye.commands().clientPause(PAUSE_MILLIS);
+        eye.pauseWrites();
         return claims(KEYS);
     }
 

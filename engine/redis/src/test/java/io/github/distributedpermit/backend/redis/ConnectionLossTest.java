@@ -31,22 +31,20 @@ class ConnectionLossTest extends RedisTest {
     @Test
     void silentConnectionIsReplacedWhileTheServerAnswersOthers() {
         SilentProxy proxy = open(new SilentProxy(server.port()));
-        TestMember a = member(to(proxy.port()));
-        TestMember b = member(factory(server));
+        TestMember a = impatientMember(to(proxy.port()));
+        RedisEye eye = eye(server);
+        RedisFaultTest.awaitSubscribed(eye, a);
+        Set<String> before = subscriptions(eye);
+        TestMember b = impatientMember(factory(server));
         a.queue(key(), 1, 1);
 
         proxy.silenceConnections();
 
         awaitAnswer(a);
         b.queue("other", 1, 1);
-        RedisEye eye = eye(server);
         await().atMost(SOON)
-                .until(() -> eye.commands()
-                                .clientList()
-                                .lines()
-                                .filter(line -> line.contains(" sub=1 "))
-                                .count()
-                        == 2);
+                .untilAsserted(
+                        () -> assertThat(subscriptions(eye)).hasSize(2).doesNotContainAnyElementsOf(before));
         RedisFaultTest.awaitSubscribed(eye, a);
         assertThat(a.queue("other", 1, 1).permits()).isZero();
         b.keep("other", 0);
@@ -56,12 +54,16 @@ class ConnectionLossTest extends RedisTest {
     @Test
     void answerCutInTheMiddleCostsOneConnection() {
         SilentProxy proxy = open(new SilentProxy(server.port()));
-        TestMember a = member(to(proxy.port()));
+        TestMember a = impatientMember(to(proxy.port()));
         a.queue(key(), 1, 1);
 
         proxy.cutAnswersAfter(5);
 
         awaitAnswer(a);
+    }
+
+    private static Set<String> subscriptions(RedisEye eye) {
+        return RedisFaultTest.ids(eye, " sub=1 ");
     }
 
     private void awaitAnswer(TestMember member) {
@@ -85,13 +87,15 @@ class ConnectionLossTest extends RedisTest {
             assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
         }
 
-        assertThat(RedisFaultTest.clients(eye)).isEqualTo(before);
+        // a connection that was made to compare it may be closed a moment later
+        await().untilAsserted(
+                () -> assertThat(RedisFaultTest.clients(eye)).isEqualTo(before));
     }
 
     /** The pause of Lettuce doubles up to half a minute: after an outage of 11 s its next attempt follows 6 s later. */
     @Test
     void serverIsUsedSoonAfterItsReturn() {
-        TestMember a = member(to(server.port()));
+        TestMember a = impatientMember(to(server.port()));
         a.queue(key(), 1, 1);
         server.stop();
         await().pollDelay(Duration.ofSeconds(11)).atMost(Duration.ofSeconds(20)).until(() -> true);
@@ -114,8 +118,8 @@ class ConnectionLossTest extends RedisTest {
         nodes.addNode("127.0.0.1", server.port());
         LettuceConnectionFactory factory = opened(RedisServer.running(
                 new LettuceConnectionFactory(nodes, LettuceClientConfiguration.defaultConfiguration())));
-        TestMember a = member(factory);
-        TestMember b = member(factory);
+        TestMember a = impatientMember(factory);
+        TestMember b = impatientMember(factory);
 
         assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
         assertThat(b.queue(key(), 1, 1).permits()).isZero();
@@ -138,13 +142,14 @@ class ConnectionLossTest extends RedisTest {
         RedisStaticMasterReplicaConfiguration nodes =
                 new RedisStaticMasterReplicaConfiguration("127.0.0.1", hanging.getLocalPort());
         nodes.addNode("127.0.0.1", master.tlsPort());
-        TestMember a = member(opened(RedisServer.running(new LettuceConnectionFactory(
+        TestMember a = impatientMember(opened(RedisServer.running(new LettuceConnectionFactory(
                 nodes,
                 LettuceClientConfiguration.builder()
                         .useSsl()
                         .disablePeerVerification()
                         .build()))));
 
+        RedisFaultTest.awaitWorking(a);
         assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
     }
 
@@ -155,7 +160,7 @@ class ConnectionLossTest extends RedisTest {
         proxy.closeConnectionsAfter("maxmemory_policy");
         long start = System.nanoTime();
 
-        member(to(proxy.port()));
+        impatientMember(to(proxy.port()));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> proxy.accepted() >= 16);
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(700));

@@ -1,9 +1,12 @@
 package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -17,13 +20,14 @@ class RedisClientBoundsTest extends RedisTest {
         TestMember a = member(factory(server));
         a.queue(key(), 1, 1);
         RedisEye eye = eye(server);
-        eye.commands().clientPause(500);
+        eye.pauseWrites();
 
         CompletableFuture<Holding> claim =
                 a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture();
         assertThat(claim.cancel(false)).isTrue();
 
         assertThat(claim).isCancelled();
+        eye.resumeWrites();
         assertThat(a.keep(key(), 0).permits()).isZero();
     }
 
@@ -32,15 +36,29 @@ class RedisClientBoundsTest extends RedisTest {
         RedisServer server = open(RedisServer.started());
         TestMember a = member(factory(server));
         a.queue(key(), 1, 1);
-        eye(server).commands().clientPause(3_000);
+        RedisEye eye = eye(server);
+        eye.pauseWrites();
 
         for (int i = 0; i < UnresponsiveNodes.MAX_UNANSWERED; i++) {
-            a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture().cancel(false);
+            claim(a).cancel(false);
         }
 
-        assertThat(a.failure(a.next(key(), 1, 1, 1, true))).hasMessageContaining("answered nothing");
+        await().untilAsserted(() -> { // one claim in a second is sent all the same
+            CompletableFuture<Holding> claim = claim(a);
+            claim.cancel(false); // does nothing to one that has failed
+            assertThat(claim)
+                    .failsWithin(Duration.ZERO)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(PermitStoreException.class)
+                    .withMessageContaining("answered nothing");
+        });
+        eye.resumeWrites();
         RedisFaultTest.awaitWorking(a);
         assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
+    }
+
+    private CompletableFuture<Holding> claim(TestMember member) {
+        return member.store().claim(member.next(key(), 1, 1, 1, true)).toCompletableFuture();
     }
 
     @Test

@@ -88,12 +88,29 @@ final class RedisEye implements AutoCloseable {
         return received;
     }
 
+    /** Holds claims and published messages back until {@link #resumeWrites}; the commands of this class that read go on. */
+    void pauseWrites() {
+        client("PAUSE", "600000", "WRITE");
+    }
+
+    void resumeWrites() {
+        client("UNPAUSE");
+    }
+
+    private void client(String... words) {
+        dispatch(CommandType.CLIENT, words);
+    }
+
     void acl(String... words) {
+        dispatch(CommandType.ACL, words);
+    }
+
+    private void dispatch(CommandType command, String... words) {
         CommandArgs<String, byte[]> arguments = new CommandArgs<>(CODEC);
         for (String word : words) {
             arguments.add(word);
         }
-        commands().dispatch(CommandType.ACL, new StatusOutput<>(CODEC), arguments);
+        commands().dispatch(command, new StatusOutput<>(CODEC), arguments);
     }
 
     /** A number in the answer of {@code INFO}, such as {@code total_commands_processed}. */

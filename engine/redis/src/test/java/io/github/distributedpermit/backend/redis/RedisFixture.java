@@ -19,8 +19,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** A prefix on a real server for each contract test. The clock is that of the server, so tests wait for it. */
 final class RedisFixture implements StoreFixture {
 
-    private static final RedisSettings DEFAULTS = RedisSettings.ofPrefix("any");
-    private static final Duration LONGEST_IDLE_LIFE = DEFAULTS.tombstone().plusSeconds(5);
+    private static final Duration TOMBSTONE = Duration.ofSeconds(30);
+    private static final Duration LONGEST_IDLE_LIFE = TOMBSTONE.plusSeconds(5);
 
     private final String prefix = "contract-" + UUID.randomUUID();
     private final RedisEye eye;
@@ -28,7 +28,11 @@ final class RedisFixture implements StoreFixture {
 
     RedisFixture(LettuceConnectionFactory factory, RedisEye eye) {
         this.eye = eye;
-        this.backend = new RedisPermitBackend(factory, RedisSettings.ofPrefix(prefix), System::nanoTime);
+        this.backend = new RedisPermitBackend(factory, settings(prefix), System::nanoTime);
+    }
+
+    private static RedisSettings settings(String prefix) {
+        return new RedisSettings(prefix, TOMBSTONE, Duration.ofSeconds(5), Duration.ofSeconds(20));
     }
 
     @Override

@@ -1,9 +1,11 @@
 package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,6 +23,23 @@ class RedisStartTest extends RedisTest {
         a.queue(key(), 1, 1);
 
         warnings.awaitText(policy, "noeviction");
+    }
+
+    @Test
+    void evictionPolicyIsAskedForAgainIfTheAnswerIsLate() {
+        RedisServer server = open(RedisServer.started("--maxmemory-policy", "allkeys-lru"));
+        SilentProxy proxy = open(new SilentProxy(server.port()));
+        Logged warnings = open(new Logged(EvictionPolicy.class));
+        RedisEye eye = eye(server);
+        CountDownLatch late = proxy.holdNextAnswerWith("maxmemory_policy");
+
+        TestMember a = member(opened(RedisServer.connectionFactory(proxy.port())));
+        // the second probe of the subscription shows that the first question was given up
+        await().until(() -> eye.calls("publish") >= 2);
+        late.countDown();
+
+        warnings.awaitText("allkeys-lru", "noeviction");
+        assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
     }
 
     @Test

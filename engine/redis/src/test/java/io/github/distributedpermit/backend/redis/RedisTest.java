@@ -36,6 +36,10 @@ abstract class RedisTest {
         return open(new TestMember(factory));
     }
 
+    TestMember impatientMember(LettuceConnectionFactory factory) {
+        return open(new TestMember(factory, TestMember.IMPATIENT));
+    }
+
     RedisEye eye(RedisServer server) {
         return open(new RedisEye(server));
     }

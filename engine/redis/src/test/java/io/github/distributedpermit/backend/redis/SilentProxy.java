@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /** A proxy whose present connections can stop to carry data while new ones work, or that closes its connections. */
@@ -21,6 +22,9 @@ final class SilentProxy implements AutoCloseable {
     private final ServerSocket listener;
     private final int target;
     private volatile @Nullable String closesAfter;
+    private volatile @Nullable HeldAnswer held;
+
+    private record HeldAnswer(String text, CountDownLatch gate) {}
 
     SilentProxy(int target) {
         this.target = target;
@@ -39,6 +43,13 @@ final class SilentProxy implements AutoCloseable {
     /** From now on all connections are closed whenever an answer contains this text. */
     void closeConnectionsAfter(String text) {
         closesAfter = text;
+    }
+
+    /** The next answer that contains this text, and all after it on its connection, arrive when the gate is open. */
+    CountDownLatch holdNextAnswerWith(String text) {
+        CountDownLatch gate = new CountDownLatch(1);
+        held = new HeldAnswer(text, gate);
+        return gate;
     }
 
     /** How many connections were made so far. */
@@ -69,9 +80,25 @@ final class SilentProxy implements AutoCloseable {
 
     private void closeAfter(byte[] answer, int length) {
         String text = closesAfter;
-        if (text != null && new String(answer, 0, length, StandardCharsets.ISO_8859_1).contains(text)) {
+        if (text != null && text(answer, length).contains(text)) {
             connections.forEach(Connection::close);
         }
+    }
+
+    private void awaitGate(byte[] answer, int length) {
+        HeldAnswer next = held;
+        if (next != null && text(answer, length).contains(next.text())) {
+            held = null;
+            try {
+                next.gate().await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static String text(byte[] answer, int length) {
+        return new String(answer, 0, length, StandardCharsets.ISO_8859_1);
     }
 
     private static void start(Runnable task) {
@@ -114,6 +141,9 @@ final class SilentProxy implements AutoCloseable {
             try (InputStream in = from.getInputStream();
                     OutputStream out = to.getOutputStream()) {
                 for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                    if (answers) {
+                        awaitGate(buffer, n);
+                    }
                     int limit = left;
                     int passing = answers ? Math.min(n, limit) : limit == 0 ? 0 : n;
                     if (answers && limit != UNLIMITED) {

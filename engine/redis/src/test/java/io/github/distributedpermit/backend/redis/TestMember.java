@@ -19,13 +19,20 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class TestMember implements AutoCloseable {
 
     static final Duration PATIENCE = Duration.ofSeconds(20);
-    static final RedisSettings SETTINGS = new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100));
+    static final RedisSettings SETTINGS = settings(Duration.ofSeconds(20));
+
+    /** For tests in which a server or a connection does not respond and the member has to find that out. */
+    static final RedisSettings IMPATIENT = settings(Duration.ofSeconds(2));
 
     private final String id = UUID.randomUUID().toString();
     private final Recorder recorder;
     private final PermitStore store;
     private Duration lease = Duration.ofMinutes(5);
     private long sequence;
+
+    private static RedisSettings settings(Duration commandTimeout) {
+        return new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100), commandTimeout);
+    }
 
     TestMember(LettuceConnectionFactory factory) {
         this(factory, SETTINGS);
