@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.consulserver.ConsulCluster;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import java.time.Duration;
+import java.util.Optional;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 
 /** Three servers; the leader dies. */
@@ -19,17 +21,16 @@ class ConsulClusterTest {
             ConsulServer leader = cluster.leader();
             ConsulServer agent = cluster.follower();
             try (Bench bench = new Bench(agent.address(), agent.probe())) {
-                TestMember a = bench.member();
-                TestMember b = bench.member();
-                a.queue("led", 1, 1);
-                b.queue("led", 1, 1);
+                ConsulSettings settings = bench.settings(Optional.empty(), Duration.ofSeconds(30));
+                TestMember a = bench.member(settings);
+                TestMember b = bench.member(settings);
+                patiently().until(() -> a.ask("led", 1, 1, 1).get().permits() == 1);
+                patiently().until(() -> b.ask("led", 1, 1, 1).get().permits() == 0);
 
                 leader.kill();
                 long killed = System.nanoTime();
 
-                await().atMost(Duration.ofSeconds(60))
-                        .pollInterval(Duration.ofMillis(50))
-                        .ignoreExceptions()
+                patiently()
                         .until(() -> a.ask("led", 1, 0, 0).get().permits() == 0);
                 await().atMost(Duration.ofSeconds(20))
                         .untilAsserted(() -> assertThat(b.grants()).isNotEmpty());
@@ -39,10 +40,17 @@ class ConsulClusterTest {
                         Duration.ofNanos(System.nanoTime() - killed).toMillis());
                 assertThat(a.losses()).isZero();
                 assertThat(b.losses()).isZero();
-                assertThat(bench.slots("led")).isEqualTo(1);
-                assertThat(b.attempt("led", 1, 1).permits()).isEqualTo(1);
-                assertThat(a.attempt("led", 1, 1).permits()).isZero();
+                patiently().until(() -> bench.slots("led") == 1);
+                patiently().until(() -> b.ask("led", 1, 1, 1).get().permits() == 1);
+                patiently().until(() -> a.ask("led", 1, 1, 1).get().permits() == 0);
             }
         }
+    }
+
+    /** A loaded machine may elect a leader more than once, and each time claims fail for a while. */
+    private static ConditionFactory patiently() {
+        return await().atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(50))
+                .ignoreExceptions();
     }
 }

@@ -22,13 +22,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What operators, agents and networks do to members. */
 class ConsulFaultsTest {
 
-    private static final Duration SOON = Duration.ofSeconds(5);
+    /** Shorter than a third of the TTL, after which a renewal would show the loss as well. */
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    private static final Duration LONG_TTL = Duration.ofSeconds(90);
 
     @Test
     void destroyedSessionIsToldWithinOneBlockingQueryAndTheNextIsMade() {
         ConsulProbe probe = SharedConsul.get().probe();
         try (Bench bench = new Bench(SharedConsul.get().address(), probe)) {
-            TestMember a = bench.member();
+            TestMember a = bench.member(bench.settings(Optional.empty(), LONG_TTL));
             a.queue("destroyed", 2, 2);
             String session = bench.sessions(a).get(0).id();
 
@@ -46,7 +49,7 @@ class ConsulFaultsTest {
     void deletedTreeIsALossAndNoSessionIsLeftOver() {
         ConsulProbe probe = SharedConsul.get().probe();
         try (Bench bench = new Bench(SharedConsul.get().address(), probe)) {
-            TestMember a = bench.member();
+            TestMember a = bench.member(bench.settings(Optional.empty(), LONG_TTL));
             a.queue("deleted", 1, 1);
 
             probe.deleteTree(bench.prefix());
@@ -62,7 +65,7 @@ class ConsulFaultsTest {
         ConsulProbe probe = SharedConsul.get().probe();
         try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
                 Bench bench = new Bench(front.address(), probe)) {
-            TestMember a = bench.member();
+            TestMember a = bench.member(bench.settings(Optional.empty(), LONG_TTL));
             for (int i = 0; i < 20; i++) {
                 a.queue("forgotten-" + i, 1, 1);
             }
@@ -209,8 +212,8 @@ class ConsulFaultsTest {
         ConsulProbe probe = SharedConsul.get().probe();
         try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
                 Bench bench = new Bench(SharedConsul.get().address(), probe)) {
-            TestMember a = bench.member(bench.settings(layout, Duration.ofSeconds(2)));
-            TestMember b = bench.member(bench.settings(front.address(), layout, Duration.ofSeconds(2)));
+            TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+            TestMember b = bench.member(bench.settings(front.address(), layout, Bench.REQUEST_TIMEOUT));
             assertThat(a.queue("unanswered", 1, 1).permits()).isEqualTo(1);
             front.loseNextAnswer("/v1/txn", "/m_");
             assertThat(TestMember.failure(b.ask("unanswered", 1, 1, 1)).isPermanent())

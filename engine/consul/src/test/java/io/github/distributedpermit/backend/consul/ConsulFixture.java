@@ -53,7 +53,7 @@ class ConsulFixture implements SessionStoreFixture {
                 prefix,
                 layout,
                 Duration.ofSeconds(15),
-                Duration.ofSeconds(2));
+                Bench.REQUEST_TIMEOUT);
         backend = new ConsulPermitBackend(settings);
     }
 

@@ -32,7 +32,7 @@ class DeletedKeysTest {
     }
 
     private TestMember member(ConsulLayout layout) {
-        return bench.member(bench.settings(layout, Duration.ofSeconds(2)));
+        return bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
     }
 
     private void delete(String name) {
@@ -67,7 +67,7 @@ class DeletedKeysTest {
     @Test
     void permitOfADeletedKeyIsNotHeldAnyMoreAndItsListenerRuns() throws Exception {
         try (TestProcess process =
-                new TestProcess(new ConsulPermitBackend(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(2))))) {
+                new TestProcess(new ConsulPermitBackend(bench.settings(ConsulLayout.SLOTS, Bench.REQUEST_TIMEOUT)))) {
             Permit lost = process.permits("lost", 2).acquire("lost");
             Permit kept = process.permits("kept", 2).acquire("kept");
             AtomicInteger losses = new AtomicInteger();

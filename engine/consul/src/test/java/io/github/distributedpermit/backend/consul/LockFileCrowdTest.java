@@ -28,7 +28,7 @@ class LockFileCrowdTest {
         try (Bench bench = new Bench(
                         SharedConsul.get().address(), SharedConsul.get().probe());
                 TestMember a = new TestMember(new ConsulPermitBackend(
-                        bench.settings(ConsulLayout.LOCK_FILE, Duration.ofSeconds(5)),
+                        bench.settings(ConsulLayout.LOCK_FILE, Bench.REQUEST_TIMEOUT),
                         () -> System.nanoTime() + later.get()))) {
             a.queue("kept", 3, 2);
             a.queue("first", 3, 3);
@@ -55,7 +55,7 @@ class LockFileCrowdTest {
     void hundredsOfSessionsAreMadeAndRenewed() {
         try (ConsulServer server = ConsulServer.start("-hcl", USUAL_LIMITS);
                 Bench bench = new Bench(server.address(), server.probe())) {
-            TestMember a = bench.member(bench.settings(ConsulLayout.LOCK_FILE, Duration.ofSeconds(2)));
+            TestMember a = bench.member(bench.settings(ConsulLayout.LOCK_FILE, Bench.REQUEST_TIMEOUT));
 
             assertThat(a.attempt("crowd", LIMIT, PERMITS).permits()).isEqualTo(PERMITS);
 

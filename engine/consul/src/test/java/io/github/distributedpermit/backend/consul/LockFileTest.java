@@ -58,7 +58,7 @@ class LockFileTest {
                 bench.prefix(),
                 ConsulLayout.LOCK_FILE,
                 Duration.ofSeconds(10),
-                Duration.ofSeconds(2)));
+                Bench.REQUEST_TIMEOUT));
     }
 
     /** Runs until the file "stop" is there; "name" is there while it holds. */

@@ -44,7 +44,7 @@ class OlderBesideNewerTest {
     }
 
     private TestMember member(ConsulLayout layout) {
-        return bench.member(bench.settings(layout, Duration.ofSeconds(2)));
+        return bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
     }
 
     private static List<String> lines(ConsulLayout layout) {

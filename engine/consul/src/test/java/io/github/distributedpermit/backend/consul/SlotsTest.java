@@ -24,6 +24,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What prototypes of this layout got wrong, and what it costs. */
 class SlotsTest {
 
+    /** A member that has not returned its permits by then leaves that to the end of its session. */
+    private static final Duration SOON_CLOSED = Duration.ofMillis(400);
+
     private final ConsulProbe probe = SharedConsul.get().probe();
     private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
     private final Bench bench = new Bench(front.address(), probe);
@@ -57,7 +60,7 @@ class SlotsTest {
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)
     void handOverToTheFirstWaiterIsAReadAndOneTransaction(ConsulLayout layout) {
-        Duration timeout = Duration.ofSeconds(2);
+        Duration timeout = Bench.REQUEST_TIMEOUT;
         TestMember a = bench.member(bench.settings(layout, timeout));
         TestMember b = bench.member(bench.settings(SharedConsul.get().address(), layout, timeout));
         for (int round = 1; round <= 3; round++) {
@@ -181,7 +184,7 @@ class SlotsTest {
 
     @Test
     void transactionThatWasGivenUpNeverLands() throws Exception {
-        TestMember a = bench.member();
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(2)));
         a.queue("other", 1, 1);
         CountDownLatch arrived = new CountDownLatch(1);
         CountDownLatch gate = new CountDownLatch(1);
@@ -276,7 +279,7 @@ class SlotsTest {
 
     @Test
     void idleHolderOfManyKeysIsCheckedByOneReadPerSixtyPermitsAndNoWrite() {
-        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(2)));
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Bench.REQUEST_TIMEOUT));
         for (int i = 0; i < 61; i++) {
             a.queue("idle-" + i, 1, 1);
         }
@@ -298,7 +301,7 @@ class SlotsTest {
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)
     void prefixThatIsTheKeyOfAnotherApplicationDoesNotCollide(ConsulLayout layout) {
-        ConsulSettings outer = bench.settings(layout, Duration.ofSeconds(2));
+        ConsulSettings outer = bench.settings(layout, Bench.REQUEST_TIMEOUT);
         TestMember a = bench.member(outer);
         TestMember b = bench.member(new ConsulSettings(
                 outer.address(),
@@ -331,8 +334,13 @@ class SlotsTest {
 
         a.close();
 
-        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
-        await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        Duration closing = Duration.ofNanos(System.nanoTime() - before);
+        assertThat(closing).isLessThan(Duration.ofSeconds(5));
+        if (closing.compareTo(SOON_CLOSED) < 0) {
+            await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        } else { // too slow to serve others; the end of the session frees the permits
+            await().until(() -> b.queue("closing", 2, 1).permits() == 1);
+        }
         await().untilAsserted(() -> assertThat(bench.sessions(a)).isEmpty());
         assertThat(TestMember.failure(a.ask("closing", 2, 1, 1)).isPermanent()).isTrue();
     }

@@ -106,7 +106,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     static Holding answer(CompletableFuture<Holding> future) {
         try {
-            return future.get(20, TimeUnit.SECONDS);
+            return future.get(60, TimeUnit.SECONDS);
         } catch (InterruptedException | ExecutionException | TimeoutException e) {
             throw new AssertionError("The store did not answer", e);
         }
@@ -114,7 +114,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     static PermitStoreException failure(CompletableFuture<?> future) {
         try {
-            throw new AssertionError("No failure but " + future.get(20, TimeUnit.SECONDS));
+            throw new AssertionError("No failure but " + future.get(60, TimeUnit.SECONDS));
         } catch (ExecutionException e) {
             return (PermitStoreException) Objects.requireNonNull(e.getCause());
         } catch (InterruptedException | TimeoutException e) {
