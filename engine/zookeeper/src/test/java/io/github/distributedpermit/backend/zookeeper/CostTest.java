@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 /** What a claim costs, counted at the client. */
 class CostTest {
 
-    private static final TestingServer SERVER = Servers.single();
-    private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final TestingServer SERVER = Servers.single(Servers.LONG_TICK_MILLIS);
+    private static final Duration SESSION = Servers.LONG_SESSION;
     private static final ZooKeeperSettings SETTINGS = new ZooKeeperSettings("/cost", SESSION, Duration.ofMinutes(1));
 
     private final CountingClient client = new CountingClient(SERVER.getConnectString(), SESSION);

@@ -30,8 +30,8 @@ class FaultsTest {
 
     private final TestingServer server = Servers.single();
     private final TcpProxy wire = new TcpProxy(server.getPort());
-    private final TestProcess frail = new TestProcess(wire.connectString(), ROOT, SESSION);
-    private final TestProcess sound = new TestProcess(server.getConnectString(), ROOT, SESSION);
+    private final TestProcess frail = TestProcess.impatient(wire.connectString(), ROOT, SESSION, false);
+    private final TestProcess sound = TestProcess.impatient(server.getConnectString(), ROOT, SESSION, false);
 
     @AfterEach
     void everythingIsFreeAndNothingIsLeft() throws Exception {
@@ -92,24 +92,6 @@ class FaultsTest {
     }
 
     @Test
-    void suspendedIsNotLost() throws Exception {
-        Permit permit = acquire(frail);
-        AtomicInteger losses = new AtomicInteger();
-        permit.onLoss(losses::incrementAndGet);
-
-        wire.cut();
-        patiently().until(() -> !frail.client().getZookeeperClient().isConnected());
-        wire.mend();
-        patiently().until(() -> frail.client().getZookeeperClient().isConnected());
-        Permit another = acquire(frail);
-
-        assertThat(permit.isHeld()).isTrue();
-        assertThat(losses).hasValue(0);
-        another.release();
-        permit.release();
-    }
-
-    @Test
     void holderThatHearsNothingLosesItsPermitBeforeAnybodyElseGetsIt() throws Exception {
         Permit permit = acquireAll(frail);
         CompletableFuture<Void> lost = new CompletableFuture<>();
@@ -126,22 +108,6 @@ class FaultsTest {
 
         assertThat(heldWhenServed.orTimeout(40, TimeUnit.SECONDS).join()).isFalse();
         assertThat(lost).succeedsWithin(Duration.ofSeconds(20)); // a busy machine may run the listener later
-    }
-
-    /** The session survives with the server's log, and with it the permit. */
-    @Test
-    void serverRestartedSoonLosesNothing() throws Exception {
-        Permit permit = acquireAll(frail);
-        CompletableFuture<Permit> waiting = sound.permits(KEY, LIMIT).acquireAsync(PermitRequest.of(KEY));
-
-        server.restart();
-
-        patiently().until(() -> sound.client().getZookeeperClient().isConnected());
-        patiently().until(() -> frail.client().getZookeeperClient().isConnected());
-        boolean kept = permit.isHeld();
-        assertThat(kept && waiting.isDone()).as("held twice").isFalse();
-        permit.release();
-        waiting.orTimeout(30, TimeUnit.SECONDS).join().release();
     }
 
     @Test
@@ -197,14 +163,15 @@ class FaultsTest {
     @Test
     void waitTimesOutAtItsTimeWhileTheLimitIsReached() throws Exception {
         Permit permit = acquireAll(sound);
+        frail.permits("other", 1).acquire("other").release(); // it is connected
         NamedPermits permits = frail.permits(KEY, LIMIT);
         long begin = System.nanoTime();
 
         assertThatExceptionOfType(PermitRejectedException.class)
-                .isThrownBy(() -> permits.acquire(PermitRequest.of(KEY).withTimeout(Duration.ofSeconds(1))));
+                .isThrownBy(() -> permits.acquire(PermitRequest.of(KEY).withTimeout(Duration.ofSeconds(2))));
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(10));
+                .isBetween(Duration.ofSeconds(2), Duration.ofSeconds(20));
         permit.release();
     }
 
@@ -251,9 +218,10 @@ class FaultsTest {
         try (Observer observer = new Observer(server.getConnectString(), ROOT)) {
             observer.write(observer.path("taken"), theirs);
 
-            assertThatExceptionOfType(PermitBackendException.class)
-                    .isThrownBy(() -> frail.permits("taken", 1).tryAcquire("taken"))
-                    .withStackTraceContaining(observer.path("taken"));
+            patiently() // before it is connected, the exception says so
+                    .untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
+                            .isThrownBy(() -> frail.permits("taken", 1).tryAcquire("taken"))
+                            .withStackTraceContaining(observer.path("taken")));
 
             assertThat(observer.zk().getData(observer.path("taken"), false, null))
                     .isEqualTo(theirs);

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 /** This version beside others: documents as they lie in a store, on a real server. */
 class FormatTest {
 
-    private static final TestingServer SERVER = Servers.single();
-    private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final TestingServer SERVER = Servers.single(Servers.LONG_TICK_MILLIS);
+    private static final Duration SESSION = Servers.LONG_SESSION;
     private static final String ROOT = "/format";
 
     private final String key = "key-" + UUID.randomUUID();

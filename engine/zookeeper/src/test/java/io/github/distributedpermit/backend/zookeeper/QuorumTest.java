@@ -28,7 +28,7 @@ class QuorumTest {
     private static final String ROOT = "/quorum";
     private static final String KEY = "export";
 
-    private final TestingCluster ensemble = Servers.ensemble();
+    private final TestingCluster ensemble = Servers.ensemble(Servers.TICK_MILLIS);
     private final List<TestProcess> processes = new ArrayList<>();
 
     @AfterEach
@@ -45,7 +45,7 @@ class QuorumTest {
     }
 
     private TestProcess process(boolean readOnly) {
-        TestProcess process = new TestProcess(ensemble.getConnectString(), ROOT, SESSION, readOnly);
+        TestProcess process = TestProcess.impatient(ensemble.getConnectString(), ROOT, SESSION, readOnly);
         processes.add(process);
         return process;
     }
@@ -76,6 +76,8 @@ class QuorumTest {
     void withoutQuorumNothingIsGrantedAndAfterwardsEverythingIs() throws Exception {
         TestProcess one = process(false);
         TestProcess other = process(false);
+        awaitPermit(one, "ready");
+        awaitPermit(other, "ready");
         Permit permit = one.permits(KEY, 1).acquire(KEY);
         AtomicInteger losses = new AtomicInteger();
         permit.onLoss(losses::incrementAndGet);
@@ -98,6 +100,7 @@ class QuorumTest {
     @Test
     void sessionThatWasGivenUpAndSurvivedLeavesNoNode() throws Exception {
         TestProcess process = process(false);
+        awaitPermit(process, "ready");
         Permit permit = process.permits(KEY, 1).acquire(KEY);
         AtomicInteger losses = new AtomicInteger();
         permit.onLoss(losses::incrementAndGet);

@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Test;
 /** A claim that repeats what is recorded is answered without a write, and hides nothing that others write. */
 class RecheckTest {
 
-    private static final TestingServer SERVER = Servers.single();
-    private static final Duration SESSION = Duration.ofSeconds(10);
-    private static final Duration RECHECK = Duration.ofMillis(100);
+    private static final TestingServer SERVER = Servers.single(Servers.LONG_TICK_MILLIS);
+    private static final Duration SESSION = Servers.LONG_SESSION;
+    private static final Duration RECHECK = Duration.ofMillis(300);
     private static final String ROOT = "/recheck";
     private static final String KEY = "export";
     private static final int WAITING = 40;
@@ -88,7 +88,7 @@ class RecheckTest {
         }
         await().atMost(Duration.ofSeconds(60)).until(() -> observer.waiting(KEY) == WAITING);
 
-        await().atMost(Duration.ofSeconds(20))
+        await().atMost(Duration.ofSeconds(60))
                 .untilAsserted(
                         () -> assertThat(writesDuringThreeRechecks(waiting)).isZero());
 
@@ -104,7 +104,7 @@ class RecheckTest {
         for (int i = 0; i < clients.size(); i++) {
             CountingClient client = clients.get(i);
             int until = reads.get(i) + 3 * READS;
-            await().atMost(Duration.ofSeconds(20)).until(() -> client.reads() >= until);
+            await().atMost(Duration.ofSeconds(60)).until(() -> client.reads() >= until);
         }
         return clients.stream().mapToInt(CountingClient::writes).sum() - writes;
     }
@@ -114,9 +114,9 @@ class RecheckTest {
         Permit held = process(client()).permits(KEY, 1).acquire(KEY);
         CountingClient deaf = client();
         CompletableFuture<Permit> call = acquire(process(deaf));
-        await().atMost(Duration.ofSeconds(20)).until(() -> observer.waiting(KEY) == 1);
+        await().atMost(Duration.ofSeconds(60)).until(() -> observer.waiting(KEY) == 1);
         int reads = deaf.reads();
-        await().atMost(Duration.ofSeconds(20)).until(() -> deaf.reads() >= reads + 2 * READS);
+        await().atMost(Duration.ofSeconds(60)).until(() -> deaf.reads() >= reads + 2 * READS);
         deaf.loseNotifications();
 
         held.release();
@@ -164,7 +164,7 @@ class RecheckTest {
         assertThat(again.sequence()).isEqualTo(5);
         assertThat(again.version()).isEqualTo(queued.version());
         claim(holder, 2, 0);
-        await().atMost(Duration.ofSeconds(20)).until(() -> !notified.isEmpty());
+        await().atMost(Duration.ofSeconds(60)).until(() -> !notified.isEmpty());
         Holding grant = notified.get(0);
         assertThat(grant.permits()).isEqualTo(1);
         assertThat(grant.sequence())
@@ -214,14 +214,14 @@ class RecheckTest {
             claim(store, 2, 1);
             wire.loseAnswers();
             CompletableFuture<Holding> lost = second(store, 3);
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(60))
                     .until(() -> observer.look(KEY).used() == 2);
             wire.cut();
             assertThat(lost).failsWithin(Duration.ofSeconds(20));
             int writes = frail.writes();
             wire.mend();
 
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(60))
                     .ignoreExceptions()
                     .until(() -> second(store, 4).join().permits() == 2);
 

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.ports.FreePorts;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.test.InstanceSpec;
@@ -12,6 +13,12 @@ final class Servers {
 
     /** Sessions last from two to twenty of these. */
     static final int TICK_MILLIS = 500;
+
+    /** For tests in which no session expires. A member gives up a session that is unconfirmed for a part of its length. */
+    static final int LONG_TICK_MILLIS = 2_000;
+
+    /** The longest session of {@link #LONG_TICK_MILLIS}. */
+    static final Duration LONG_SESSION = Duration.ofSeconds(40);
 
     private static final int ANY_ID = -1;
     private static final int CONNECTIONS = 2_000;
@@ -39,12 +46,12 @@ final class Servers {
     }
 
     /** Three servers. */
-    static TestingCluster ensemble() {
+    static TestingCluster ensemble(int tick) {
         try {
             List<Integer> ports = FreePorts.some(9);
             List<InstanceSpec> specs = new ArrayList<>();
             for (int server = 1; server <= 3; server++) {
-                specs.add(spec(server, TICK_MILLIS, ports.subList(3 * server - 3, 3 * server)));
+                specs.add(spec(server, tick, ports.subList(3 * server - 3, 3 * server)));
             }
             TestingCluster cluster = new TestingCluster(specs);
             cluster.start();

@@ -23,19 +23,35 @@ final class TestProcess implements AutoCloseable {
 
     static final Duration IDLE = Duration.ofMillis(200);
 
+    private static final CoreSettings PATIENT =
+            CoreSettings.DEFAULTS.toBuilder().commandTimeout(Duration.ofSeconds(10)).build();
+
     private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(2);
     private final CuratorFramework client;
     private final PermitEngine engine;
 
     TestProcess(String connectString, String root, Duration session) {
-        this(connectString, root, session, false);
+        this(
+                Clients.connect(connectString, session, false),
+                root,
+                session,
+                PATIENT);
     }
 
-    TestProcess(String connectString, String root, Duration session, boolean readOnly) {
-        this(Clients.connect(connectString, session, readOnly), root, session, CoreSettings.DEFAULTS.recheck());
+    /** For tests in which the servers do not answer. */
+    static TestProcess impatient(String connectString, String root, Duration session, boolean readOnly) {
+        return new TestProcess(
+                Clients.connect(connectString, session, readOnly),
+                root,
+                session,
+                PATIENT.toBuilder().commandTimeout(Duration.ofSeconds(1)).build());
     }
 
     TestProcess(CuratorFramework client, String root, Duration session, Duration recheck) {
+        this(client, root, session, PATIENT.toBuilder().recheck(recheck).build());
+    }
+
+    private TestProcess(CuratorFramework client, String root, Duration session, CoreSettings settings) {
         this.client = client;
         Scheduler scheduler = (task, delay) -> {
             Future<?> scheduled = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
@@ -44,20 +60,13 @@ final class TestProcess implements AutoCloseable {
         this.engine = new PermitEngine(
                 new ZooKeeperPermitBackend(client, new ZooKeeperSettings(root, session, IDLE)),
                 new Member(UUID.randomUUID().toString(), "test"),
-                settings(recheck),
+                settings,
                 Map.of(),
                 PermitObserver.NONE,
                 System::nanoTime,
                 scheduler,
                 timers,
                 timers);
-    }
-
-    private static CoreSettings settings(Duration recheck) {
-        return CoreSettings.DEFAULTS.toBuilder()
-                .commandTimeout(Duration.ofSeconds(1))
-                .recheck(recheck)
-                .build();
     }
 
     /** To say that a try succeeded, and keep nothing. */

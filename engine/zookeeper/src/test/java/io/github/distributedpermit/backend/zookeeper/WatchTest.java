@@ -27,11 +27,11 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class WatchTest {
 
-    private static final Duration SESSION = Duration.ofSeconds(8);
+    private static final Duration SESSION = Servers.LONG_SESSION;
     private static final String ROOT = "/watch";
     private static final String KEY = "export";
 
-    private final TestingServer server = Servers.single();
+    private final TestingServer server = Servers.single(Servers.LONG_TICK_MILLIS);
     private final TcpProxy wire = new TcpProxy(server.getPort());
     private final Clients frailClient = new Clients(wire.connectString(), ROOT, SESSION, Duration.ofMinutes(1));
     private final Clients soundClient = new Clients(server.getConnectString(), ROOT, SESSION, Duration.ofMinutes(1));

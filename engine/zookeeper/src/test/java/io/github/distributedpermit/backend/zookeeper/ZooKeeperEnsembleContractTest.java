@@ -14,7 +14,7 @@ class ZooKeeperEnsembleContractTest extends PermitBackendContract {
 
     @BeforeAll
     static void startServers() {
-        ensemble = Servers.ensemble();
+        ensemble = Servers.ensemble(Servers.LONG_TICK_MILLIS);
     }
 
     @AfterAll

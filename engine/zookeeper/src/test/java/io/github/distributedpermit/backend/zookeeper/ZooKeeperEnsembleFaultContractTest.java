@@ -16,7 +16,7 @@ class ZooKeeperEnsembleFaultContractTest extends PermitBackendFaultContract {
 
     @BeforeAll
     static void start() {
-        ensemble = Servers.ensemble();
+        ensemble = Servers.ensemble(Servers.LONG_TICK_MILLIS);
     }
 
     @AfterAll

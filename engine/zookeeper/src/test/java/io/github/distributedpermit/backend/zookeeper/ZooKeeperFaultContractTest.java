@@ -13,7 +13,7 @@ class ZooKeeperFaultContractTest extends PermitBackendFaultContract {
 
     @BeforeAll
     static void start() {
-        server = Servers.single();
+        server = Servers.single(Servers.LONG_TICK_MILLIS);
     }
 
     @AfterAll

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A subtree of its own on servers that several tests share; each member has a session of its own. */
 final class ZooKeeperFixture implements SessionStoreFixture {
 
-    private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final Duration SESSION = Servers.LONG_SESSION;
     private static final Duration IDLE = Duration.ofMillis(20);
     private static final AtomicInteger COUNT = new AtomicInteger();
 

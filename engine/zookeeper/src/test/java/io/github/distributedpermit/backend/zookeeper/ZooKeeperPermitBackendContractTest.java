@@ -14,7 +14,7 @@ class ZooKeeperPermitBackendContractTest extends PermitBackendContract implement
 
     @BeforeAll
     static void start() {
-        server = Servers.single();
+        server = Servers.single(Servers.LONG_TICK_MILLIS);
     }
 
     @AfterAll
