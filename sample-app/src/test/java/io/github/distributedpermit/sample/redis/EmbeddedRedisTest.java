@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.ports.FreePorts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ServerSocket;
@@ -25,7 +26,7 @@ class EmbeddedRedisTest {
 
     private static final Duration LONG = Duration.ofSeconds(30);
 
-    private final int port = freePort();
+    private final int port = FreePorts.some(1).get(0);
     private final List<EmbeddedRedis> instances = new ArrayList<>();
 
     @AfterEach
@@ -172,14 +173,6 @@ class EmbeddedRedisTest {
     private static void answerAsWebServer(ServerSocket service) {
         try (Socket client = service.accept()) {
             client.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        } catch (IOException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
