@@ -250,7 +250,7 @@ class WallsTest {
         // for the length of pauses only
         check(noClasses()
                 .that()
-                .haveNameNotMatching(".*\\.(consul\\.Backoff|snapshot\\.ConflictPause|engine\\.PermitEngine)")
+                .haveNameNotMatching(".*\\.(consul\\.Backoff|snapshot\\.ConflictPause|member\\.CoreEnvironment)")
                 .should()
                 .dependOnClassesThat()
                 .areAssignableTo(ThreadLocalRandom.class));

@@ -4,6 +4,7 @@ import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
@@ -106,17 +107,7 @@ public final class DistributedPermitAutoConfiguration {
         new FrozenSettings(environment).checkEnabled(backend);
         SettingsReader settings = new SettingsReader(properties);
         TimeSource replaced = time.getIfAvailable();
-        return new PermitEngine(
-                backend,
-                member,
-                settings.core(),
-                named.defaults(),
-                named.named(),
-                CompositePermitObserver.of(observers.orderedStream().toList()),
-                replaced == null ? System::nanoTime : replaced::nanoTime,
-                threads.scheduler(replaced),
-                threads.continuations(),
-                threads.notices());
+        return new PermitEngine(backend, member, settings.core(), named.defaults(), named.named(), CoreEnvironment.of(replaced == null ? System::nanoTime : replaced::nanoTime, threads.scheduler(replaced), threads.continuations(), threads.notices(), CompositePermitObserver.of(observers.orderedStream().toList())));
     }
 
     /** The engine may be that of a parent. Not lazy, since nothing else asks for it. */

@@ -1,7 +1,6 @@
 package io.github.distributedpermit;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 
 /**
@@ -18,8 +17,8 @@ final class AllOrNothing {
         this.requests = requests;
     }
 
-    static PermitGroup acquire(Permits permits, Collection<PermitRequest> requests) throws InterruptedException {
-        return new AllOrNothing(new RequestsInOrder(permits, requests)).acquire();
+    static PermitGroup acquire(RequestsInOrder requests) throws InterruptedException {
+        return new AllOrNothing(requests).acquire();
     }
 
     private PermitGroup acquire() throws InterruptedException {

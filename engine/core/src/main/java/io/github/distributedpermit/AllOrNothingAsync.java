@@ -1,7 +1,6 @@
 package io.github.distributedpermit;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +26,8 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
         this.requests = requests;
     }
 
-    static CompletableFuture<PermitGroup> acquire(Permits permits, Collection<PermitRequest> requests) {
-        AllOrNothingAsync call = new AllOrNothingAsync(new RequestsInOrder(permits, requests));
+    static CompletableFuture<PermitGroup> acquire(RequestsInOrder requests) {
+        AllOrNothingAsync call = new AllOrNothingAsync(requests);
         call.whenComplete((group, failure) -> call.leaveTheQueue());
         call.guarded(call::takeRest);
         return call;

@@ -78,7 +78,7 @@ public interface Permits {
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
      */
     default PermitGroup acquireAll(Collection<PermitRequest> requests) throws InterruptedException {
-        return AllOrNothing.acquire(this, requests);
+        return AllOrNothing.acquire(new RequestsInOrder(requests, this::named, this::nanoTime));
     }
 
     /**
@@ -103,7 +103,7 @@ public interface Permits {
      * Cancelling it takes the call out of the queue, and what it has taken is given back.
      */
     default CompletableFuture<PermitGroup> acquireAllAsync(Collection<PermitRequest> requests) {
-        return AllOrNothingAsync.acquire(this, requests);
+        return AllOrNothingAsync.acquire(new RequestsInOrder(requests, this::named, this::nanoTime));
     }
 
     /**

@@ -5,6 +5,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,18 +15,26 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestsInOrder {
 
-    private final Permits permits;
+    private final Function<String, NamedPermits> names;
+    private final LongSupplier clock;
     private final List<PermitRequest> requests;
     private final long begun;
 
-    RequestsInOrder(Permits permits, Collection<PermitRequest> requests) {
+    /**
+     * Of a call that begins now.
+     *
+     * @param names finds the permits of a name
+     * @param clock nanoseconds
+     */
+    RequestsInOrder(Collection<PermitRequest> requests, Function<String, NamedPermits> names, LongSupplier clock) {
         TreeMap<String, PermitRequest> byKey = new TreeMap<>();
         for (PermitRequest request : requests) {
             byKey.merge(request.key(), request, PermitRequest::and);
         }
-        this.permits = permits;
+        this.names = names;
+        this.clock = clock;
         this.requests = List.copyOf(byKey.values());
-        this.begun = permits.nanoTime();
+        this.begun = clock.getAsLong();
     }
 
     int size() {
@@ -34,7 +44,7 @@ final class RequestsInOrder {
     /** Where the permits of that request are taken. */
     NamedPermits named(int index) {
         PermitRequest request = requests.get(index);
-        return permits.named(Objects.requireNonNullElse(request.name(), request.key()));
+        return names.apply(Objects.requireNonNullElse(request.name(), request.key()));
     }
 
     /** That request, as it is due now. */
@@ -44,7 +54,7 @@ final class RequestsInOrder {
         if (timeout == null || timeout.isZero() || index == 0) {
             return request;
         }
-        Duration left = timeout.minusNanos(permits.nanoTime() - begun);
+        Duration left = timeout.minusNanos(clock.getAsLong() - begun);
         // zero would mean not to wait, and another reason
         return request.withTimeout(left.isNegative() || left.isZero() ? Duration.ofNanos(1) : left);
     }

@@ -80,16 +80,17 @@ public record Claim(
     }
 
     /**
-     * What this claim and another of the same member and key come to, if they are to go out as one: the later counts,
-     * and leaves no more than the least of them. A claim that comes after one with a higher sequence has gone out says
-     * nothing any more: what it gave back, that one has given back, and the member may have got it again since.
+     * Merges this claim and another one of the same member and key into one. The claim with the higher sequence counts, and
+     * leaves no more than either of them would. If a claim with a higher sequence than the lower one was sent already, the
+     * lower one has no effect: the sent claim has returned the same permits, and the member may have been granted them again
+     * since.
      *
-     * @param gone the highest sequence that has gone out
+     * @param sent the highest sequence that was sent
      */
-    public Claim mergedWith(Claim other, long gone) {
+    public Claim mergedWith(Claim other, long sent) {
         boolean comesFirst = other.sequence > sequence;
         Claim first = comesFirst ? this : other;
         Claim last = comesFirst ? other : this;
-        return first.sequence > gone ? last.leaving(first.held) : last;
+        return first.sequence > sent ? last.leaving(first.held) : last;
     }
 }

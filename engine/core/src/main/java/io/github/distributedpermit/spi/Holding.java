@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param version of the record; with {@code sequence} it orders answers and pushes. Never restarts
  * @param contended whether another member is queued
  * @param over whether more permits are in use than the limit in effect allows
- * @param recheckAfter when to claim again at the latest, because a dead member's permits are to be collected then
+ * @param recheckAfter when to claim again at the latest, because permits of an expired member can be collected then
  * @param epoch of the server that has answered: it changes when the server may have lost state. 0 if the store keeps its state
  *     or does not know the epoch
  * @param grace whether the store has lost the state of the key and grants nothing new but what holders have reclaimed and

@@ -29,7 +29,7 @@ public interface PermitBackend {
         return PermitDefinition.MAX_LIMIT;
     }
 
-    /** How long a process hands a permit over among its own calls while others wait, if the user does not say. */
+    /** How long a process passes permits from call to call while other members wait, if no setting says otherwise. */
     default Duration handOverSlice() {
         return Duration.ofMillis(5);
     }

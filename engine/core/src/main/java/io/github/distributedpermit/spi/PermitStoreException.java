@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi;
 
+import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** A claim failed. Never means "limit reached". */
@@ -40,6 +41,16 @@ public final class PermitStoreException extends RuntimeException {
                                 + "distributed-permit.key-prefix; nothing was written")
                         .formatted(place, format, minimumReader, known),
                 null);
+    }
+
+    /**
+     * The failure of a stage without the {@link CompletionException} that stages which depend on it wrap around it.
+     *
+     * @param failure as {@code whenComplete}, {@code handle} or {@code join} deliver it
+     */
+    public static Throwable causeOf(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
     }
 
     /** Whether waiting is useless. */

@@ -44,9 +44,10 @@ final class AdditionalSessions {
     }
 
     /**
-     * Ends what has not been used for so long.
+     * Ends the sessions that no key has used for a while.
      *
-     * @param used by a key now; no other may be in use
+     * @param used the sessions that any key uses now, without exception
+     * @param longest how long, in nanoseconds
      */
     void shrink(Session current, Set<String> used, long longest) {
         current.use(used, loop.now());
@@ -94,7 +95,7 @@ final class AdditionalSessions {
             ready.forEach(order -> order.done.complete(null));
         }
 
-        /** After a failure no more are begun until they are asked for again. */
+        /** After a failure no further session is requested before a caller asks again: the core repeats its claims with pauses. */
         private void ended(@Nullable Throwable problem) {
             making--;
             if (problem == null) {

@@ -5,13 +5,12 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Who makes a change, and what besides the step of the protocol belongs to it.
+ * The member that makes a change of a key, and the part of the change that is not in the step. Immutable.
  *
- * @param sessions of the member that makes the change, by the first of which it goes; the others hold permits where
- *     one session can hold only one
+ * @param sessions of that member: the first one names it, the others hold permits where one session can hold only one
  * @param member its id
- * @param declared the limit it brings itself; absent if it changes nothing but the override
- * @param limit that it uses; absent if it changes nothing but the override
+ * @param declared the limit that its claim states; absent if there is no claim
+ * @param limit the limit in effect: the operator's, else the declared one; absent if there is neither
  * @param override the operator's new limit, or none, if that is to be written
  * @param wanted how many permits it wants in all
  * @param inbox whether it may have a notice for this key

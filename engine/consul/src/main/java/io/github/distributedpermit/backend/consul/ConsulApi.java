@@ -10,7 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /**
@@ -132,7 +131,7 @@ final class ConsulApi {
 
     private static CompletableFuture<TxnOutcome> outcome(List<TxnOperation> ops, CompletableFuture<Reply> answer) {
         return answer.handle((reply, failure) -> {
-            if (failure != null && cause(failure) instanceof PermitStoreException unsent) {
+            if (failure != null && PermitStoreException.causeOf(failure) instanceof PermitStoreException unsent) {
                 throw unsent;
             }
             if (failure != null) {
@@ -187,7 +186,7 @@ final class ConsulApi {
     }
 
     private static <T> T fail(String message, Throwable failure) {
-        Throwable cause = cause(failure);
+        Throwable cause = PermitStoreException.causeOf(failure);
         if (cause instanceof PermitStoreException known) {
             throw known;
         }
@@ -212,14 +211,8 @@ final class ConsulApi {
         return false;
     }
 
-    /** The failure itself, without the wrapper of a later stage. */
-    static Throwable cause(Throwable failure) {
-        Throwable cause = failure.getCause();
-        return failure instanceof CompletionException && cause != null ? cause : failure;
-    }
-
     private static String reason(Throwable failure) {
-        Throwable cause = cause(failure);
+        Throwable cause = PermitStoreException.causeOf(failure);
         String message = cause.getMessage();
         return cause.getClass().getSimpleName() + (message == null ? "" : ": " + message);
     }

@@ -4,7 +4,7 @@ package io.github.distributedpermit.backend.consul;
 public enum ConsulLayout {
 
     /**
-     * One key per permit, bound to its holder's session. Members wait in one line, in the order they came. A key has at
+     * One key per permit, bound to its holder's session. Members wait in one queue, in the order in which they came. A key has at
      * most 1000 permits.
      */
     SLOTS,

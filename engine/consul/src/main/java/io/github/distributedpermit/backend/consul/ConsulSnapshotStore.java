@@ -9,7 +9,7 @@ import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -40,7 +40,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
 
     /** What exists from {@link #open} on, because it reports to the layer. */
     private record Opened(
-            Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer, ReadableNames names) {}
+            Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer) {}
 
     ConsulSnapshotStore(ConsulSettings settings, Member member, LongSupplier ticker) {
         this.settings = settings;
@@ -76,7 +76,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         RecordedPermitsCheck check = new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), uses);
         UnusedSessions unused = new UnusedSessions(membership, additional, loop, settings.sessionTtl(), uses);
         // Set before the loop can call back.
-        opened = new Opened(membership, uses, reader, committer, new ReadableNames(api, settings.prefix()));
+        opened = new Opened(membership, uses, reader, committer);
         loop.execute(() -> {
             membership.work();
             check.begin();
@@ -123,9 +123,12 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
     }
 
+    /** The fence of each session has the name of its member. */
     @Override
-    public CompletionStage<Map<String, String>> names(ConsulSnapshot at, Set<String> sessions) {
-        return onLoop(() -> opened().names().of(sessions));
+    public CompletionStage<Optional<String>> memberName(String session) {
+        String fence = Session.fenceKey(settings.prefix(), session);
+        return onLoop(() -> api.transact(List.of(TxnOperation.getTree(fence)))
+                .thenApply(outcome -> Session.memberName(fence, outcome)));
     }
 
     @Override

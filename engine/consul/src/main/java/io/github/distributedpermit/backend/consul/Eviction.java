@@ -8,7 +8,8 @@ import java.util.function.Supplier;
 
 /**
  * Deletes, by order of an operator, what a process holds of a key and its place in the queue. The process finds the loss when
- * it reads the key; a notice in its inbox makes it read the key at once. Confined to the event loop.
+ * it reads the key; a notice in its inbox makes it read the key at once. More permits than fit into one transaction are taken by
+ * several. Confined to the event loop.
  */
 final class Eviction {
 

@@ -4,6 +4,13 @@ package io.github.distributedpermit.backend.consul;
  * Computes the versions of one member's record of one key. A version consists of a Raft index, a count of what the member
  * received at that index, and the lowest place among the member's permits. Versions grow, and no other member has the same
  * version for a grant: at one index, a place belongs to one member.
+ *
+ * <pre>
+ * bit 63      22        10       0
+ *      | index | count   | place |
+ * </pre>
+ *
+ * <p>The index stays below 2^41, which is some two trillion changes of Consul. Stateless.
  */
 final class GrantVersion {
 

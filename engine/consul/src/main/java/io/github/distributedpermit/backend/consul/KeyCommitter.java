@@ -98,8 +98,8 @@ final class KeyCommitter {
                 .view(planned.member(), planned.before().version())
                 .map(Holding::permits)
                 .orElse(0);
-        // From here on fewer permits may be recorded, even if no answer arrives: a check must not report them as
-        // deleted.
+        // From here on fewer permits may be recorded, even if no answer arrives. A check must not report the others as
+        // deleted from outside.
         use.recorded().atMost(left);
         return send(use, planned, session, change);
     }
@@ -154,7 +154,7 @@ final class KeyCommitter {
 
     private Commit<ConsulSnapshot> failed(Session session, Throwable failure) {
         PermitStoreException reason = Membership.asStoreException(failure);
-        if (ConsulApi.cause(failure) instanceof OutcomeUnknownException) {
+        if (PermitStoreException.causeOf(failure) instanceof OutcomeUnknownException) {
             membership.outcomeUnknown(session);
             return new Commit.OutcomeUnknown<>(reason);
         }

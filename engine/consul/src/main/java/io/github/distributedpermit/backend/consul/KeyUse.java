@@ -19,7 +19,10 @@ final class KeyUse {
 
     /** The last tree; {@code null} after a notice or a failure, because it may be out of date. */
     private @Nullable KeyTree latest;
-    /** A notice that arrived while a request was under way. */
+    /**
+     * A notice that arrived while a request was under way. It has to wait: the answer may show the key as it was before the
+     * grant, and would then seem to lack permits that the notice has added.
+     */
     private @Nullable KeyValue notice;
     /** The highest index of a change of the key that an answer or a notice included. A notice below it is out of date. */
     private long seen;

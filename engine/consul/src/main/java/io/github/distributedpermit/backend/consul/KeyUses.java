@@ -42,7 +42,7 @@ final class KeyUses {
             result = CompletableFuture.failedFuture(e);
         }
         return result.whenComplete((value, failure) -> {
-            boolean current = uses.get(use.names().encoded()) == use; // not if its session is lost
+            boolean current = uses.get(use.names().encoded()) == use; // the loss of the session clears all uses
             use.end(current);
             Session session = membership.current();
             if (session == null || use.isUnused(session)) {

@@ -50,7 +50,7 @@ record LockFileTree(
     /**
      * HashiCorp's document.
      *
-     * @param holders sessions, also dead ones
+     * @param holders sessions, also those that have ended
      * @param json all of it, also what this version does not know
      */
     record Document(int limit, SortedSet<String> holders, long index, JsonObject json) {}
@@ -224,10 +224,10 @@ record LockFileTree(
 
     @Override
     public boolean isGuarded() {
-        return true; // each change of the line and each grant change one document or one guard
+        return true; // each change of the queue writes its guard, and each grant writes the document
     }
 
-    /** The place in the document as it is written: the same for everybody who reads it. */
+    /** The place in the document as it is written: the same for every member that reads it. */
     @Override
     public OptionalInt lowestPlace(String session) {
         int place = 0;

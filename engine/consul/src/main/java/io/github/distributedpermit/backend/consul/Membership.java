@@ -205,9 +205,9 @@ final class Membership {
             renewals.begin(current);
             new Inbox(api, loop, current, uses::notified, () -> lost(current)).watch();
         }
-        List<CompletableFuture<Session>> told = List.copyOf(waiting);
+        List<CompletableFuture<Session>> callers = List.copyOf(waiting);
         waiting.clear();
-        told.forEach(future -> future.complete(current));
+        callers.forEach(future -> future.complete(current));
         if (isNew) {
             sessions++;
             announced = true;
@@ -225,9 +225,9 @@ final class Membership {
                     "No session with Consul at " + settings.address() + ": " + known.getMessage());
         }
         failure = known;
-        List<CompletableFuture<Session>> told = List.copyOf(waiting);
+        List<CompletableFuture<Session>> callers = List.copyOf(waiting);
         waiting.clear();
-        told.forEach(future -> future.completeExceptionally(known));
+        callers.forEach(future -> future.completeExceptionally(known));
         if (!announced) {
             events.unavailable(known);
         }
@@ -247,7 +247,7 @@ final class Membership {
     }
 
     static PermitStoreException asStoreException(Throwable problem) {
-        Throwable cause = ConsulApi.cause(problem);
+        Throwable cause = PermitStoreException.causeOf(problem);
         if (cause instanceof PermitStoreException known) {
             return known;
         }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The part of a planned transaction that is the same in both layouts: the entries of the queue, the notices, and the
- * operator's limit. Adds operations to those of a plan, which has the permits themselves and the guards. Used once, by one
- * thread.
+ * operator's limit. It adds its operations to those of {@link SlotPlan} or {@link LockFilePlan}, which plan the permits and the
+ * guards. Used once, by one thread.
  */
 final class QueueChanges {
 

@@ -3,7 +3,10 @@ package io.github.distributedpermit.backend.consul;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Logs a warning about something that goes on for long: the first time, and then once a minute; between these on level DEBUG. Confined to the event loop. */
+/**
+ * Logs a warning about a condition that may last: when it begins, and then once a minute; in between on level DEBUG. Confined to
+ * the event loop.
+ */
 final class RateLimitedLog {
 
     private static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
@@ -18,7 +21,7 @@ final class RateLimitedLog {
         this.ticker = ticker;
     }
 
-    /** It goes on. */
+    /** The condition was observed, for the first time or again. */
     void warn(String message) {
         long now = ticker.getAsLong();
         boolean rests = isQuiet && now - last < PAUSE;
@@ -29,7 +32,7 @@ final class RateLimitedLog {
         log.log(rests ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING, message);
     }
 
-    /** It is over, and the next time is the first again. */
+    /** The condition has ended. The next warning is logged at once. */
     void over() {
         isQuiet = false;
     }

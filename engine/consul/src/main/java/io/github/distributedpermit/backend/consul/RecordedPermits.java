@@ -4,7 +4,11 @@ import java.util.Set;
 
 /**
  * The permits of one key that Consul must have recorded for this member, given what its own changes left it. No other
- * member takes permits away, so that a missing one was deleted or changed from outside. Confined to the event loop.
+ * member takes permits away, so that a missing one was deleted or changed from outside.
+ *
+ * <p>A number alone would not do: while a permit is deleted, another member may grant one. So two numbers are kept. Of the
+ * permits that were seen last, by name, {@code ofThose} must still be there, and {@code count} in all. Confined to the event
+ * loop.
  */
 final class RecordedPermits {
 

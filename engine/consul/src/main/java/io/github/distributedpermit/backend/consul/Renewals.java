@@ -47,16 +47,16 @@ final class Renewals {
         private final Session session;
         private final SessionLiveness liveness;
         /** Since when all sessions are alive, as reported last. */
-        private final long told;
+        private final long reported;
 
         private boolean failed;
         private int failuresInARow;
 
-        /** @param told since when all are alive, as the listener has it */
-        Round(Session session, long told) {
+        /** @param reported since when all are alive, as the listener has it */
+        Round(Session session, long reported) {
             this.session = session;
             this.liveness = session.liveness();
-            this.told = told;
+            this.reported = reported;
         }
 
         void run() {
@@ -100,10 +100,10 @@ final class Renewals {
             }
             long now = loop.now();
             long alive = liveness.oldest();
-            if (alive - told > 0) {
+            if (alive - reported > 0) {
                 events.alive(alive);
             } else {
-                alive = told;
+                alive = reported;
             }
             long due = Math.max(0, liveness.oldestConfirmed() + pause - now);
             Round next = new Round(session, alive);

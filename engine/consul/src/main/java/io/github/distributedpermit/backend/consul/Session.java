@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -7,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +66,23 @@ final class Session {
         return KeyNames.inboxes(prefix, session) + FENCE;
     }
 
+    /**
+     * The readable name in a fence that was read by a {@code get-tree}; empty if there is none. Another client may have written
+     * anything there, and a name is not worth an error.
+     */
+    static Optional<String> memberName(String fence, TxnOutcome outcome) {
+        try {
+            return outcome instanceof Done done
+                    ? done.tree().stream()
+                            .filter(entry -> entry.key().equals(fence))
+                            .map(entry -> Json.object(entry.value()).text("name"))
+                            .findFirst()
+                    : Optional.empty();
+        } catch (MalformedJsonException e) {
+            return Optional.empty();
+        }
+    }
+
     /** The key by whose disappearance the loss of a spare session is noticed. */
     String additionalKey(String spare) {
         return inboxes + ".spare-" + spare;
@@ -106,7 +125,10 @@ final class Session {
         return all;
     }
 
-    /** Whether what must be among the keys of the inbox is. */
+    /**
+     * Whether the keys of the inbox, as a reply at this index has them, include the fence and the keys of all additional
+     * sessions. The key of a session that was noted after that index cannot be among them.
+     */
     boolean isWhole(Set<String> keys, long index) {
         return keys.contains(fenceKey())
                 && additional.entrySet().stream()

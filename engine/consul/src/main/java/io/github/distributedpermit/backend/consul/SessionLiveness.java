@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 
 /**
  * When each session of a member was last confirmed: the time at which its making or renewal was sent, by the monotonic
- * clock. All of the member's permits are good for as long as its oldest session is. Confined to the event loop.
+ * clock. The permits of the member are valid only as long as the session that was confirmed the longest ago. Confined to the event loop.
  */
 final class SessionLiveness {
 
@@ -21,7 +21,10 @@ final class SessionLiveness {
         confirmed.put(session, sent);
     }
 
-    /** A further session is asked for. It is counted from now on, so that nothing later is vouched for before it is known. */
+    /**
+     * A further session is asked for. It counts from now on: as long as it is unknown whether it exists, it may hold a permit
+     * that ends earlier than those of the other sessions.
+     */
     Object asked(long sent) {
         Object ticket = new Object();
         asked.put(ticket, sent);

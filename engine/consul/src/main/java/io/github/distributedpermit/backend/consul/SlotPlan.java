@@ -33,7 +33,7 @@ final class SlotPlan {
     /** 64 without the fence, the guard (3), the final get-tree, the own record, the own inbox and the override. */
     private static final int ROOM = 56;
     /** What a served member needs besides its slots: its record and its notice. */
-    private static final int TELLING = 2;
+    private static final int NOTICE_COST = 2;
     /** What a slot costs that changes hands or comes into being. */
     private static final int SLOT_COST = 2;
 
@@ -110,11 +110,11 @@ final class SlotPlan {
         List<Slot> held = tree.slotsOf(session);
         int missing = holding.permits() - held.size();
         PermitRecord record = Objects.requireNonNull(queue.written(session));
-        int given = take(session, tree.member(session), record.limit(), missing, room - TELLING);
+        int given = take(session, tree.member(session), record.limit(), missing, room - NOTICE_COST);
         if (given < missing) {
             return; // it keeps its record and with it its place; the next transaction goes on with it
         }
-        room -= TELLING;
+        room -= NOTICE_COST;
         int lowest =
                 held.isEmpty() ? lowestTaken : Math.min(lowestTaken, held.get(0).number());
         queue.served(session, holding, lowest);
@@ -176,7 +176,10 @@ final class SlotPlan {
         return false;
     }
 
-    /** Who could not be given all at once stands in front of everybody until it has the rest. */
+    /**
+     * The position of the claiming member, if it waits. If its grant did not fit into one transaction, it is the first in the
+     * queue until it has the rest: position 0 is below every index of Consul.
+     */
     private OptionalLong place(@Nullable PermitRecord own) {
         if (own != null && own.permits() > ownAfter && own.permits() > ownBefore) {
             return OptionalLong.of(0);
@@ -185,9 +188,10 @@ final class SlotPlan {
     }
 
     /**
-     * What makes the transaction fail if the tree is out of date. While no member waits and all go by one limit, the slots
-     * guard themselves, and it is enough that the guard has not changed: members don't get in each other's way. All else
-     * changes the guard.
+     * The operations that make the transaction fail if the tree is out of date. While no member waits and all use one limit, the
+     * operations on the slots fail by themselves if another member has changed these slots, and the guard is only compared. So
+     * members that take different slots do not conflict. In all other cases the guard is changed, and two transactions that
+     * rest on the same tree exclude each other.
      */
     private List<TxnOperation> guard() {
         String name = tree.names().line();
@@ -201,7 +205,8 @@ final class SlotPlan {
         String value = Format.text(
                 guard == null ? JsonObject.EMPTY : guard.json(), Map.of("limit", limit, "nonce", request.nonce()));
         if (guard == null) {
-            // bound to a session, so that it goes with the last member even if that dies
+            // Locked by the session, so that Consul deletes it if the member crashes. The document of layout lock-file must not
+            // exist: this tree may only be assumed, and members of both layouts may begin to use the key at one time.
             return List.of(
                     TxnOperation.checkNotExists(tree.names().lockFile()),
                     TxnOperation.cas(name, 0, value),

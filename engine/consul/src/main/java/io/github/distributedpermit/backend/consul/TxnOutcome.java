@@ -44,7 +44,10 @@ sealed interface TxnOutcome {
             return reason.contains(text);
         }
 
-        /** Another member was quicker; known words only, so that an unknown refusal is never repeated for ever. */
+        /**
+         * Another member has changed what the transaction checks. Only known words count: a refusal of an unknown kind would
+         * otherwise be repeated without end.
+         */
         boolean isConflict() {
             return reason.contains("index")
                     || reason.contains("lock")

@@ -3,8 +3,10 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.util.Map;
@@ -24,16 +26,7 @@ final class TestProcess implements AutoCloseable {
             Future<?> scheduled = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
             return () -> scheduled.cancel(false);
         };
-        this.engine = new PermitEngine(
-                backend,
-                new Member(UUID.randomUUID().toString(), "test"),
-                CoreSettings.DEFAULTS,
-                Map.of(),
-                PermitObserver.NONE,
-                System::nanoTime,
-                scheduler,
-                timers,
-                timers);
+        this.engine = new PermitEngine(backend, new Member(UUID.randomUUID().toString(), "test"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(), CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, PermitObserver.NONE));
     }
 
     /** QueuedMember calls have no time-out. */

@@ -80,14 +80,10 @@ public final class NamedCalls implements NamedPermits {
             throw new InterruptedException("Interrupted before waiting for permit '%s', key '%s'"
                     .formatted(LogSafe.escape(stats.name()), LogSafe.escape(request.key())));
         }
-        Permit own = request.reentrant() ? PermitContext.join(request) : null;
-        if (own != null) {
-            return own;
-        }
         long now = registry.now();
-        Grant idle = idle(request, now);
-        if (idle != null) {
-            return outcomes.taken(stats, idle);
+        Permit immediate = withoutQueue(request, now);
+        if (immediate != null) {
+            return immediate;
         }
         ParkedCall call = new ParkedCall(stats, request, now);
         try {
@@ -102,14 +98,10 @@ public final class NamedCalls implements NamedPermits {
     public Permit acquireUninterruptibly(PermitRequest asked) {
         check(asked);
         PermitRequest request = normal(asked);
-        Permit own = request.reentrant() ? PermitContext.join(request) : null;
-        if (own != null) {
-            return own;
-        }
         long now = registry.now();
-        Grant idle = idle(request, now);
-        if (idle != null) {
-            return outcomes.taken(stats, idle);
+        Permit immediate = withoutQueue(request, now);
+        if (immediate != null) {
+            return immediate;
         }
         ParkedCall call = new ParkedCall(stats, request, now);
         try {
@@ -145,6 +137,16 @@ public final class NamedCalls implements NamedPermits {
     private static PermitRequest normal(PermitRequest request) {
         boolean patient = request.timeout() == null || !request.timeout().isZero();
         return patient ? request : request.withoutWaiting();
+    }
+
+    /** A permit for which the call need not enter the queue: one that its thread holds already, or one that needs no claim. */
+    private @Nullable Permit withoutQueue(PermitRequest request, long now) {
+        Permit own = request.reentrant() ? PermitContext.join(request) : null;
+        if (own != null) {
+            return own;
+        }
+        Grant idle = idle(request, now);
+        return idle == null ? null : outcomes.taken(stats, idle);
     }
 
     /** A permit that needs no claim: one that is idle in this process, or any of a name without a limit. */

@@ -74,11 +74,7 @@ final class ParkedCall {
                 interrupted = Thread.interrupted();
             }
         } catch (RuntimeException | Error e) {
-            outcomes.left(waiter.stats, waiter);
-            if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
-                grant.release();
-            }
-            outcomes.dropped(waiter);
+            drop(queue, outcomes);
             throw e;
         } finally {
             if (interrupted) {
@@ -99,17 +95,22 @@ final class ParkedCall {
             }
             return outcome;
         } catch (RuntimeException | Error e) {
-            outcomes.left(waiter.stats, waiter);
-            if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
-                grant.release();
-            }
-            outcomes.dropped(waiter);
+            drop(queue, outcomes);
             throw e;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** An error ended the wait: the call leaves the queue, or gives back what it has just been granted, which no caller gets. */
+    private void drop(KeyQueue queue, Outcomes outcomes) {
+        outcomes.left(waiter.stats, waiter);
+        if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
+            grant.release();
+        }
+        outcomes.dropped(waiter);
     }
 
     /** Waits until woken, or ends the wait at the time-out. May return early; the caller looks at the outcome. */

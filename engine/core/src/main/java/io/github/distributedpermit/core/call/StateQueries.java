@@ -77,8 +77,7 @@ public final class StateQueries {
     }
 
     private static PermitBackendException failed(PermitStats stats, String key, Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable cause = PermitStoreException.causeOf(failure);
         return new PermitBackendException(
                 "The store of permits did not return the state of permit '%s', key '%s': %s; check the store and its connection settings"
                         .formatted(LogSafe.escape(stats.name()), LogSafe.escape(key), problem(stats, cause)),

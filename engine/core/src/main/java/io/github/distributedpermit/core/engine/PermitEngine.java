@@ -6,7 +6,6 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.call.NamedCalls;
 import io.github.distributedpermit.core.call.Outcomes;
 import io.github.distributedpermit.core.call.StateQueries;
@@ -23,7 +22,6 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitGauges;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Duration;
 import java.util.Collection;
@@ -33,8 +31,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -63,71 +59,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * @param defaults for what neither the settings of a name nor its declaration give; without effect on the limit and on
      *     whether calls wait
      * @param named settings by permit name
-     * @param observer is notified of what happens to calls
-     * @param ticker the monotonic clock, nanoseconds
-     * @param scheduler for renewal, re-checks and time-outs
-     * @param continuations runs what users let follow from {@link NamedPermits#acquireAsync}
-     * @param notices runs listeners to the loss of permits, on threads that continuations cannot occupy
-     */
-    public PermitEngine(
-            PermitBackend backend,
-            Member member,
-            CoreSettings settings,
-            PermitSettings defaults,
-            Map<String, PermitSettings> named,
-            PermitObserver observer,
-            LongSupplier ticker,
-            Scheduler scheduler,
-            Executor continuations,
-            Executor notices) {
-        this(
-                backend,
-                member,
-                settings,
-                defaults,
-                named,
-                new CoreEnvironment(ticker, scheduler, continuations, notices, PermitEngine::random, observer));
-    }
-
-    /** The same, without defaults. */
-    public PermitEngine(
-            PermitBackend backend,
-            Member member,
-            CoreSettings settings,
-            Map<String, PermitSettings> named,
-            PermitObserver observer,
-            LongSupplier ticker,
-            Scheduler scheduler,
-            Executor continuations,
-            Executor notices) {
-        this(
-                backend,
-                member,
-                settings,
-                PermitSettings.NONE,
-                named,
-                observer,
-                ticker,
-                scheduler,
-                continuations,
-                notices);
-    }
-
-    /** The same, without defaults and with the randomness passed in as well. */
-    public PermitEngine(
-            PermitBackend backend,
-            Member member,
-            CoreSettings settings,
-            Map<String, PermitSettings> named,
-            CoreEnvironment environment) {
-        this(backend, member, settings, PermitSettings.NONE, named, environment);
-    }
-
-    /**
-     * The same, with defaults.
-     *
-     * @param defaults for what neither the settings of a name nor its declaration give; without effect on the limit and on
-     *     whether calls wait
+     * @param environment clock, threads, randomness, and the observer of what happens to calls
      */
     public PermitEngine(
             PermitBackend backend,
@@ -152,10 +84,6 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         environment.observer().joined(status);
         states = new StateQueries(registry, environment);
         outcomes = new Outcomes(environment, registry, backend.address());
-    }
-
-    private static double random() {
-        return ThreadLocalRandom.current().nextDouble();
     }
 
     @Override

@@ -87,8 +87,8 @@ abstract class KeyQueueEvents implements Effects.Source {
             while (postponed != null) {
                 Effects first = postponed;
                 effects.run(first::runAll);
-                // No method is called from here on, so an error can repeat effects, which does no harm, but not drop
-                // them.
+                // No method is called from here on: an error can make effects run twice, which does no harm, but cannot
+                // drop them.
                 postponed = first.next;
                 first.next = null;
                 first.listed = false;

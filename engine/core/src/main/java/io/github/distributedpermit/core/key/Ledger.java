@@ -19,8 +19,13 @@ final class Ledger {
     private int granted;
     private long appliedSequence = UNKNOWN;
     private long appliedVersion = UNKNOWN;
+
+    /** When the applied claim was sent. Notifications that follow its answer do not renew the lease, so they count from here too. */
     private long appliedSentAt;
+
+    /** How many grants were numbered under the applied version; with it the number is the token of a grant. */
     private long grantsOfVersion;
+
     private long validUntil;
     private long sliceStart;
     private int knownLimit = UNKNOWN;

@@ -16,7 +16,9 @@ final class Outage {
     /** For how long a failure says something about the present. */
     private final long memory;
 
+    /** When the first claim was sent that no answer has followed; {@link Times#NEVER} if the last claim was answered. */
     private volatile long since = Times.NEVER;
+
     private volatile long failedAt;
     private volatile long answeredAt = -1;
     private volatile @Nullable Throwable failure;

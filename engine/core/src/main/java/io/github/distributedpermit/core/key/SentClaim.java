@@ -2,8 +2,8 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PendingClaim;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
@@ -101,10 +101,8 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     public void accept(@Nullable Holding holding, @Nullable Throwable failure) {
         if (holding != null) {
             answers.answered(sequence, holding);
-        } else if (failure instanceof CompletionException wrapper && wrapper.getCause() != null) {
-            answers.failed(sequence, wrapper.getCause());
         } else if (failure != null) {
-            answers.failed(sequence, failure);
+            answers.failed(sequence, PermitStoreException.causeOf(failure));
         }
     }
 

@@ -8,6 +8,7 @@ import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.StackRoom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,17 @@ public record CoreEnvironment(
     /** From here on the observer is a safe one: what it throws reaches no call. */
     public CoreEnvironment {
         observer = SafeObserver.of(observer);
+    }
+
+    /** An environment with the randomness of this process; the other parts are as above. */
+    public static CoreEnvironment of(
+            LongSupplier ticker,
+            Scheduler scheduler,
+            Executor continuations,
+            Executor notices,
+            PermitObserver observer) {
+        return new CoreEnvironment(
+                ticker, scheduler, continuations, notices, () -> ThreadLocalRandom.current().nextDouble(), observer);
     }
 
     /** Whether there is an observer, so that values for it need to be computed. */

@@ -20,13 +20,13 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -187,11 +187,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
                 storeAnswers(lasted);
             }
         } else {
-            Throwable cause =
-                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
             long lasted = contact.reported().failed(sentAt, contact.answeredAt(), now());
             if (lasted > 0) {
-                storeFails(cause, lasted);
+                storeFails(PermitStoreException.causeOf(failure), lasted);
             }
         }
     }
@@ -434,9 +432,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         try {
             session.lost();
         } finally {
-            // a count that each queue compares, so that a queue can't miss the loss if an error strikes here. It is
-            // raised
-            // after the end of the validity, so that no queue that sees it takes in anything under the old session
+            // Each queue compares this count, so that it can't miss the loss if an error strikes here. The count is raised
+            // after the validity has ended: a queue that sees the new count applies no answer of the old session.
             lostSessions.incrementAndGet();
             each(KeyQueue::sessionLost);
         }

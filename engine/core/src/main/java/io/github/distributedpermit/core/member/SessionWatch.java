@@ -62,6 +62,7 @@ final class SessionWatch {
             return;
         }
         aliveUntil = Math.max(aliveUntil, sentAt + validity);
+        // a timer that is set already fires too early and is then set again, which costs less than moving it each time
         if (timer == null && !ended) {
             arm();
         }
@@ -85,7 +86,7 @@ final class SessionWatch {
         expired.run();
     }
 
-    /** The store has ended the session. */
+    /** The store has ended the session. The first confirmation of the next one moves the time on again. */
     synchronized void lost() {
         aliveUntil = Math.min(aliveUntil, clock.getAsLong());
     }

@@ -29,7 +29,9 @@ public final class Shutdown {
     /** Completes when all permits that are left belong to running calls. */
     private final CompletableFuture<Void> idleReturned = new CompletableFuture<>();
 
+    /** Looks at the registry; does nothing before the shutdown begins. */
     private volatile Runnable look = () -> {};
+
     private final AtomicBoolean lookingSoon = new AtomicBoolean();
     private boolean begun;
     private boolean lastChance;
@@ -58,6 +60,7 @@ public final class Shutdown {
         look.run();
     }
 
+    /** A look takes as long as there are queues. With many of them, one look for each queue that ends would be too much. */
     private void lookAgain(KeyRegistry registry) {
         if (registry.size() <= FEW) {
             look(registry);
@@ -77,7 +80,7 @@ public final class Shutdown {
             if (queue.isInUse()) {
                 inUse = true;
             } else {
-                owing = true;
+                owing = true; // a queue is dropped as soon as its return is confirmed, so this one still waits for that
             }
             if (inUse && owing) {
                 return;

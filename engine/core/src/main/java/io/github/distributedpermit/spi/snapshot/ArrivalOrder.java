@@ -5,7 +5,9 @@ import java.util.TreeMap;
 
 /**
  * Turns the age of a waiter into its position in the queue of a key, which is the version of the key when the waiter came:
- * the order of the store, not of clocks. Confined to its {@link KeyWorker}.
+ * the order of the store, not of clocks. A claim may be sent long after its waiter came, since claims of a key are sent one at
+ * a time. The version at that time would put the waiter behind members that came after it. Confined to its
+ * {@link KeyWorker}.
  */
 final class ArrivalOrder {
 
@@ -39,7 +41,10 @@ final class ArrivalOrder {
         }
     }
 
-    /** Removes every second entry. A waiter between two that stay gets the position of the later one. */
+    /**
+     * Removes every second entry, because entries are only added as long as the oldest waiter is the same one. A waiter
+     * between two that stay gets the position of the later one, so that it never overtakes a member that came before it.
+     */
     private void thinOut() {
         boolean[] drop = {false};
         Long last = versions.lastKey();

@@ -26,13 +26,13 @@ final class ClaimAnswer {
             S at, PlannedCommit<S> planned, Claim claim, LatestVersion latest, boolean delayed) {
         Optional<PermitRecord> record = at.record(planned.member());
         Holding found = planned.step().answer().orElseGet(() -> view(at.table(), planned.member(), claim));
-        // A delayed claim is answered with the state that a later one has left, so that its own sequence would be too
-        // low.
+        // A delayed claim is answered with the state that a later claim has left. With its own, lower sequence the core
+        // would ignore that state.
         long sequence = delayed
                 ? Math.max(latest.answered(), record.map(PermitRecord::sequence).orElse(-1L))
                 : claim.sequence();
-        // If the commit has removed the member's record, the highest version of the key may be that of a member it
-        // served.
+        // If the commit has removed the member's record, the version comes from the step: the highest version of the
+        // key may be that of a member that the same step has served.
         boolean removed = at != planned.before() && found.version() > 0 && record.isEmpty();
         long version = removed ? found.version() : at.version(planned.member(), latest.version());
         return new Holding(

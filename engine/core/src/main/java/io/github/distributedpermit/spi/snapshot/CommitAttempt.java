@@ -51,9 +51,12 @@ final class CommitAttempt<S extends Snapshot> {
     private final ArrivalOrder order;
     private final LatestVersion latest;
     private final Outcome<S> outcome;
-    /** Whether a claim with a higher sequence was sent before this one, or this one was answered before. */
+    /**
+     * Whether a claim with a higher sequence was sent before this one, or this one was answered before. Such a claim changes
+     * nothing, and is answered with what the store has.
+     */
     private final boolean delayed;
-    /** Whether the outcome of each earlier claim is known. */
+    /** Whether the outcome of each earlier claim is known, so that none of them can still change what is read here. */
     private final boolean certain;
 
     private final ConflictPause pause = new ConflictPause();
@@ -291,6 +294,7 @@ final class CommitAttempt<S extends Snapshot> {
             if (failure != null) {
                 fail(Failures.of(key, failure), mayHaveWritten);
             } else if (!session.equals(context.session())) {
+                // the result is that of a session whose records do not count any more, whatever it says
                 fail(sessionLost(), mayHaveWritten);
             } else {
                 next.accept(result);

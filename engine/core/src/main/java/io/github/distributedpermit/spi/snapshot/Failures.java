@@ -2,7 +2,6 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.PermitStoreException;
-import java.util.concurrent.CompletionException;
 
 /** Failures of a store as the core is to receive them. */
 final class Failures {
@@ -11,8 +10,7 @@ final class Failures {
 
     /** The store's own failure, or else a passing one. */
     static PermitStoreException of(String key, Throwable failure) {
-        Throwable cause = failure.getCause();
-        Throwable first = failure instanceof CompletionException && cause != null ? cause : failure;
+        Throwable first = PermitStoreException.causeOf(failure);
         return first instanceof PermitStoreException known
                 ? known
                 : PermitStoreException.passing(

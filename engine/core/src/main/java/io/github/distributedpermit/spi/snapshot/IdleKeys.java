@@ -9,7 +9,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 
-/** Takes the member out of keys that it no longer uses, many at a time. Confined to the scheduler, but for the workers. */
+/**
+ * Takes the member out of keys that it no longer uses, many at a time, since a store may delete the nodes of many keys in one
+ * transaction. {@link #release()} runs on the scheduler only; what concerns one worker runs in the mailbox of that worker.
+ */
 final class IdleKeys<S extends Snapshot> {
 
     private static final int MOST_AT_A_TIME = 100;
@@ -17,7 +20,7 @@ final class IdleKeys<S extends Snapshot> {
     private final ConcurrentMap<String, KeyWorker<S>> workers;
     private final SnapshotStore<S> store;
     private final long idle;
-    /** Those whose claims wait until they are released. */
+    /** Workers that have begun their release. Filled in their mailboxes, which may be run by another thread than the scheduler's. */
     private final Queue<KeyWorker<S>> leaving = new ConcurrentLinkedQueue<>();
 
     IdleKeys(ConcurrentMap<String, KeyWorker<S>> workers, SnapshotStore<S> store, long idle) {

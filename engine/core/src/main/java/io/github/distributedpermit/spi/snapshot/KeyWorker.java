@@ -31,7 +31,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private @Nullable CommitAttempt<S> running;
     /** A notification without a sequence, which is passed on when the running attempt has ended. */
     private @Nullable Holding notice;
-    /** Another member has changed the key since the running attempt began: its last snapshot may miss that. */
+    /**
+     * Another member has changed the key since the running attempt began. The snapshot in which the attempt ends may lack
+     * that change, so it is not kept for the next claim.
+     */
     private boolean outdated;
     /** The store may have a record of the member in the present session. */
     private boolean recorded;
@@ -117,15 +120,14 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         recorded = at.record(member).isPresent();
         boolean leaves = attempt.request() instanceof Task task && task.kind() == Kind.LEAVE;
         if (leaves || (holding != null && !attempt.isDelayed())) {
-            leaving = false; // a claim that was answered says what is to be left, too
+            leaving = false; // the answered claim has replaced the record that was to be removed
             atMost = Integer.MAX_VALUE;
             unknown.answered(attempt.isCertain());
         }
         Runnable answer = answer(attempt, at, holding, now);
         lastUsed = now;
-        // From here on the request is no longer repeated. Each of the three runs by itself, so that an Error of a
-        // callback
-        // keeps neither the notification nor the next request from going on.
+        // The attempt ends here, so that no error below repeats the request. Each of the next three steps runs by itself:
+        // an Error of a callback must stop neither the notification nor the next request.
         running = null;
         Mailbox.run(answer);
         Mailbox.run(this::passOnNotice);
@@ -155,6 +157,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         boolean sameSession = attempt.session().equals(context.session());
         recorded = recorded || mayHaveWritten;
+        // what was written in a session that has ended has to be removed, but not by a worker that is about to do so itself
         leaving = !closing && (leaving || !sameSession);
         atMost = Math.min(atMost, attempt.held());
         if (mayHaveWritten) {
@@ -175,6 +178,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     /** Another member has served this one. */
     void served(Holding holding) {
         cache.othersHaveWritten();
+        // the core orders notifications with a sequence by itself, so that they need not wait for the running attempt
         if (holding.sequence() != LatestVersion.NO_SEQUENCE) {
             context.listener().granted(key, latest.notified(holding));
             return;

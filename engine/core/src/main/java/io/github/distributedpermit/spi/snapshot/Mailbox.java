@@ -7,14 +7,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Runs the events of one {@link KeyWorker} one after the other, on whichever thread brings them: no lock is held and no
- * thread is woken while they run. An event that an event of the same worker causes runs after it. Thread-safe.
+ * thread is woken while they run, so that an event may call the core, which may call back. An event that an event of the
+ * same worker causes runs after it. What one event has written, the next one sees, also on another thread. Thread-safe.
  */
 final class Mailbox implements Executor {
 
     private static final System.Logger LOG = System.getLogger(Mailbox.class.getName());
 
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
-    /** Events that have not ended. Whoever raises it from zero runs them all. */
+    /** Events that have not ended. The thread that raises the number from zero runs all events until it is zero again. */
     private final AtomicInteger pending = new AtomicInteger();
 
     @Override

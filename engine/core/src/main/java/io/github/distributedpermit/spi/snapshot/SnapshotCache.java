@@ -10,7 +10,7 @@ final class SnapshotCache<S extends Snapshot> {
 
     private final SnapshotStore<S> store;
     private final String key;
-    /** Neither read nor written yet: the store may say what to assume, and one write will do. */
+    /** The key was neither read nor written yet. The store may state what to assume, so that the first claim needs no reading. */
     private boolean unused = true;
 
     /** No change of another member was seen between the last two claims. */
@@ -23,7 +23,7 @@ final class SnapshotCache<S extends Snapshot> {
         this.key = key;
     }
 
-    /** What a claim may try its luck with; {@code null} if it has to read. */
+    /** The snapshot that a claim may rest on without a reading; {@code null} if the key has to be read. */
     @Nullable
     S guess() {
         if (unused) {
@@ -44,7 +44,7 @@ final class SnapshotCache<S extends Snapshot> {
         return last;
     }
 
-    /** A claim before this one would have done without the reading if no other member had written. */
+    /** The key was read. If it still has the version of the last snapshot, the reading was not necessary. */
     void read(S snapshot) {
         S before = last;
         alone = before == null || before.version() == snapshot.version();

@@ -4,11 +4,11 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
-import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.ReadableNames;
 import io.github.distributedpermit.spi.StackRoom;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.Kind;
@@ -16,10 +16,8 @@ import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +28,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,11 +49,15 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
     private final HoldingListener listener;
     private final LayerContext<S> context;
     private final IdleKeys<S> idleKeys;
+    private final ReadableNames names;
     /** The session in which claims are sent; {@code null} if there is none now. */
     private volatile @Nullable StoreSession session;
     /** Why there is no session; each new request fails with it. */
     private volatile @Nullable PermitStoreException unavailable;
-    /** The last session, also after its loss: a next one with another member name makes all that is remembered worthless. */
+    /**
+     * The last session, also after its loss: if the next one has another member name, all that is remembered is void. Guarded
+     * by the monitor of the {@link Events}.
+     */
     private @Nullable StoreSession previous;
 
     private volatile boolean closed;
@@ -82,6 +83,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         this.listener = listener;
         this.context = new LayerContext<>(store, listener, ticker, scheduler, () -> session);
         this.idleKeys = new IdleKeys<>(workers, store, idle.toNanos());
+        this.names = new ReadableNames(store::memberName);
         long turn = Math.min(LONGEST_TURN_MILLIS, idle.toMillis() / TURNS_PER_IDLE + 1);
         scheduler.scheduleWithFixedDelay(this::turn, turn, turn, TimeUnit.MILLISECONDS);
         store.open(new Events());
@@ -153,23 +155,8 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             return CompletableFuture.failedFuture(left());
         }
         return store.inspect(key)
-                .thenCompose(snapshot -> named(key, snapshot))
+                .thenCompose(at -> names.addTo(at.table().state(key), at::process))
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
-    }
-
-    /** The state is complete without names: a store that cannot return them fails nothing. */
-    private CompletionStage<KeyState> named(String key, S snapshot) {
-        KeyState state = snapshot.table().state(key);
-        Set<String> ids = state.members().stream().map(MemberState::member).collect(Collectors.toUnmodifiableSet());
-        if (ids.isEmpty()) {
-            return CompletableFuture.completedFuture(state);
-        }
-        return store.names(snapshot, ids).exceptionally(e -> Map.of()).thenApply(names -> {
-            List<MemberState> members = state.members().stream()
-                    .map(m -> m.named(snapshot.process(m.member()), Optional.ofNullable(names.get(m.member()))))
-                    .toList();
-            return new KeyState(key, state.used(), state.override(), members);
-        });
     }
 
     /** Serves the queue afterwards: what was deleted is free, and no member was notified of that. */
@@ -222,7 +209,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         } catch (ExecutionException | TimeoutException e) {
             LOG.log(System.Logger.Level.DEBUG, "What was not returned ends with the session", e);
         }
-        session = null;
+        session = null; // no attempt may begin while the store closes; those under way fail below, as no answer follows
         store.close();
         workers.values().forEach(worker -> worker.run(() -> worker.abandon(left())));
         workers.clear();
@@ -270,6 +257,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             synchronized (this) {
                 session = null;
             }
+            // the workers first: a claim that the core sends because of the loss comes behind it in the mailbox
             each(KeyWorker::sessionLost);
             listener.lost();
         }

@@ -2,7 +2,6 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -51,13 +50,12 @@ public interface SnapshotStore<S extends Snapshot> {
     }
 
     /**
-     * The readable names of members, for operators. Fails, or leaves out members, if the store has no names for them.
+     * The readable name of a member, for operators; empty if the store has none.
      *
-     * @param at what {@link #inspect} returned
-     * @param members as in {@link Snapshot}
+     * @param member as in {@link Snapshot}
      */
-    default CompletionStage<Map<String, String>> names(S at, Set<String> members) {
-        return CompletableFuture.completedFuture(Map.of());
+    default CompletionStage<Optional<String>> memberName(String member) {
+        return CompletableFuture.completedFuture(Optional.empty());
     }
 
     /**

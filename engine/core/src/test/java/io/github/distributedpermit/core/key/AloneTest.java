@@ -8,6 +8,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
@@ -148,15 +149,6 @@ class AloneTest {
     private PermitEngine member(String id, Release release, SimProcess process) {
         PermitSettings settings =
                 PermitSettings.builder().limit(1).release(release).build();
-        return new PermitEngine(
-                backend,
-                new Member(id, id),
-                CoreSettings.DEFAULTS,
-                Map.of(KEY, settings),
-                PermitObserver.NONE,
-                process::clock,
-                process,
-                Runnable::run,
-                Runnable::run);
+        return new PermitEngine(backend, new Member(id, id), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, settings), CoreEnvironment.of(process::clock, process, Runnable::run, Runnable::run, PermitObserver.NONE));
     }
 }

@@ -8,6 +8,7 @@ import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.util.List;
@@ -60,15 +61,6 @@ class EffectsTest {
 
     private PermitEngine engine(Executor executor) {
         SimProcess process = new SimProcess("a", time, 1_000_000_007L);
-        return new PermitEngine(
-                new LocalPermitBackend(time::now),
-                new Member("a", "a"),
-                CoreSettings.DEFAULTS,
-                Map.of(KEY, PermitSettings.ofLimit(3)),
-                PermitObserver.NONE,
-                process::clock,
-                process,
-                executor,
-                executor);
+        return new PermitEngine(new LocalPermitBackend(time::now), new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, PermitSettings.ofLimit(3)), CoreEnvironment.of(process::clock, process, executor, executor, PermitObserver.NONE));
     }
 }

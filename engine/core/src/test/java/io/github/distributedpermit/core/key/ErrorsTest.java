@@ -7,6 +7,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.member.CoreEnvironment;
@@ -82,16 +83,7 @@ class ErrorsTest {
         PermitEngine engine = engine(backend, timers);
         PermitEngine other = alone
                 ? engine
-                : new PermitEngine(
-                        backend,
-                        new Member("b", "b"),
-                        CoreSettings.DEFAULTS,
-                        Map.of(KEY, Bench.limit(LIMIT)),
-                        PermitObserver.NONE,
-                        System::nanoTime,
-                        (task, delay) -> () -> {},
-                        Runnable::run,
-                        Runnable::run);
+                : new PermitEngine(backend, new Member("b", "b"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, Bench.limit(LIMIT)), CoreEnvironment.of(System::nanoTime, (task, delay) -> () -> {}, Runnable::run, Runnable::run, PermitObserver.NONE));
         NamedPermits permits = engine.named(KEY);
         for (int i = 0; i < 100; i++) {
             takeOne(permits);
@@ -378,19 +370,10 @@ class ErrorsTest {
     }
 
     private static PermitEngine engine(PermitBackend backend, ScheduledThreadPoolExecutor timers) {
-        return new PermitEngine(
-                backend,
-                new Member("a", "a"),
-                CoreSettings.DEFAULTS,
-                Map.of(KEY, Bench.limit(LIMIT)),
-                PermitObserver.NONE,
-                System::nanoTime,
-                (task, delay) -> {
+        return new PermitEngine(backend, new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, Bench.limit(LIMIT)), CoreEnvironment.of(System::nanoTime, (task, delay) -> {
                     Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
                     return () -> set.cancel(false);
-                },
-                Runnable::run,
-                Runnable::run);
+                }, Runnable::run, Runnable::run, PermitObserver.NONE));
     }
 
     private PermitEngine failingEngine() {
@@ -422,12 +405,7 @@ class ErrorsTest {
                 use(Source.CLAIM);
             }
         };
-        return new PermitEngine(
-                network.backend(process),
-                new Member("a", "a"),
-                CoreSettings.DEFAULTS,
-                Map.of(KEY, Bench.limit(LIMIT)),
-                new CoreEnvironment(
+        return new PermitEngine(network.backend(process), new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, Bench.limit(LIMIT)), new CoreEnvironment(
                         () -> {
                             use(Source.CLOCK);
                             return process.clock();

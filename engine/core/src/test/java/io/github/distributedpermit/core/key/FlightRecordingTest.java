@@ -8,7 +8,9 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.io.IOException;
@@ -86,18 +88,9 @@ class FlightRecordingTest {
     }
 
     private static PermitEngine engine(ScheduledExecutorService timers) {
-        return new PermitEngine(
-                new LocalPermitBackend(),
-                new Member("a", "a"),
-                CoreSettings.DEFAULTS,
-                Map.of("report", Bench.limit(1)),
-                PermitObserver.NONE,
-                System::nanoTime,
-                (task, delay) -> {
+        return new PermitEngine(new LocalPermitBackend(), new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of("report", Bench.limit(1)), CoreEnvironment.of(System::nanoTime, (task, delay) -> {
                     Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
                     return () -> set.cancel(false);
-                },
-                Runnable::run,
-                Runnable::run);
+                }, Runnable::run, Runnable::run, PermitObserver.NONE));
     }
 }

@@ -33,7 +33,7 @@ final class ConnectionManager implements AutoCloseable {
     private final Connector connector;
     private final SubscriptionKeeper subscription;
     private final Function<SharedConnection, ClaimPipeline> pipelines;
-    private final ReadableNames names;
+    private final NameKeys names;
     private final Runnable reachable;
     private final PendingCalls pendingCalls = new PendingCalls();
     private final ReconnectPause reconnectPause = new ReconnectPause();
@@ -56,7 +56,7 @@ final class ConnectionManager implements AutoCloseable {
             SubscriptionKeeper subscription,
             WorkSignal signal,
             Function<SharedConnection, ClaimPipeline> pipelines,
-            ReadableNames names,
+            NameKeys names,
             Runnable reachable) {
         this.connector = connector;
         this.subscription = subscription;

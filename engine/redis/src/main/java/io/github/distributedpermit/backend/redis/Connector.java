@@ -44,6 +44,7 @@ final class Connector implements AutoCloseable {
     private @Nullable OwnClient client;
     private volatile @Nullable MasterLocator locator; // also read by threads of Lettuce's
     private long lastReplacement = System.nanoTime() - CLUSTER_PAUSE_NANOS;
+    /** The attempt to connect to the master, so that it can be ended when another server becomes the master. */
     private volatile @Nullable CompletableFuture<?> connecting;
 
     /**

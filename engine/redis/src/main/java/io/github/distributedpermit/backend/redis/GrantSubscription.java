@@ -59,9 +59,8 @@ final class GrantSubscription implements AutoCloseable {
         opened.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(byte[] from, byte[] message) {
-                // the server of a connection that was given up may not be the master any more, and another master may
-                // be
-                // known before this connection is given up
+                // A connection that was given up may lead to a former master, and another master may be known before
+                // the connection is given up. Grants of a former master do not stand.
                 if (connection == opened && isMaster.getAsBoolean() && Arrays.equals(from, channel)) {
                     messages.receive(message);
                 }

@@ -87,8 +87,7 @@ final class OwnClient implements AutoCloseable {
      * @param timeout bounds each step of connecting
      */
     static OwnClient of(LettuceConnectionFactory factory, Duration timeout) {
-        // the options of the native client include what Spring adds to those of the configuration, such as
-        // max-redirects
+        // the options of the native client include what Spring adds to the configuration, such as max-redirects
         return new OwnClient(
                 ServerUris.of(factory, timeout),
                 factory.getRequiredNativeClient().getResources(),

@@ -4,10 +4,10 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
-import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.ReadableNames;
 import io.lettuce.core.ScriptOutputType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -16,6 +16,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -35,7 +36,8 @@ final class RedisPermitStore implements PermitStore {
             HoldingListener listener,
             LongSupplier ticker) {
         this.keys = new RedisKeys(settings.prefix());
-        this.names = new ReadableNames(settings.prefix(), member.id(), member.name());
+        NameKeys nameKeys = new NameKeys(settings.prefix(), member.id(), member.name());
+        this.names = new ReadableNames(of -> readName(nameKeys, of));
         byte[] memberId = RedisKey.bytes(member.id());
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
         KnownEpochs epochs = new KnownEpochs(ticker);
@@ -53,7 +55,7 @@ final class RedisPermitStore implements PermitStore {
                 subscription,
                 signal,
                 connection -> new ClaimPipeline(connection, memberId, settings, epochs, ticker),
-                names,
+                nameKeys,
                 listener::reachable);
         connections.start("distributed-permit-redis-" + member.id());
     }
@@ -76,22 +78,14 @@ final class RedisPermitStore implements PermitStore {
                 keys.keyOf(key),
                 to -> new byte[0][],
                 (List<Object> answer) -> Inspection.read(key, answer)));
-        return found.thenCompose(this::named);
+        return found.thenCompose(state -> names.addTo(state, UnaryOperator.identity()));
     }
 
-    private CompletionStage<KeyState> named(KeyState state) {
-        List<String> members = state.members().stream().map(MemberState::member).toList();
-        if (members.isEmpty()) {
-            return CompletableFuture.completedFuture(state);
-        }
-        return names.of(connections.connection(), members)
-                .thenApply(known -> new KeyState(
-                        state.key(),
-                        state.used(),
-                        state.override(),
-                        state.members().stream()
-                                .map(m -> m.named(m.member(), Optional.ofNullable(known.get(m.member()))))
-                                .toList()));
+    private CompletionStage<Optional<String>> readName(NameKeys keysOfNames, String member) {
+        SharedConnection present = connections.connection();
+        return present == null
+                ? CompletableFuture.completedFuture(Optional.empty())
+                : keysOfNames.read(present, member);
     }
 
     @Override

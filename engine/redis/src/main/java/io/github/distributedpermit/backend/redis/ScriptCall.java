@@ -1,12 +1,12 @@
 package io.github.distributedpermit.backend.redis;
 
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import java.util.Objects;
-import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,9 +24,14 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
 
     private final Script script;
     private final ScriptOutputType output;
+    /** Written before the command is sent; the answer arrives on another thread. */
     private @Nullable SharedConnection connection;
+
     private String node = "";
+
+    /** Redis did not have the script, for example after a restart: the source is sent instead, which Redis then keeps. */
     private boolean sendsSource;
+
     private volatile @Nullable RedisFuture<R> command;
 
     ScriptCall(Script script, ScriptOutputType output) {
@@ -96,7 +101,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     @Override
     public final void accept(R answer, @Nullable Throwable failure) {
         SharedConnection to = Objects.requireNonNull(connection);
-        to.countEnded(failure == null || unwrapped(failure) instanceof RedisCommandExecutionException);
+        to.countEnded(failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
         if (isCancelled()) {
             return;
         }
@@ -107,15 +112,11 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
                 to.nodes().answered(node);
                 complete(readAnswer(answer));
             } else {
-                examineFailure(unwrapped(failure), to);
+                examineFailure(PermitStoreException.causeOf(failure), to);
             }
         } catch (RuntimeException e) {
             completeExceptionally(Failures.of(e, key()));
         }
-    }
-
-    private static Throwable unwrapped(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     private void examineFailure(Throwable failure, SharedConnection to) {

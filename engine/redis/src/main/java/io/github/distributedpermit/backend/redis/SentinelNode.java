@@ -33,9 +33,9 @@ final class SentinelNode implements AutoCloseable {
     private final String name;
     private final Runnable answered;
     private final Runnable announced;
+    // guarded by the monitor of this object, from here on
     private @Nullable StatefulRedisConnection<String, String> connection;
     private @Nullable StatefulRedisPubSubConnection<String, String> announcements;
-    // guarded by the monitor of this object, as the two connections
     private @Nullable Answer answer;
     /** When the last answer arrived, on the clock of {@link System#nanoTime}. */
     private long answeredAt;

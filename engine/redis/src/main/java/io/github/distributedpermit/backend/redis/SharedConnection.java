@@ -42,12 +42,17 @@ final class SharedConnection {
     private final AtomicLong answers = new AtomicLong();
 
     private volatile boolean refusing;
+
+    /** Given up: answers that still arrive are not applied, because another connection may have sent a later claim. */
     private volatile boolean retired;
+
     private volatile boolean withoutEpochs;
 
-    // confined to the thread of the ConnectionManager
+    // confined to the thread of the ConnectionManager, which alone decides about silence
     private long seenAnswers;
+    /** When the first of the checks took place that have seen no answer since. */
     private long quietSince;
+
     private int quietChecks;
     private boolean suspect;
 

@@ -59,5 +59,6 @@ final class UnresponsiveNodes {
         }
     }
 
+    /** How many commands in a row a node has not answered, and when one of them was let through last. */
     private record Node(AtomicInteger unanswered, AtomicLong lastProbe) {}
 }

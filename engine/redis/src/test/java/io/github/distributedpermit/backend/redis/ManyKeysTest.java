@@ -11,6 +11,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -67,16 +68,7 @@ class ManyKeysTest {
         LettuceConnectionFactory factory = server.connectionFactory();
         RedisSettings settings = new RedisSettings("many", Duration.ofSeconds(1), Duration.ofSeconds(5));
         var callbacks = Executors.newSingleThreadExecutor();
-        PermitEngine engine = new PermitEngine(
-                new RedisPermitBackend(factory, settings, System::nanoTime),
-                new Member("many", "many"),
-                SETTINGS,
-                Map.of("once", PermitSettings.ofLimit(3)),
-                PermitObserver.NONE,
-                System::nanoTime,
-                scheduler,
-                callbacks,
-                callbacks);
+        PermitEngine engine = new PermitEngine(new RedisPermitBackend(factory, settings, System::nanoTime), new Member("many", "many"), SETTINGS, PermitSettings.NONE, Map.of("once", PermitSettings.ofLimit(3)), CoreEnvironment.of(System::nanoTime, scheduler, callbacks, callbacks, PermitObserver.NONE));
         try {
             NamedPermits permits = engine.named("once");
             permits.acquire("warm").release();

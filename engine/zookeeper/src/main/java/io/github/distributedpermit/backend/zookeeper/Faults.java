@@ -4,7 +4,6 @@ import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
@@ -30,15 +29,15 @@ final class Faults {
     private Faults() {}
 
     static boolean isConflict(Throwable failure) {
-        return unwrap(failure) instanceof KeeperException e && CONFLICTS.contains(e.code());
+        return PermitStoreException.causeOf(failure) instanceof KeeperException e && CONFLICTS.contains(e.code());
     }
 
     static boolean isMissing(Throwable failure) {
-        return unwrap(failure) instanceof KeeperException.NoNodeException;
+        return PermitStoreException.causeOf(failure) instanceof KeeperException.NoNodeException;
     }
 
     static boolean isSessionLoss(Throwable failure) {
-        return unwrap(failure) instanceof KeeperException.SessionExpiredException;
+        return PermitStoreException.causeOf(failure) instanceof KeeperException.SessionExpiredException;
     }
 
     /**
@@ -46,7 +45,7 @@ final class Faults {
      * paths, never credentials.
      */
     static PermitStoreException translate(String key, Throwable failure) {
-        Throwable cause = unwrap(failure);
+        Throwable cause = PermitStoreException.causeOf(failure);
         if (cause instanceof PermitStoreException known) {
             return known;
         }
@@ -82,10 +81,5 @@ final class Faults {
     static PermitStoreException tooMany(String path, int bytes) {
         return PermitStoreException.permanent(
                 "Node '%s' would have %d bytes; that many members of one key do not fit".formatted(path, bytes), null);
-    }
-
-    private static Throwable unwrap(Throwable failure) {
-        Throwable cause = failure.getCause();
-        return failure instanceof CompletionException && cause != null ? cause : failure;
     }
 }

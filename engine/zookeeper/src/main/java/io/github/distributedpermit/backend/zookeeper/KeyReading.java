@@ -51,7 +51,7 @@ final class KeyReading {
         if (rc == Code.NONODE.intValue()) {
             result.complete(NodeSnapshot.NOTHING);
         } else if (check(rc) && read != null) {
-            // made between the two answers: as good as not there, the transaction will tell
+            // If the node was created between the two answers, it counts as absent; a transaction that rests on that fails.
             result.complete(
                     read.exists() ? new NodeSnapshot(read.document(), read.nodeVersion(), read.born(), names) : read);
         }

@@ -50,5 +50,6 @@ final class LeaderContact {
         return alive;
     }
 
+    /** A request that the leader has answered: when it was sent, and when its answer arrived. */
     record Contact(long sentAt, long answeredAt) {}
 }

@@ -13,9 +13,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The session of a member: whether it may be used, until when it is certain to live, and its end. A broken connection is
- * not the end of a session. A session of which nothing was heard for nine tenths of its length is given up, although the
- * ensemble may yet keep it: the core has given it up by then, or is about to. Thread-safe; its work is done on the
- * thread of the scheduler.
+ * not the end of a session. A session that was not confirmed for nine tenths of its length is given up, although the
+ * ensemble may still keep it: the core has given up its permits by then, or is about to.
+ *
+ * <pre>
+ *   no handle --connected--> unconfirmed --the leader answers a sync--> ready
+ *       ^                         |                                       |
+ *       +-- given up: expired, replaced by Curator, or not confirmed in time
+ * </pre>
+ *
+ * <p>Each time it is given up, the epoch changes, so that answers to earlier requests count no longer. Thread-safe; events are
+ * called without locks, and the checks run on the thread of the scheduler.
  */
 final class MemberSession implements ConnectionStateListener {
 

@@ -24,7 +24,10 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
     static final int ABSENT = -1;
     /** A key without a node. */
     static final NodeSnapshot NOTHING = new NodeSnapshot(KeyDocument.EMPTY, ABSENT, 0, List.of());
-    /** A transaction gives away 2^8 versions at the most on the average, so that later nodes have higher ones. */
+    /**
+     * The number of the transaction that made the node is shifted by these bits. A later node begins above all versions of an
+     * earlier one, as long as that one used 256 versions per transaction of the ensemble at most, on the average.
+     */
     private static final int VERSION_BITS = 8;
 
     boolean exists() {

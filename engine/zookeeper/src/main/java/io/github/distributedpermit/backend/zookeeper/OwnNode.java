@@ -96,7 +96,7 @@ final class OwnNode implements Watcher {
         watched = true;
         member.nodes().watch(zk, path(node), this).whenComplete((done, failure) -> {
             if (failure == null) {
-                look(zk); // if the node is known to be there, word may have come before the watch
+                look(zk); // a grant that was written before the server set the watch has caused no event
             } else {
                 unwatched(node);
             }

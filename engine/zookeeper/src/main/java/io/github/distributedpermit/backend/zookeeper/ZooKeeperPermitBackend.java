@@ -16,7 +16,7 @@ import org.apache.curator.framework.CuratorFramework;
  * namespace and root. Thread-safe.
  *
  * <p>A member lives by the session of the client it was given, and shares it with whoever else uses that client. It never
- * blocks the client's event thread, and suffers if others do.
+ * blocks the client's event thread; if other code does, answers and notifications are delayed.
  */
 public final class ZooKeeperPermitBackend implements PermitBackend {
 

@@ -7,7 +7,7 @@ import org.apache.zookeeper.common.PathUtils;
  * What the backend needs to know beside its client.
  *
  * @param root the node under which all keys lie, such as {@code /distributed-permit}; within the namespace of the
- *     client, if it has one. It comes and goes with the keys
+ *     client, if it has one. It is created with the first key, and deleted by the server after the last
  * @param sessionTimeout the session time-out the client asks its ensemble for: how long permits outlive their process
  * @param idle how long the node of a member stays with a key it no longer uses. While it is there the next use costs no
  *     read

@@ -13,8 +13,8 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -51,7 +51,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     private final Nodes nodes;
     private final MemberSession session;
     private final MemberContext context;
-    private final ReadableNames names;
+    private final NameNodes names;
     private final Duration length;
     private volatile @Nullable StoreEvents events;
     private volatile boolean closed;
@@ -66,7 +66,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         this.scheduler = scheduler;
         this.nodes = new Nodes(client, settings.root());
         this.session = new MemberSession(client, nodes, length, this, scheduler, ticker);
-        this.names = new ReadableNames(nodes, member.id(), member.name());
+        this.names = new NameNodes(nodes, member.id(), member.name());
         this.context = new MemberContext(member.id(), nodes, session, ticker, new AtomicLong());
     }
 
@@ -113,9 +113,11 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     }
 
     @Override
-    public CompletionStage<Map<String, String>> names(NodeSnapshot at, Set<String> members) {
+    public CompletionStage<Optional<String>> memberName(String member) {
         Link link = session.link();
-        return link == null ? CompletableFuture.completedFuture(Map.of()) : names.of(link.zk(), members);
+        return link == null
+                ? CompletableFuture.completedFuture(Optional.empty())
+                : names.read(link.zk(), member).thenApply(Optional::of);
     }
 
     /** A record counts only while the member's node exists, so that the deletion of the node takes its permits. */
@@ -167,8 +169,8 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     public CompletionStage<Commit<NodeSnapshot>> commit(PlannedCommit<NodeSnapshot> planned) {
         NodeSnapshot before = planned.before();
         if (before.children().isEmpty() && planned.after().isEmpty()) {
-            // The node vanishes by itself. The snapshot after must not show the record any more, or the worker stays
-            // for it.
+            // The node vanishes by itself. The snapshot after it must not contain the record any more: the worker would
+            // keep the key because of it.
             NodeSnapshot vanishing = new NodeSnapshot(
                     before.documentOf(planned.after()), before.nodeVersion(), before.born(), List.of());
             return CompletableFuture.completedFuture(new Commit.Done<>(vanishing));
@@ -193,9 +195,8 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         String joining = joins ? own.join(link.zk()) : null;
         CompletableFuture<Stat> sent = nodes.commit(link.zk(), transaction.operations(name, joining));
         if (closed) {
-            // close() may have deleted the member's nodes before this transaction creates one. Requests of a session
-            // are
-            // executed in the order in which they are sent, so that this deletion finds it.
+            // close() may have deleted the member's nodes before this transaction creates one. The requests of a session
+            // are executed in the order in which they are sent, so that this deletion finds it.
             leave(own, link);
         }
         return sent.handle((stat, failure) -> {

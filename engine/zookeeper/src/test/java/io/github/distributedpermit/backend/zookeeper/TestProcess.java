@@ -4,8 +4,10 @@ import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
@@ -61,12 +63,9 @@ final class TestProcess implements AutoCloseable {
                 new ZooKeeperPermitBackend(client, new ZooKeeperSettings(root, session, IDLE)),
                 new Member(UUID.randomUUID().toString(), "test"),
                 settings,
+                PermitSettings.NONE,
                 Map.of(),
-                PermitObserver.NONE,
-                System::nanoTime,
-                scheduler,
-                timers,
-                timers);
+                CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, PermitObserver.NONE));
     }
 
     /** To say that a try succeeded, and keep nothing. */

@@ -7,7 +7,9 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.Gate;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -31,16 +33,7 @@ public final class OurContender implements Contender {
     public OurContender(PermitBackend backend, CoreSettings settings, AutoCloseable connection) {
         this.connection = connection;
         String id = UUID.randomUUID().toString();
-        this.engine = new PermitEngine(
-                backend,
-                new Member(id, "benchmark"),
-                settings,
-                Map.of(),
-                PermitObserver.NONE,
-                System::nanoTime,
-                timers,
-                ForkJoinPool.commonPool(),
-                ForkJoinPool.commonPool());
+        this.engine = new PermitEngine(backend, new Member(id, "benchmark"), settings, PermitSettings.NONE, Map.of(), CoreEnvironment.of(System::nanoTime, timers, ForkJoinPool.commonPool(), ForkJoinPool.commonPool(), PermitObserver.NONE));
     }
 
     /** The permits of one limit, for keys of any number. */
