@@ -107,7 +107,18 @@ public final class DistributedPermitAutoConfiguration {
         new FrozenSettings(environment).checkEnabled(backend);
         SettingsReader settings = new SettingsReader(properties);
         TimeSource replaced = time.getIfAvailable();
-        return new PermitEngine(backend, member, settings.core(), named.defaults(), named.named(), CoreEnvironment.of(replaced == null ? System::nanoTime : replaced::nanoTime, threads.scheduler(replaced), threads.continuations(), threads.notices(), CompositePermitObserver.of(observers.orderedStream().toList())));
+        return new PermitEngine(
+                backend,
+                member,
+                settings.core(),
+                named.defaults(),
+                named.named(),
+                CoreEnvironment.of(
+                        replaced == null ? System::nanoTime : replaced::nanoTime,
+                        threads.scheduler(replaced),
+                        threads.continuations(),
+                        threads.notices(),
+                        CompositePermitObserver.of(observers.orderedStream().toList())));
     }
 
     /** The engine may be that of a parent. Not lazy, since nothing else asks for it. */

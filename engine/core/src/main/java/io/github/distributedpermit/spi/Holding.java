@@ -9,7 +9,7 @@ import java.util.Optional;
  * @param permits how many the member may hold
  * @param limit the limit in effect: the operator's override, else the member's own; 0 is a pause
  * @param sequence of the record, not of the request: the highest the store has seen from the member
- * @param version of the record; with {@code sequence} it orders answers and pushes. Never restarts
+ * @param version of the record; with {@code sequence} it orders answers and notifications. Never restarts
  * @param contended whether another member is queued
  * @param over whether more permits are in use than the limit in effect allows
  * @param recheckAfter when to claim again at the latest, because permits of an expired member can be collected then

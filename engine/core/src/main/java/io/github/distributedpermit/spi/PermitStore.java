@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
  *   <li>No other member ever reduces a live member's holding below its {@code held}, not even a lowered limit.
  *   <li>{@code wanted} below the holding returns the rest at once.
  *   <li>A claim whose sequence is not above the last one seen from the member changes nothing.
- *   <li>Leases run on the store's clock or session. A lapsed member counts zero and learns so when it comes back.
+ *   <li>Leases run on the store's clock or session. An expired member counts zero, and its next answer says so.
  *   <li>First come, first served among members by the age of their oldest waiter. No barging.
  *   <li>The step that frees permits serves the head of the queue in the same atomic step and notifies only the members served. A
  *       notification is sent only for a grant that stands: a grant is never taken back after its notification was sent.

@@ -39,8 +39,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     private volatile @Nullable Opened opened;
 
     /** What exists from {@link #open} on, because it reports to the layer. */
-    private record Opened(
-            Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer) {}
+    private record Opened(Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer) {}
 
     ConsulSnapshotStore(ConsulSettings settings, Member member, LongSupplier ticker) {
         this.settings = settings;

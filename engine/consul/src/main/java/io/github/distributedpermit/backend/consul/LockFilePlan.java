@@ -80,7 +80,8 @@ final class LockFilePlan {
         List<String> missing = kept.stream().filter(s -> !isLaid(s)).toList();
         if (missing.size() > ROOM) {
             missing.subList(0, ROOM).forEach(this::lay);
-            // Holders without a contender are removed from the document with it: if the contender of such a session were
+            // Holders without a contender are removed from the document with it: if the contender of such a session
+            // were
             // created again, the session would hold a permit again.
             ops.addAll(0, guards(tree.holders(), queue.waitersAfter()));
             return new PlannedTransaction(ops, false, true, false, queues, needed);

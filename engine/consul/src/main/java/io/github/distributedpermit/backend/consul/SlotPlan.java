@@ -205,7 +205,8 @@ final class SlotPlan {
         String value = Format.text(
                 guard == null ? JsonObject.EMPTY : guard.json(), Map.of("limit", limit, "nonce", request.nonce()));
         if (guard == null) {
-            // Locked by the session, so that Consul deletes it if the member crashes. The document of layout lock-file must not
+            // Locked by the session, so that Consul deletes it if the member crashes. The document of layout lock-file
+            // must not
             // exist: this tree may only be assumed, and members of both layouts may begin to use the key at one time.
             return List.of(
                     TxnOperation.checkNotExists(tree.names().lockFile()),

@@ -26,7 +26,13 @@ final class TestProcess implements AutoCloseable {
             Future<?> scheduled = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
             return () -> scheduled.cancel(false);
         };
-        this.engine = new PermitEngine(backend, new Member(UUID.randomUUID().toString(), "test"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(), CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, PermitObserver.NONE));
+        this.engine = new PermitEngine(
+                backend,
+                new Member(UUID.randomUUID().toString(), "test"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(),
+                CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, PermitObserver.NONE));
     }
 
     /** QueuedMember calls have no time-out. */

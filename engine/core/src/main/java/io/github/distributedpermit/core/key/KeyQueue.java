@@ -310,7 +310,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         if (!retired) {
             state.takeIn(holding, now, effects);
         } else if (holding.permits() > 0) {
-            // This queue gets no calls any more. The present queue of the key, or a new one, uses or returns the permits.
+            // This queue gets no calls any more. The present queue of the key, or a new one, uses or returns the
+            // permits.
             effects.run(() -> owner.granted(key, holding));
         }
     }

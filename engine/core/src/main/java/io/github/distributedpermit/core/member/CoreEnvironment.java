@@ -44,7 +44,12 @@ public record CoreEnvironment(
             Executor notices,
             PermitObserver observer) {
         return new CoreEnvironment(
-                ticker, scheduler, continuations, notices, () -> ThreadLocalRandom.current().nextDouble(), observer);
+                ticker,
+                scheduler,
+                continuations,
+                notices,
+                () -> ThreadLocalRandom.current().nextDouble(),
+                observer);
     }
 
     /** Whether there is an observer, so that values for it need to be computed. */

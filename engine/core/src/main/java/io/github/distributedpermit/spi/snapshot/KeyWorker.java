@@ -126,7 +126,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         Runnable answer = answer(attempt, at, holding, now);
         lastUsed = now;
-        // The attempt ends here, so that no error below repeats the request. Each of the next three steps runs by itself:
+        // The attempt ends here, so that no error below repeats the request. Each of the next three steps runs by
+        // itself:
         // an Error of a callback must stop neither the notification nor the next request.
         running = null;
         Mailbox.run(answer);
@@ -157,7 +158,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         boolean sameSession = attempt.session().equals(context.session());
         recorded = recorded || mayHaveWritten;
-        // what was written in a session that has ended has to be removed, but not by a worker that is about to do so itself
+        // what was written in a session that has ended has to be removed, but not by a worker that is about to do so
+        // itself
         leaving = !closing && (leaving || !sameSession);
         atMost = Math.min(atMost, attempt.held());
         if (mayHaveWritten) {

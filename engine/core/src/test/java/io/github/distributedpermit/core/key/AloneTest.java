@@ -149,6 +149,12 @@ class AloneTest {
     private PermitEngine member(String id, Release release, SimProcess process) {
         PermitSettings settings =
                 PermitSettings.builder().limit(1).release(release).build();
-        return new PermitEngine(backend, new Member(id, id), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, settings), CoreEnvironment.of(process::clock, process, Runnable::run, Runnable::run, PermitObserver.NONE));
+        return new PermitEngine(
+                backend,
+                new Member(id, id),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(KEY, settings),
+                CoreEnvironment.of(process::clock, process, Runnable::run, Runnable::run, PermitObserver.NONE));
     }
 }

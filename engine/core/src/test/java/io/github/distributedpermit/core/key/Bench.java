@@ -110,7 +110,13 @@ final class Bench {
             process = new SimProcess(id, bench.time, 1_000_000_007L);
             Map<String, PermitSettings> named = new HashMap<>();
             named.put(KEY, limit(limit));
-            engine = new PermitEngine(bench.network.backend(process), new Member(id, id), settings, PermitSettings.NONE, named, new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, observer));
+            engine = new PermitEngine(
+                    bench.network.backend(process),
+                    new Member(id, id),
+                    settings,
+                    PermitSettings.NONE,
+                    named,
+                    new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, observer));
             link = bench.network.link(id);
         }
 

@@ -61,6 +61,12 @@ class EffectsTest {
 
     private PermitEngine engine(Executor executor) {
         SimProcess process = new SimProcess("a", time, 1_000_000_007L);
-        return new PermitEngine(new LocalPermitBackend(time::now), new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, PermitSettings.ofLimit(3)), CoreEnvironment.of(process::clock, process, executor, executor, PermitObserver.NONE));
+        return new PermitEngine(
+                new LocalPermitBackend(time::now),
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(KEY, PermitSettings.ofLimit(3)),
+                CoreEnvironment.of(process::clock, process, executor, executor, PermitObserver.NONE));
     }
 }

@@ -83,7 +83,18 @@ class ErrorsTest {
         PermitEngine engine = engine(backend, timers);
         PermitEngine other = alone
                 ? engine
-                : new PermitEngine(backend, new Member("b", "b"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, Bench.limit(LIMIT)), CoreEnvironment.of(System::nanoTime, (task, delay) -> () -> {}, Runnable::run, Runnable::run, PermitObserver.NONE));
+                : new PermitEngine(
+                        backend,
+                        new Member("b", "b"),
+                        CoreSettings.DEFAULTS,
+                        PermitSettings.NONE,
+                        Map.of(KEY, Bench.limit(LIMIT)),
+                        CoreEnvironment.of(
+                                System::nanoTime,
+                                (task, delay) -> () -> {},
+                                Runnable::run,
+                                Runnable::run,
+                                PermitObserver.NONE));
         NamedPermits permits = engine.named(KEY);
         for (int i = 0; i < 100; i++) {
             takeOne(permits);
@@ -370,10 +381,21 @@ class ErrorsTest {
     }
 
     private static PermitEngine engine(PermitBackend backend, ScheduledThreadPoolExecutor timers) {
-        return new PermitEngine(backend, new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, Bench.limit(LIMIT)), CoreEnvironment.of(System::nanoTime, (task, delay) -> {
-                    Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
-                    return () -> set.cancel(false);
-                }, Runnable::run, Runnable::run, PermitObserver.NONE));
+        return new PermitEngine(
+                backend,
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(KEY, Bench.limit(LIMIT)),
+                CoreEnvironment.of(
+                        System::nanoTime,
+                        (task, delay) -> {
+                            Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
+                            return () -> set.cancel(false);
+                        },
+                        Runnable::run,
+                        Runnable::run,
+                        PermitObserver.NONE));
     }
 
     private PermitEngine failingEngine() {
@@ -405,7 +427,13 @@ class ErrorsTest {
                 use(Source.CLAIM);
             }
         };
-        return new PermitEngine(network.backend(process), new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of(KEY, Bench.limit(LIMIT)), new CoreEnvironment(
+        return new PermitEngine(
+                network.backend(process),
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(KEY, Bench.limit(LIMIT)),
+                new CoreEnvironment(
                         () -> {
                             use(Source.CLOCK);
                             return process.clock();

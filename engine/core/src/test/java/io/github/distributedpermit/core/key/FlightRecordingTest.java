@@ -88,9 +88,20 @@ class FlightRecordingTest {
     }
 
     private static PermitEngine engine(ScheduledExecutorService timers) {
-        return new PermitEngine(new LocalPermitBackend(), new Member("a", "a"), CoreSettings.DEFAULTS, PermitSettings.NONE, Map.of("report", Bench.limit(1)), CoreEnvironment.of(System::nanoTime, (task, delay) -> {
-                    Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
-                    return () -> set.cancel(false);
-                }, Runnable::run, Runnable::run, PermitObserver.NONE));
+        return new PermitEngine(
+                new LocalPermitBackend(),
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of("report", Bench.limit(1)),
+                CoreEnvironment.of(
+                        System::nanoTime,
+                        (task, delay) -> {
+                            Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
+                            return () -> set.cancel(false);
+                        },
+                        Runnable::run,
+                        Runnable::run,
+                        PermitObserver.NONE));
     }
 }

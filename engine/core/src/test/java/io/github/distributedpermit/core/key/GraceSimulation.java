@@ -146,7 +146,8 @@ final class GraceSimulation {
                     .storeTimeout(Duration.ofSeconds(30))
                     .linger(chance(0.3) ? Duration.ofMillis(5) : Duration.ZERO)
                     .build();
-            engine = new PermitEngine(new PermitBackend() {
+            engine = new PermitEngine(
+                    new PermitBackend() {
                         @Override
                         public String name() {
                             return "simulated";
@@ -158,7 +159,12 @@ final class GraceSimulation {
                             link = made;
                             return made;
                         }
-                    }, new Member(id, id), settings, PermitSettings.NONE, named, new CoreEnvironment(
+                    },
+                    new Member(id, id),
+                    settings,
+                    PermitSettings.NONE,
+                    named,
+                    new CoreEnvironment(
                             process::clock,
                             process,
                             Runnable::run,

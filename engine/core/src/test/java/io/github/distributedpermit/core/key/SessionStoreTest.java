@@ -31,7 +31,13 @@ class SessionStoreTest {
     private final Timeline time = new Timeline();
     private final SimSessionStore store = new SimSessionStore(time);
     private final SimProcess process = new SimProcess("a", time, 77);
-    private final PermitEngine engine = new PermitEngine(store.backend(process), new Member("a", "a"), Bench.storeTimeout(Duration.ofHours(1)), PermitSettings.NONE, Map.of(Bench.KEY, PermitSettings.ofLimit(1)), new CoreEnvironment(this::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+    private final PermitEngine engine = new PermitEngine(
+            store.backend(process),
+            new Member("a", "a"),
+            Bench.storeTimeout(Duration.ofHours(1)),
+            PermitSettings.NONE,
+            Map.of(Bench.KEY, PermitSettings.ofLimit(1)),
+            new CoreEnvironment(this::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
     private final SimSessionStore.Link link = store.link("a");
     private final List<String> told = new ArrayList<>();
 

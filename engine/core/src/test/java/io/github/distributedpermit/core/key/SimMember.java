@@ -63,7 +63,13 @@ final class SimMember {
             holding.add(new ArrayList<>());
             named.put(name(key), PermitSettings.ofLimit(limits[key]));
         }
-        engine = new PermitEngine(network.backend(process), new Member(id, id), plan.settings(), PermitSettings.NONE, named, new CoreEnvironment(
+        engine = new PermitEngine(
+                network.backend(process),
+                new Member(id, id),
+                plan.settings(),
+                PermitSettings.NONE,
+                named,
+                new CoreEnvironment(
                         process::clock,
                         process,
                         plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,

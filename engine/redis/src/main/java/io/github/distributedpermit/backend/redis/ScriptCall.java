@@ -101,7 +101,8 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     @Override
     public final void accept(R answer, @Nullable Throwable failure) {
         SharedConnection to = Objects.requireNonNull(connection);
-        to.countEnded(failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
+        to.countEnded(
+                failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
         if (isCancelled()) {
             return;
         }

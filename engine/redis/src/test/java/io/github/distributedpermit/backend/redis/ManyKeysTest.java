@@ -68,7 +68,13 @@ class ManyKeysTest {
         LettuceConnectionFactory factory = server.connectionFactory();
         RedisSettings settings = new RedisSettings("many", Duration.ofSeconds(1), Duration.ofSeconds(5));
         var callbacks = Executors.newSingleThreadExecutor();
-        PermitEngine engine = new PermitEngine(new RedisPermitBackend(factory, settings, System::nanoTime), new Member("many", "many"), SETTINGS, PermitSettings.NONE, Map.of("once", PermitSettings.ofLimit(3)), CoreEnvironment.of(System::nanoTime, scheduler, callbacks, callbacks, PermitObserver.NONE));
+        PermitEngine engine = new PermitEngine(
+                new RedisPermitBackend(factory, settings, System::nanoTime),
+                new Member("many", "many"),
+                SETTINGS,
+                PermitSettings.NONE,
+                Map.of("once", PermitSettings.ofLimit(3)),
+                CoreEnvironment.of(System::nanoTime, scheduler, callbacks, callbacks, PermitObserver.NONE));
         try {
             NamedPermits permits = engine.named("once");
             permits.acquire("warm").release();

@@ -51,7 +51,8 @@ final class KeyReading {
         if (rc == Code.NONODE.intValue()) {
             result.complete(NodeSnapshot.NOTHING);
         } else if (check(rc) && read != null) {
-            // If the node was created between the two answers, it counts as absent; a transaction that rests on that fails.
+            // If the node was created between the two answers, it counts as absent; a transaction that rests on that
+            // fails.
             result.complete(
                     read.exists() ? new NodeSnapshot(read.document(), read.nodeVersion(), read.born(), names) : read);
         }

@@ -35,7 +35,8 @@ final class NodeRelease {
         for (String key : keys) {
             OwnNode own = ownNodes.get(key);
             if (own != null && !own.orphaned().isEmpty()) {
-                continue; // a node of an earlier session has to be deleted first, see OrphanedNodes; the key is kept until then
+                continue; // a node of an earlier session has to be deleted first, see OrphanedNodes; the key is kept
+                // until then
             }
             String path = own == null ? null : own.leave();
             if (path == null) {

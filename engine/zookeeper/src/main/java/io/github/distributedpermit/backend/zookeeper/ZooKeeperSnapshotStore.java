@@ -195,7 +195,8 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         String joining = joins ? own.join(link.zk()) : null;
         CompletableFuture<Stat> sent = nodes.commit(link.zk(), transaction.operations(name, joining));
         if (closed) {
-            // close() may have deleted the member's nodes before this transaction creates one. The requests of a session
+            // close() may have deleted the member's nodes before this transaction creates one. The requests of a
+            // session
             // are executed in the order in which they are sent, so that this deletion finds it.
             leave(own, link);
         }

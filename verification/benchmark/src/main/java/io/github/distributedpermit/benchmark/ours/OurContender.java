@@ -33,7 +33,18 @@ public final class OurContender implements Contender {
     public OurContender(PermitBackend backend, CoreSettings settings, AutoCloseable connection) {
         this.connection = connection;
         String id = UUID.randomUUID().toString();
-        this.engine = new PermitEngine(backend, new Member(id, "benchmark"), settings, PermitSettings.NONE, Map.of(), CoreEnvironment.of(System::nanoTime, timers, ForkJoinPool.commonPool(), ForkJoinPool.commonPool(), PermitObserver.NONE));
+        this.engine = new PermitEngine(
+                backend,
+                new Member(id, "benchmark"),
+                settings,
+                PermitSettings.NONE,
+                Map.of(),
+                CoreEnvironment.of(
+                        System::nanoTime,
+                        timers,
+                        ForkJoinPool.commonPool(),
+                        ForkJoinPool.commonPool(),
+                        PermitObserver.NONE));
     }
 
     /** The permits of one limit, for keys of any number. */
