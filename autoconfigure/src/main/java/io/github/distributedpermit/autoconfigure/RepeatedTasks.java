@@ -12,6 +12,9 @@ final class RepeatedTasks extends SingleUseLifecycle {
 
     private static final Log log = LogFactory.getLog(RepeatedTasks.class);
 
+    /** How often the scheduler is asked for the next run of a task. */
+    private static final int ATTEMPTS = 3;
+
     private final Scheduler scheduler;
     private final List<Repeated> tasks;
     private volatile boolean ended;
@@ -45,6 +48,9 @@ final class RepeatedTasks extends SingleUseLifecycle {
         private final Task task;
         private Scheduler.@Nullable Timer timer;
 
+        /** Whether there is no next run, because the scheduler failed. */
+        private boolean unscheduled;
+
         Repeated(Task task) {
             this.task = task;
         }
@@ -58,10 +64,39 @@ final class RepeatedTasks extends SingleUseLifecycle {
         private void run() {
             try {
                 task.action().run();
-            } catch (RuntimeException e) {
-                log.warn("A periodic task of distributed-permit failed; it is repeated", e);
+            } catch (Throwable e) { // The scheduler would keep an Error to itself.
+                log.warn(
+                        "A periodic task of distributed-permit failed; it runs again in %d ms"
+                                .formatted(task.pause().toMillis()),
+                        e);
             } finally {
-                arm();
+                armAgain();
+                tasks.forEach(Repeated::repair);
+            }
+        }
+
+        /** Schedules the next run, also if the scheduler fails, for example because memory is short. */
+        private synchronized void armAgain() {
+            unscheduled = true;
+            for (int attempt = 1; unscheduled; attempt++) {
+                try {
+                    arm();
+                    unscheduled = false;
+                } catch (Throwable e) {
+                    if (attempt == ATTEMPTS) {
+                        log.warn(
+                                "A periodic task of distributed-permit could not be scheduled again. The next run of"
+                                        + " another task tries that; if there is none, restart the application.",
+                                e);
+                        return;
+                    }
+                }
+            }
+        }
+
+        private synchronized void repair() {
+            if (unscheduled) {
+                armAgain();
             }
         }
 

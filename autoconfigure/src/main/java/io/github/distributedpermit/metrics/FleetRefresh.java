@@ -3,24 +3,29 @@ package io.github.distributedpermit.metrics;
 import io.github.distributedpermit.metrics.FleetKeys.Key;
 import io.github.distributedpermit.spi.KeyDirectory;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToIntFunction;
-import org.jspecify.annotations.Nullable;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * Refreshes a {@link FleetView} from the store: one inspection for each key in use, at most a given number, a few at a time.
- * A refresh ends early when several inspections have failed, and a second one does not begin before the first has ended. It
+ * A refresh ends early when several inspections have failed that may succeed later, and a second one does not begin before the first has ended. It
  * blocks no thread. Thread-safe.
  */
 public final class FleetRefresh {
 
+    private static final Log log = LogFactory.getLog(FleetRefresh.class);
     private static final int AT_ONCE = 8;
     private static final int FAILURES = 3;
 
@@ -30,6 +35,9 @@ public final class FleetRefresh {
     private final int most;
     private final Duration timeout;
     private final AtomicBoolean running = new AtomicBoolean();
+
+    /** Whether a failure was logged, and no refresh without one has ended since. */
+    private volatile boolean warned;
 
     /**
      * Refreshes this view.
@@ -55,14 +63,26 @@ public final class FleetRefresh {
         Round round;
         try {
             round = new Round(FleetKeys.of(directory, most));
-        } catch (RuntimeException e) {
-            // the view shows what it had until that is too old, and the next refresh tries again
+        } catch (Throwable e) { // An Error, too, must not end all later refreshes.
+            // The view shows what it had until that is too old, and the next refresh tries again.
             running.set(false);
+            warn(e);
             return CompletableFuture.completedFuture(null);
         }
         CompletableFuture<Void> ended = round.end.whenComplete((done, failure) -> running.set(false));
         round.next();
         return ended;
+    }
+
+    /** Logs a failure that is not one of the store, unless the refresh before has logged one. */
+    private void warn(Throwable failure) {
+        if (!warned) {
+            warned = true;
+            log.warn(
+                    "Could not read all keys for the meters distributed.permit.fleet.*; the next refresh tries again."
+                            + " Further failures are logged after a refresh without one.",
+                    failure);
+        }
     }
 
     private final class Round {
@@ -73,6 +93,7 @@ public final class FleetRefresh {
         private final CompletableFuture<Void> end = new CompletableFuture<>();
         private int inFlight;
         private int failures;
+        private boolean unexpected;
 
         Round(FleetKeys keys) {
             inUse = keys.inUse();
@@ -116,7 +137,7 @@ public final class FleetRefresh {
                         .toCompletableFuture()
                         .copy()
                         .orTimeout(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) { // An Error, too, counts as the answer. Without one the round would never end.
                 return CompletableFuture.failedFuture(e);
             }
         }
@@ -124,20 +145,25 @@ public final class FleetRefresh {
         private synchronized void answered(Key key, CompletableFuture<KeyState> answer) {
             inFlight--;
             try {
-                KeyState state = result(answer);
-                if (state != null) {
-                    FleetTotals found = FleetTotals.of(state, limits.applyAsInt(key.name()));
-                    totals.merge(key.name(), found, FleetTotals::plus);
-                    return;
-                }
-                failures++;
-            } catch (RuntimeException e) {
-                failures++; // the key counts as skipped
+                FleetTotals found = FleetTotals.of(answer.join(), limits.applyAsInt(key.name()));
+                totals.merge(key.name(), found, FleetTotals::plus);
+            } catch (Throwable e) { // An Error, too, must not keep the round from sending the next key.
+                failed(e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
             }
         }
 
-        private @Nullable KeyState result(CompletableFuture<KeyState> answer) {
-            return answer.isCompletedExceptionally() ? null : answer.join();
+        /** The key counts as skipped. */
+        private void failed(Throwable cause) {
+            if (cause instanceof PermitStoreException store) {
+                // A key that the store refuses says nothing about the others, so it does not end the round.
+                failures += store.isPermanent() ? 0 : 1;
+                return;
+            }
+            failures++;
+            if (!(cause instanceof TimeoutException)) {
+                unexpected = true;
+                warn(cause);
+            }
         }
 
         /** Shows what is known. */
@@ -151,6 +177,7 @@ public final class FleetRefresh {
                     totals.put(name, known.andSkipped(keys - known.inspected()));
                 });
                 view.show(totals);
+                warned &= unexpected;
             } finally {
                 end.complete(null);
             }
