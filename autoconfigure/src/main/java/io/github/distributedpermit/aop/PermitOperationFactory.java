@@ -72,9 +72,19 @@ final class PermitOperationFactory {
     PermitOperation renew(PermitOperation operation, Method method) {
         PermitDefinition definition =
                 define(operation.declared(), operation.declared().origin());
+        return operation.with(definition, rejectedAnswer(operation, definition, method));
+    }
+
+    /**
+     * What answers rejected calls of the operation under this definition.
+     *
+     * @throws InvalidPermitException if calls are to be skipped that cannot be
+     */
+    static @Nullable RejectedAnswer rejectedAnswer(
+            PermitOperation operation, PermitDefinition definition, Method method) {
         RejectedAnswer answer = operation.answer();
         boolean fallback = answer != null && !(answer instanceof SkippedCall);
-        return operation.with(definition, fallback ? answer : SkippedCall.of(definition, method));
+        return fallback ? answer : SkippedCall.of(definition, method);
     }
 
     private PermitDefinition read(DeclaredPermit declared, String key, String origin) {

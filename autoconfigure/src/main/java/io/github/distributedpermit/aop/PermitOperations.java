@@ -1,6 +1,7 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.PermitCatalog;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.HoldStrategy;
 import io.github.distributedpermit.aop.async.MinimumHolds;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +79,20 @@ public final class PermitOperations {
             byMethod.computeIfPresent(key, (bean, known) -> renewed(known));
         }
         return byMethod.getOrDefault(key, made);
+    }
+
+    /**
+     * Checks that all methods known so far can be limited by changed settings.
+     *
+     * @param effective the definition of a declaration under these settings
+     * @throws InvalidPermitException if one cannot
+     */
+    public void check(UnaryOperator<PermitDefinition> effective) {
+        for (LimitedMethod each : byMethod.values()) {
+            for (PermitOperation operation : each.operations()) {
+                PermitOperationFactory.rejectedAnswer(operation, effective.apply(operation.declared()), each.method());
+            }
+        }
     }
 
     /** Settings have changed: the methods that are known already get their definitions again. */

@@ -2,23 +2,26 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 
 /**
- * Lets changed limits and settings apply to the annotated methods of this context, also if it has its permits from a parent
- * context, which may outlive it.
+ * Lets changed limits and settings apply to the annotated methods of this context, which may refuse them, also if it has its
+ * permits from a parent context, which may outlive it.
  */
 final class AnnotationsOnChange implements DisposableBean {
 
-    private final Runnable end;
+    private final List<Runnable> ends;
 
     AnnotationsOnChange(@Nullable PermitEngine engine, PermitOperations operations) {
-        this.end = engine == null ? () -> {} : engine.onChange(operations::settingsChanged);
+        this.ends = engine == null
+                ? List.of()
+                : List.of(engine.beforeChange(operations::check), engine.onChange(operations::settingsChanged));
     }
 
     @Override
     public void destroy() {
-        end.run();
+        ends.forEach(Runnable::run);
     }
 }

@@ -40,8 +40,8 @@ record EngineAccess(@Nullable PermitEngine engine, Member member, String backend
     }
 
     @Override
-    public List<String> keysInUse() {
-        return engine == null ? List.of() : engine.keysInUse();
+    public List<String> keysInUse(String name) {
+        return engine == null ? List.of() : engine.keysInUse(name);
     }
 
     @Override

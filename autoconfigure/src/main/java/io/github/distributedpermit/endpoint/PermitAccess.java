@@ -26,11 +26,11 @@ public interface PermitAccess {
     /** Whether the limit of a name is that of its settings. */
     boolean isLimitFromSettings(String name);
 
-    /** What this instance knows of a name. */
+    /** What this instance knows of a name alone, also if its meters are those of a pattern. */
     Optional<PermitGauges> gauges(String name);
 
-    /** The keys that calls of this instance use, of all names. */
-    List<String> keysInUse();
+    /** The keys that calls of this name in this instance use. */
+    List<String> keysInUse(String name);
 
     /** The calls of this instance for a key, those that hold first; at most so many. */
     List<CallView> calls(String key, int most);

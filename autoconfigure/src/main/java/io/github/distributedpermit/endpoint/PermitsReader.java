@@ -1,6 +1,7 @@
 package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.endpoint.KeyInspections.Inspected;
 import io.github.distributedpermit.endpoint.PermitsView.Call;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Instance;
@@ -20,9 +21,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** Puts together what the endpoint answers. Each answer is bounded and says so if there is more. Thread-safe. */
@@ -34,13 +33,16 @@ final class PermitsReader {
     static final int MOST_MEMBERS = 500;
     static final int MOST_CALLS = 500;
 
+    /** Members of all keys of one answer, and calls. */
+    static final int MOST_ROWS = 5_000;
+
     private final PermitAccess permits;
-    private final StoreAnswers answers;
+    private final KeyInspections inspections;
     private final Clock clock;
 
     PermitsReader(PermitAccess permits, StoreAnswers answers, Clock clock) {
         this.permits = permits;
-        this.answers = answers;
+        this.inspections = new KeyInspections(permits, answers);
         this.clock = clock;
     }
 
@@ -73,9 +75,8 @@ final class PermitsReader {
     /** @param onlyKey the one key to show; {@code null} for those in use */
     Detail detail(PermitDefinition definition, @Nullable String onlyKey, int most) {
         TreeSet<String> keys = onlyKey == null ? keys(definition) : new TreeSet<>(List.of(onlyKey));
-        List<CompletableFuture<Key>> reading =
-                keys.stream().limit(most).map(key -> key(definition, key)).toList();
-        List<Key> shown = reading.stream().map(CompletableFuture::join).toList();
+        List<Key> shown =
+                views(definition, inspections.of(keys.stream().limit(most).toList()));
         Summary summary = summary(definition);
         boolean truncated = keys.size() > shown.size();
         String hint = truncated
@@ -101,31 +102,31 @@ final class PermitsReader {
         if (definition.key() != null) {
             keys.add(definition.key());
         }
-        for (String key : permits.keysInUse()) {
-            if (permits.calls(key, 1).stream().anyMatch(call -> call.name().equals(definition.name()))) {
-                keys.add(key);
-            }
-        }
+        keys.addAll(permits.keysInUse(definition.name()));
         return keys;
     }
 
-    private CompletableFuture<Key> key(PermitDefinition definition, String key) {
-        return answers.of(() -> permits.inspect(key)).handle((state, failure) -> {
-            if (failure != null) {
-                KeyState unknown = new KeyState(key, 0, OptionalInt.empty(), List.of());
-                return view(definition, unknown, answers.problem(failure));
-            }
-            return view(definition, state, null);
-        });
+    private List<Key> views(PermitDefinition definition, List<Inspected> keys) {
+        List<Key> views = new ArrayList<>();
+        int members = MOST_ROWS;
+        int calls = MOST_ROWS;
+        for (Inspected each : keys) {
+            Key view = view(definition, each, Math.min(members, MOST_MEMBERS), Math.min(calls, MOST_CALLS));
+            members -= view.members().size();
+            calls -= view.calls().size();
+            views.add(view);
+        }
+        return views;
     }
 
-    private Key view(PermitDefinition definition, KeyState state, @Nullable String problem) {
-        List<CallView> calls = permits.calls(state.key(), MOST_CALLS + 1);
+    private Key view(PermitDefinition definition, Inspected key, int mostMembers, int mostCalls) {
+        KeyState state = key.state();
+        List<CallView> calls = permits.calls(state.key(), mostCalls + 1);
         List<MemberRow> rows = new ArrayList<>();
         int position = 0;
         for (MemberState member : state.members()) {
             position += member.waiting() ? 1 : 0;
-            if (rows.size() < MOST_MEMBERS) {
+            if (rows.size() < mostMembers) {
                 rows.add(row(member, position));
             }
         }
@@ -137,9 +138,9 @@ final class PermitsReader {
                 position,
                 rows,
                 state.members().size() > rows.size(),
-                calls.stream().limit(MOST_CALLS).map(this::call).toList(),
-                calls.size() > MOST_CALLS,
-                problem);
+                calls.stream().limit(mostCalls).map(this::call).toList(),
+                calls.size() > mostCalls,
+                key.problem());
     }
 
     private MemberRow row(MemberState member, int position) {

@@ -18,6 +18,10 @@ final class StoreAnswers {
         this.timeout = timeout;
     }
 
+    Duration timeout() {
+        return timeout;
+    }
+
     /** The answer; fails after the time-out, and also if the question itself throws. */
     <T> CompletableFuture<T> of(Supplier<CompletionStage<T>> question) {
         try {

@@ -176,6 +176,30 @@ class LimitRefreshTest {
     }
 
     @Test
+    void aMethodThatCannotBeSkippedRefusesTheWholeChange(CapturedOutput output) {
+        try {
+            ConfigurableApplicationContext context = start("distributed-permit.backend=local");
+            write(
+                    "distributed-permit.permits.export.limit=5",
+                    "distributed-permit.permits.count.on-reject=skip",
+                    "distributed-permit.permits.count.timeout=1s");
+            refresh(context);
+            assertThat(limit(context, "export")).isEqualTo(1);
+            assertThat(context.getBean(PermitCatalog.class)
+                            .find("count")
+                            .orElseThrow()
+                            .timeout())
+                    .isNull();
+            assertThat(output.getAll())
+                    .contains("Changed settings of permits were refused")
+                    .contains("cannot be skipped, because it returns int")
+                    .doesNotContain("Changed settings of permits are in force");
+        } finally {
+            stop();
+        }
+    }
+
+    @Test
     void timeoutsOfAnnotatedMethodsChangeAsWell() throws InterruptedException {
         try {
             ConfigurableApplicationContext context = start("distributed-permit.backend=local");
@@ -335,6 +359,11 @@ class LimitRefreshTest {
         @DistributedPermit(key = "placeholder", limitString = "${reports.limit:7}")
         public void placeholder() {
             // only its limit is looked at
+        }
+
+        @DistributedPermit(key = "count", limit = 1)
+        public int count() {
+            return 1;
         }
 
         String none() {

@@ -199,6 +199,22 @@ class PermitsEndpointTest {
         }
     }
 
+    @Test
+    void limitOfANameWithoutALimitIsRefusedBecauseNoCallWouldApplyIt() {
+        try (ConfigurableApplicationContext context = start(
+                WebApplicationType.SERVLET,
+                "distributed-permit.endpoint.writes=true",
+                "distributed-permit.permits.free.limit=unlimited")) {
+            for (int limit : List.of(0, 5)) {
+                HttpResponse<String> answer =
+                        send(context, "POST", "permits/free", "{\"key\": \"some\", \"limit\": %d}".formatted(limit));
+                assertThat(answer.statusCode()).isEqualTo(400);
+            }
+            assertThat(send(context, "DELETE", "permits/free?key=some", "").statusCode())
+                    .isEqualTo(200);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void oddNamesAndKeysAreShownAsTheyAre(WebApplicationType type) throws Exception {
@@ -213,6 +229,32 @@ class PermitsEndpointTest {
                 assertThat(byKey.at("/keys/0/inUse").asInt()).isEqualTo(1);
                 assertThat(one.isHeld()).isTrue();
             }
+        }
+    }
+
+    @Test
+    void keysAndNumbersAreThoseOfTheNameThatIsAskedFor() throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                WebApplicationType.SERVLET,
+                "distributed-permit.permits.one.limit=1",
+                "distributed-permit.permits.two.limit=1",
+                "distributed-permit.permits[shop-*].limit=5")) {
+            Permits permits = context.getBean(Permits.class);
+            Permit held = permits.named("one").acquire("both");
+            CompletableFuture<Permit> waiting = permits.named("two").acquireAsync(PermitRequest.of("both"));
+            for (String name : List.of("one", "two")) {
+                JsonNode detail = get(context, "permits/" + name);
+                assertThat(detail.at("/keysInUse").asInt()).as(name).isEqualTo(1);
+                assertThat(detail.at("/keys/0/key").asString()).as(name).isEqualTo("both");
+            }
+            held.release();
+            waiting.join().release();
+
+            Permit busy = permits.acquire("shop-1");
+            permits.acquire("shop-2").release();
+            assertThat(get(context, "permits/shop-1").at("/holding").asInt()).isEqualTo(1);
+            assertThat(get(context, "permits/shop-2").at("/holding").asInt()).isZero();
+            busy.release();
         }
     }
 

@@ -53,8 +53,12 @@ public final class Outcomes {
                 grant.caller = waiter.caller;
                 CallObserver call = ending(waiter);
                 if (call != null) {
-                    grant.follow(call);
-                    call.granted();
+                    try {
+                        call.granted();
+                    } finally {
+                        grant.follow(call); // after it was notified of the grant, which a loss must not precede
+                    }
+                    grant.observeLoss();
                 }
                 if (environment.isObserved()) {
                     Via via = grant.isStoreless()
@@ -77,8 +81,12 @@ public final class Outcomes {
             grant.caller = callers.current();
             CallObserver call = environment.arrived(stats, grant.key(), grant.weight, false);
             if (call != null) {
-                grant.follow(call);
-                call.granted();
+                try {
+                    call.granted();
+                } finally {
+                    grant.follow(call);
+                }
+                grant.observeLoss();
             }
             Via via = grant.isStoreless() ? Via.WITHOUT_STORE : Via.HAND_OVER;
             observer.acquired(stats.observedName(), grant.weight, via, Duration.ZERO);
@@ -96,6 +104,10 @@ public final class Outcomes {
         if (waiter.queueing) {
             stats.counts.arrived();
             waiter.gauged = true;
+            if (stats.ownCounts != stats.counts) {
+                stats.ownCounts.arrived();
+                waiter.gaugedAlone = true;
+            }
         }
     }
 
@@ -104,6 +116,10 @@ public final class Outcomes {
         if (waiter.gauged) {
             stats.counts.left();
             waiter.gauged = false; // last: if the stack is full above, who calls this again further up does it
+        }
+        if (waiter.gaugedAlone) {
+            stats.ownCounts.left();
+            waiter.gaugedAlone = false;
         }
     }
 

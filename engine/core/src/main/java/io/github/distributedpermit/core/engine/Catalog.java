@@ -28,7 +28,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,7 @@ final class Catalog implements PermitCatalog {
     /** The names that the observer has not been notified of yet: that follows outside of the lock. */
     private final Queue<NameCounts> unannounced = new ConcurrentLinkedQueue<>();
 
+    private final List<Consumer<UnaryOperator<PermitDefinition>>> checks = new CopyOnWriteArrayList<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
     private volatile Rules rules;
 
@@ -176,10 +179,16 @@ final class Catalog implements PermitCatalog {
         return effective;
     }
 
-    /** The gauges of a name; empty if it was not declared and no call has used it. */
+    /** What this process knows of a name alone, also if its meters are those of a pattern; empty if it was not declared and no call has used it. */
     Optional<PermitGauges> gauges(String name) {
         PermitStats stats = known(name);
-        return stats == null ? Optional.empty() : Optional.of(new NameGauges(stats.counts, survey));
+        return stats == null ? Optional.empty() : Optional.of(new NameGauges(stats.ownCounts, survey));
+    }
+
+    /** The name for the observer. */
+    String observedName(String name) {
+        PermitStats stats = known(name);
+        return stats == null ? name : stats.observedName();
     }
 
     /** Whether the limit of a name is that of its settings, and not that of its declaration. */
@@ -232,6 +241,14 @@ final class Catalog implements PermitCatalog {
                     changed.put(stats, next.effective(declared));
                 }
             }
+            checks.forEach(check -> check.accept(next::effective));
+            byPattern.forEach((pattern, counts) -> {
+                Limit before = rules.of(pattern).limit();
+                Limit after = next.of(pattern).limit();
+                if (before != null && after != null) {
+                    counts.changeLimit(before.permits(), after.permits());
+                }
+            });
             rules = next;
             changed.forEach((stats, definition) -> stats.change(definition, policy(definition, next)));
             // without a limit, the next look-up of the name is refused, if there is one
@@ -255,6 +272,12 @@ final class Catalog implements PermitCatalog {
     /** Runs this, once no change of settings is half applied. */
     synchronized boolean settled(BooleanSupplier look) {
         return look.getAsBoolean();
+    }
+
+    /** Calls this before each change, under the lock; what it throws refuses the change. Until what this returns has been run. */
+    Runnable beforeChange(Consumer<UnaryOperator<PermitDefinition>> check) {
+        checks.add(check);
+        return () -> checks.remove(check);
     }
 
     /** Calls this after each change, without a lock, until what it returns has been run. */

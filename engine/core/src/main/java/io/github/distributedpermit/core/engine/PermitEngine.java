@@ -32,7 +32,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,6 +109,16 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
     }
 
     /**
+     * Calls this before each change of limits or settings, which is refused as a whole if it throws. It receives a function from
+     * a declaration to the definition that would be in effect, and must not call back.
+     *
+     * @return ends that
+     */
+    public Runnable beforeChange(Consumer<UnaryOperator<PermitDefinition>> check) {
+        return catalog.beforeChange(check);
+    }
+
+    /**
      * Applies other settings of names and other defaults at once, all of them or none, see {@link #changeLimits}. A changed
      * lease applies to a key once it is not in use.
      *
@@ -150,13 +162,11 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         for (PermitDefinition definition : catalog.definitions()) {
             String key = definition.key();
             if (key != null) {
-                String name = gauges(definition.name()).map(PermitGauges::name).orElse(definition.name());
-                consumer.accept(name, key);
+                consumer.accept(catalog.observedName(definition.name()), key);
             }
         }
         for (KeyQueue queue : registry) {
-            String name = queue.lastUsedBy();
-            if (name != null) {
+            for (String name : queue.observedNames()) {
                 consumer.accept(name, queue.key());
             }
         }
@@ -225,9 +235,9 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         return catalog.isLimitFromSettings(name);
     }
 
-    /** The keys that calls of this process use at the moment, or have used a moment ago; in no particular order. */
-    public List<String> keysInUse() {
-        return registry.keys();
+    /** The keys of which calls of this name hold permits of the store or wait, in this process; in no particular order. */
+    public List<String> keysInUse(String name) {
+        return registry.keys(name);
     }
 
     /**

@@ -22,6 +22,9 @@ public final class Grant implements Permit, Outcome {
     private static final AtomicReferenceFieldUpdater<Grant, @Nullable LossListeners> LISTENERS =
             AtomicReferenceFieldUpdater.newUpdater(Grant.class, LossListeners.class, "listeners");
 
+    private static final AtomicIntegerFieldUpdater<Grant> LOSS_OBSERVED =
+            AtomicIntegerFieldUpdater.newUpdater(Grant.class, "lossObserved");
+
     /** The version of permits that no store has recorded. Those of stores begin with 1. */
     static final long STORELESS = 0;
 
@@ -44,8 +47,11 @@ public final class Grant implements Permit, Outcome {
     /** Whether its call has ended. Set before anything else happens, so that no error can undo it. */
     boolean ended;
 
-    /** Whether the gauge of its name counts it. */
+    /** Whether the numbers for the observer count it. */
     private boolean gauged;
+
+    /** Whether those of its name alone count it too. */
+    private boolean gaugedAlone;
 
     /** Who made the call, if that is recorded; for operators. */
     public volatile @Nullable Caller caller;
@@ -54,6 +60,9 @@ public final class Grant implements Permit, Outcome {
     private volatile int released;
     private volatile @Nullable LossListeners listeners;
     private volatile @Nullable CallObserver observer;
+
+    /** Whether the observer of the call was notified of the loss. */
+    private volatile int lossObserved;
 
     Grant(Owner owner, PermitStats stats, int weight, long version, long count, long grantedAt) {
         this.owner = owner;
@@ -134,19 +143,30 @@ public final class Grant implements Permit, Outcome {
         RELEASED.lazySet(this, 1);
     }
 
-    /** Adds the permits to the gauge of the name, unless they are counted already. */
+    /**
+     * Adds the permits to the numbers of the name, unless they are counted already. Each number has its flag, so that an error
+     * between the two leaves none of them wrong.
+     */
     void gauge() {
         if (!gauged) {
             stats.counts.holders.addAndGet(weight);
             gauged = true;
         }
+        if (!gaugedAlone && stats.ownCounts != stats.counts) {
+            stats.ownCounts.holders.addAndGet(weight);
+            gaugedAlone = true;
+        }
     }
 
-    /** Takes the permits off the gauge of the name, if they are counted. */
+    /** Takes the permits off the numbers of the name, if they are counted. */
     void ungauge() {
         if (gauged) {
             stats.counts.holders.addAndGet(-weight);
             gauged = false;
+        }
+        if (gaugedAlone) {
+            stats.ownCounts.holders.addAndGet(-weight);
+            gaugedAlone = false;
         }
     }
 
@@ -159,6 +179,17 @@ public final class Grant implements Permit, Outcome {
     @Nullable
     public CallObserver observer() {
         return observer;
+    }
+
+    /**
+     * Notifies the observer of the call of the loss, once. Has no effect before the loss, or before something follows the call:
+     * a permit may be lost before its call has received it, so both sides call this.
+     */
+    public void observeLoss() {
+        CallObserver call = observer;
+        if (lost && call != null && LOSS_OBSERVED.compareAndSet(this, 0, 1)) {
+            call.lost();
+        }
     }
 
     boolean isLost() {

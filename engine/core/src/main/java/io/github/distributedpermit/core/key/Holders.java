@@ -89,6 +89,12 @@ final class Holders {
         return grant;
     }
 
+    /** The grant that was added last; the others are linked to it. */
+    @Nullable
+    Grant newest() {
+        return newest;
+    }
+
     /** Adds the calls that hold permits, the newest first, until the list has so many. */
     void describe(String key, long now, int most, List<CallView> views) {
         for (Grant g = newest; g != null && views.size() < most; g = g.previous) {

@@ -4,7 +4,9 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Holding;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -397,23 +399,30 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return state.failures.isRefused() ? timer.at() : Math.min(state.plan.unconfirmedSince(), timer.at());
     }
 
-    /** The name for the observer of the permit that was last used here; {@code null} if no call has used the queue. */
-    @Nullable
-    public synchronized String lastUsedBy() {
-        PermitStats stats = state.lastUsedBy();
-        return stats == null ? null : stats.observedName();
+    /**
+     * The names for the observer of the calls that hold permits or wait here. Without such calls the name that was last used;
+     * none if no call has used the queue.
+     */
+    public synchronized Set<String> observedNames() {
+        Set<String> names = new HashSet<>();
+        state.forEachName(stats -> names.add(stats.observedName()));
+        PermitStats last = state.lastUsedBy();
+        if (names.isEmpty() && last != null) {
+            names.add(last.observedName());
+        }
+        return names;
     }
 
-    /** For gauges: which call waits, and which holds, for the longest, and how many claims have no answer. */
+    /** Whether calls of this name hold permits or wait here. */
+    public synchronized boolean isUsedBy(String name) {
+        boolean[] found = new boolean[1];
+        state.forEachName(stats -> found[0] |= stats.name().equals(name));
+        return found[0];
+    }
+
+    /** For gauges: which calls of each name wait, and hold, for the longest, and how many claims have no answer. */
     public synchronized void survey(KeyQueueVisitor visitor) {
-        Waiter waiter = state.waiters.first();
-        if (waiter != null) {
-            visitor.waits(waiter.stats, key, waiter.arrival);
-        }
-        Grant grant = state.ledger.holders.oldest();
-        if (grant != null) {
-            visitor.holds(grant.stats, key, grant.grantedAt);
-        }
+        state.survey(visitor);
         visitor.unanswered(state.plan.sent.inFlight());
         if (state.ledger.isInGrace()) {
             visitor.grace();

@@ -4,6 +4,7 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.key.Outcome.Failed;
 import io.github.distributedpermit.core.key.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,10 @@ final class KeyQueueState {
 
     private boolean closing;
     private @Nullable PermitStats lastStats;
+
+    /** Whether calls of more than one name have used the key. */
+    private boolean severalNames;
+
     /** How many losses of the member's session have been handled here, see {@link KeyQueueHost#lostSessions()}. */
     private long seenLost;
 
@@ -365,6 +370,7 @@ final class KeyQueueState {
     void usedBy(PermitStats stats) {
         // written only if it changes, because each write invalidates the cache line for the other processors
         if (lastStats != stats) {
+            severalNames |= lastStats != null;
             lastStats = stats;
         }
     }
@@ -373,6 +379,44 @@ final class KeyQueueState {
     @Nullable
     PermitStats lastUsedBy() {
         return lastStats;
+    }
+
+    /** Shows the names of the calls that hold or wait, some of them more than once. */
+    void forEachName(Consumer<PermitStats> action) {
+        if (!severalNames) {
+            if (lastStats != null && (ledger.inUse() > 0 || !waiters.isEmpty())) {
+                action.accept(lastStats);
+            }
+            return;
+        }
+        for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
+            action.accept(g.stats);
+        }
+        for (Waiter w = waiters.first(); w != null; w = w.next) {
+            action.accept(w.stats);
+        }
+    }
+
+    /** For gauges, see {@link KeyQueue#survey}. */
+    void survey(KeyQueueVisitor visitor) {
+        if (severalNames) {
+            // the oldest call of one name hides none of another name
+            for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
+                visitor.holds(g.stats, key, g.grantedAt);
+            }
+            for (Waiter w = waiters.first(); w != null; w = w.next) {
+                visitor.waits(w.stats, key, w.arrival);
+            }
+            return;
+        }
+        Waiter waiter = waiters.first();
+        if (waiter != null) {
+            visitor.waits(waiter.stats, key, waiter.arrival);
+        }
+        Grant grant = ledger.holders.oldest();
+        if (grant != null) {
+            visitor.holds(grant.stats, key, grant.grantedAt);
+        }
     }
 
     /** Whether no call here and, as of the last answer, no other member wants the permits that are not in use. */

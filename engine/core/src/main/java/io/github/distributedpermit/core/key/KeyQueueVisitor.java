@@ -1,12 +1,12 @@
 package io.github.distributedpermit.core.key;
 
-/** Is shown one queue after another, under the lock of each; so it must be quick. Times are on the clock of the process. */
+/** Is shown one queue after another, under the lock of each, then the calls without a queue; so it must be quick. Times are on the clock of the process. */
 public interface KeyQueueVisitor {
 
-    /** The call that arrived first and waits. */
+    /** A call that waits; if all calls of a key have one name, only the one that arrived first. */
     void waits(PermitStats stats, String key, long since);
 
-    /** The call that was granted its permits first and holds them. */
+    /** A call that holds its permits; if all calls of a key have one name, only the one that was granted them first. */
     void holds(PermitStats stats, String key, long since);
 
     /** How many claims of the key may still be answered. */

@@ -1,10 +1,11 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.PermitDefinition;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What the observer reads of a permit: the numbers of one name, or of all names that one pattern of the settings gives a
- * limit, so that the number of meters does not grow with names made at run time. Thread-safe.
+ * Numbers of one name, or of all names that one pattern of the settings gives a limit: the observer reads the latter, so that
+ * the number of meters does not grow with names made at run time. Thread-safe.
  */
 public final class NameCounts {
 
@@ -23,6 +24,13 @@ public final class NameCounts {
     void limitIs(int value) {
         if (limit != value) {
             limit = value;
+        }
+    }
+
+    /** The configured limit has changed. While an operator's limit is in effect, only the end of all limits replaces it. */
+    public void changeLimit(int before, int after) {
+        if (limit == before || after == PermitDefinition.UNLIMITED) {
+            limitIs(after);
         }
     }
 

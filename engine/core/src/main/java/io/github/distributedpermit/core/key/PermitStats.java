@@ -12,7 +12,13 @@ public final class PermitStats {
     private static final System.Logger LOG = System.getLogger(PermitStats.class.getName());
 
     private final String name;
+
+    /** The numbers for the observer, which all names of one pattern have together. */
     public final NameCounts counts;
+
+    /** The numbers of this name alone; the same object if the name has its own meters. */
+    public final NameCounts ownCounts;
+
     private final AtomicBoolean higherLimitLogged = new AtomicBoolean();
     private volatile Terms terms;
 
@@ -23,11 +29,12 @@ public final class PermitStats {
         this(definition, policy, new NameCounts(definition.name(), policy.limit()));
     }
 
-    /** A name whose numbers are part of these gauges. */
+    /** A name whose numbers are also part of these, which may be those of a pattern. */
     public PermitStats(PermitDefinition definition, Policy policy, NameCounts counts) {
         this.name = definition.name();
         this.terms = new Terms(definition, policy);
         this.counts = counts;
+        this.ownCounts = counts.name().equals(name) ? counts : new NameCounts(name, policy.limit());
     }
 
     /** The name, as calls state it. */
@@ -57,14 +64,12 @@ public final class PermitStats {
             draining = true;
         }
         terms = new Terms(definition, policy.equals(before) ? before : policy);
-        if (counts.limit() == before.limit()) { // no override is in effect
-            counts.limitIs(policy.limit());
-        }
+        ownCounts.changeLimit(before.limit(), policy.limit());
     }
 
     /** The limit of a key that is in effect, for messages. */
     public int limit() {
-        return counts.limit();
+        return ownCounts.limit();
     }
 
     /**
@@ -72,6 +77,7 @@ public final class PermitStats {
      * use.
      */
     void limitIs(int limit, boolean over) {
+        ownCounts.limitIs(limit);
         counts.limitIs(limit);
         if (draining && !over && limit == terms.policy.limit()) {
             draining = false;

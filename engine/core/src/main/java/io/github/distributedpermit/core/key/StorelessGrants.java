@@ -1,5 +1,7 @@
 package io.github.distributedpermit.core.key;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class StorelessGrants {
 
     private final KeyQueueHost host;
+    private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
     private final AtomicInteger inUse = new AtomicInteger();
     private final AtomicLong count = new AtomicLong();
     private volatile boolean closed;
@@ -32,6 +35,7 @@ public final class StorelessGrants {
             host.scheduler().schedule(this::ended, 0);
             return null;
         }
+        grants.add(grant);
         grant.counted = true;
         grant.gauge();
         return grant;
@@ -45,6 +49,11 @@ public final class StorelessGrants {
     /** Whether calls hold such permits. */
     public boolean isInUse() {
         return inUse.get() > 0;
+    }
+
+    /** For gauges: all calls that hold such permits. */
+    public void survey(KeyQueueVisitor visitor) {
+        grants.forEach(grant -> visitor.holds(grant.stats, grant.key(), grant.grantedAt));
     }
 
     private void ended() {
@@ -82,6 +91,7 @@ public final class StorelessGrants {
                 grant.ungauge();
             }
             try {
+                grants.remove(grant);
                 host.released(grant);
             } finally {
                 ended();

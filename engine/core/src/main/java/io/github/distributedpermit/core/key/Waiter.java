@@ -46,6 +46,9 @@ public class Waiter {
     /** Whether the gauge of its name counts it. Written only by the thread that makes or ends the call. */
     public boolean gauged;
 
+    /** The same for the numbers of its name alone, if the gauge is that of a pattern. */
+    public boolean gaugedAlone;
+
     /** Whether its permit came from another call of this process. Set before the outcome is decided. */
     private boolean handedOver;
 

@@ -150,9 +150,15 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return done;
     }
 
-    /** The keys in use here, in no particular order. */
-    public List<String> keys() {
-        return List.copyOf(queues.keySet());
+    /** The keys of which calls of this name hold permits or wait here, in no particular order. */
+    public List<String> keys(String name) {
+        List<String> keys = new ArrayList<>();
+        queues.forEach((key, queue) -> {
+            if (queue.isUsedBy(name)) {
+                keys.add(key);
+            }
+        });
+        return keys;
     }
 
     /** The calls of a key that hold or wait here, those that hold first; at most so many. */
@@ -341,10 +347,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         log.lost(grant, now());
         environment.observer().lost(grant.observedName(), grant.weight);
         FlightRecording.lost(grant.name(), grant.key(), grant.weight);
-        CallObserver call = grant.observer();
-        if (call != null) {
-            call.lost();
-        }
+        grant.observeLoss();
     }
 
     @Override

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at all queues of this process for gauges. One look serves all gauges for a second, so that reading them costs little
+ * Looks at all queues of this process, and at the calls without one, for gauges. One look serves all gauges for a second, so that reading them costs little
  * with many names and many keys. Thread-safe.
  */
 public final class KeySurvey {
@@ -61,6 +61,7 @@ public final class KeySurvey {
         if (!valid || now - lastAt >= VALID) {
             Result next = new Result();
             registry.each(queue -> queue.survey(next));
+            registry.storeless().survey(next);
             last = next;
             lastAt = now;
             valid = true;
@@ -79,12 +80,12 @@ public final class KeySurvey {
 
         @Override
         public void waits(PermitStats stats, String key, long since) {
-            waits.merge(stats.counts, new Oldest(key, since), Result::older);
+            add(waits, stats, new Oldest(key, since));
         }
 
         @Override
         public void holds(PermitStats stats, String key, long since) {
-            holds.merge(stats.counts, new Oldest(key, since), Result::older);
+            add(holds, stats, new Oldest(key, since));
         }
 
         @Override
@@ -95,6 +96,13 @@ public final class KeySurvey {
         @Override
         public void grace() {
             inGrace++;
+        }
+
+        private static void add(Map<NameCounts, Oldest> all, PermitStats stats, Oldest call) {
+            all.merge(stats.counts, call, Result::older);
+            if (stats.ownCounts != stats.counts) {
+                all.merge(stats.ownCounts, call, Result::older);
+            }
         }
 
         private static Oldest older(Oldest one, Oldest other) {

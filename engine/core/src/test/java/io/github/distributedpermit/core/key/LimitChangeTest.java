@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitDefinition;
@@ -26,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.groups.Tuple;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -292,6 +294,117 @@ class LimitChangeTest {
         PermitStats stats = Peek.stats(a.engine, "tenant-1");
         assertThat(stats.counts.name()).isEqualTo("tenant-*");
         assertThat(stats.counts.holders()).isEqualTo(3);
+    }
+
+    @Test
+    void numbersOfOneNameOfAPatternAreItsOwn() {
+        Party a = bench.member("a", 3);
+        a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(2)));
+        NamedPermits idle = a.engine.named("tenant-2");
+        Asked one = askOfTenant(a, "tenant-1");
+        Asked two = askOfTenant(a, "tenant-1");
+        Asked three = askOfTenant(a, "tenant-1");
+        bench.runMillis(3);
+        assertThat(gauges(a, "tenant-1").name()).isEqualTo("tenant-1");
+        assertThat(gauges(a, "tenant-1").holders()).isEqualTo(2);
+        assertThat(gauges(a, "tenant-1").waiters()).isEqualTo(1);
+        assertThat(gauges(a, "tenant-1").longestHold()).isPresent();
+        assertThat(gauges(a, idle.name()).holders()).isZero();
+        assertThat(gauges(a, idle.name()).waiters()).isZero();
+        assertThat(gauges(a, idle.name()).longestHold()).isEmpty();
+        one.release();
+        two.release();
+        bench.runMillis(3);
+        three.release();
+        assertThat(gauges(a, "tenant-1").holders()).isZero();
+        assertThat(gauges(a, "tenant-1").waiters()).isZero();
+        assertThat(a.engine.gauges())
+                .extracting(PermitGauges::name, PermitGauges::holders, PermitGauges::waiters)
+                .contains(Tuple.tuple("tenant-*", 0, 0));
+    }
+
+    @Test
+    void aNameThatIsMadeAfterItsPatternHasChangedStatesTheNewLimit() {
+        AtomicReference<@Nullable PermitGauges> meters = new AtomicReference<>();
+        PermitObserver observer = new PermitObserver() {
+            @Override
+            public void named(PermitGauges gauges) {
+                meters.set(gauges);
+            }
+        };
+        Party a = bench.member("a", 3, CoreSettings.DEFAULTS, observer);
+        a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(5)));
+        a.engine.named("tenant-1");
+        awaitNoDynamicName(a);
+        a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(8)));
+        assertThat(Objects.requireNonNull(meters.get()).limit()).isEqualTo(8);
+        a.engine.named("tenant-2");
+        assertThat(gauges(a, "tenant-2").limit()).isEqualTo(8);
+        a.engine.changeLimits(Map.of("tenant-*", PermitDefinition.UNLIMITED));
+        assertThat(Objects.requireNonNull(meters.get()).limit()).isEqualTo(PermitDefinition.UNLIMITED);
+    }
+
+    /** Names made at run time are held weakly. */
+    private static void awaitNoDynamicName(Party party) {
+        await().until(() -> {
+            System.gc();
+            return party.engine.gauges("tenant-1").isEmpty();
+        });
+    }
+
+    @Test
+    void anOverrideIsNotShownForANameThatHasNoLimitAnyMore() {
+        Party a = bench.member("a", 5);
+        bench.override(3);
+        a.hold().release();
+        bench.runMillis(3);
+        assertThat(gauges(a, Bench.KEY).limit()).isEqualTo(3);
+        a.engine.changeLimits(Map.of(Bench.KEY, 7));
+        assertThat(gauges(a, Bench.KEY).limit()).isEqualTo(3);
+        a.engine.changeLimits(Map.of(Bench.KEY, PermitDefinition.UNLIMITED));
+        assertThat(gauges(a, Bench.KEY).limit()).isEqualTo(PermitDefinition.UNLIMITED);
+    }
+
+    @Test
+    void keysAndLongestCallsAreThoseOfAllNamesThatShareAKey() {
+        Party a = bench.member("a", 3);
+        Asked first = askOf(a, "one");
+        bench.runMillis(3);
+        Asked second = askOf(a, "two");
+        bench.runMillis(1_500);
+        Set<String> keys = new HashSet<>();
+        a.engine.forEachKey((name, key) -> keys.add(name + " " + key));
+        assertThat(keys).containsExactlyInAnyOrder("one both", "two both");
+        assertThat(gauges(a, "one").longestHold()).isPresent();
+        assertThat(gauges(a, "two").longestWait()).isPresent();
+
+        Asked third = askOf(a, "one");
+        bench.runMillis(1_500);
+        assertThat(gauges(a, "one").longestWait()).isPresent();
+        assertThat(first.holds()).isTrue();
+        assertThat(second.isWaiting() && third.isWaiting()).isTrue();
+    }
+
+    @Test
+    void theLongestHoldIsAlsoThatOfCallsWithoutALimit() {
+        Party a = bench.member("a", 1);
+        a.engine.changeLimits(Map.of(Bench.KEY, PermitDefinition.UNLIMITED));
+        Asked held = a.acquire();
+        bench.runMillis(5_000);
+        assertThat(gauges(a, Bench.KEY).longestHold())
+                .hasValueSatisfying(call -> assertThat(call.time()).isGreaterThanOrEqualTo(Duration.ofSeconds(5)));
+        held.release();
+        bench.runMillis(1_500);
+        assertThat(gauges(a, Bench.KEY).longestHold()).isEmpty();
+    }
+
+    private static Asked askOfTenant(Party party, String name) {
+        return new Asked(party.engine.named(name).acquireAsync(PermitRequest.of(name)));
+    }
+
+    private static PermitGauges gauges(Party party, String name) {
+        Optional<PermitGauges> found = party.engine.gauges(name);
+        return found.orElseThrow();
     }
 
     @Test

@@ -1,0 +1,159 @@
+package io.github.distributedpermit.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.endpoint.PermitsView.Detail;
+import io.github.distributedpermit.endpoint.PermitsView.Key;
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitGauges;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** How much one request asks of the store, and how much it answers. */
+class PermitsReaderTest {
+
+    private static final PermitDefinition DEFINITION =
+            PermitDefinition.named("tenant", "Test").limit(1).build();
+
+    @Test
+    void inspectsAFewKeysAtATimeSoThatClaimsDoNotHaveToWait() {
+        Answering permits = new Answering(100, 5, 1, 1);
+        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, null, 100);
+        assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() == null);
+        assertThat(permits.most).hasValueLessThanOrEqualTo(8);
+    }
+
+    @Test
+    void doesNotInspectFurtherKeysOfAStoreThatDoesNotAnswer() {
+        Answering permits = new Answering(100, 600_000, 1, 1);
+        long begin = System.nanoTime();
+        Detail detail = reader(permits, Duration.ofMillis(200)).detail(DEFINITION, null, 100);
+        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
+        assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() != null);
+        assertThat(permits.asked).hasValueLessThanOrEqualTo(8);
+    }
+
+    @Test
+    void rowsOfAllKeysTogetherAreBounded() {
+        Answering permits = new Answering(20, 1, 400, 400);
+        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, null, 20);
+        assertThat(detail.keys()).hasSize(20);
+        assertThat(detail.keys().stream().mapToInt(key -> key.members().size()).sum())
+                .isEqualTo(PermitsReader.MOST_ROWS);
+        assertThat(detail.keys().stream().mapToInt(key -> key.calls().size()).sum())
+                .isEqualTo(PermitsReader.MOST_ROWS);
+        Key first = detail.keys().get(0);
+        assertThat(first.membersTruncated() || first.callsTruncated()).isFalse();
+        Key last = detail.keys().get(19);
+        assertThat(last.membersTruncated() && last.callsTruncated()).isTrue();
+    }
+
+    private static PermitsReader reader(PermitAccess permits, Duration timeout) {
+        return new PermitsReader(permits, new StoreAnswers(timeout), Clock.systemUTC());
+    }
+
+    /** Answers after a while, and counts the inspections. */
+    private static final class Answering implements PermitAccess {
+
+        final AtomicInteger asked = new AtomicInteger();
+        final AtomicInteger most = new AtomicInteger();
+        private final AtomicInteger underWay = new AtomicInteger();
+        private final List<String> keys;
+        private final long millis;
+        private final int members;
+        private final int calls;
+
+        Answering(int keys, long millis, int members, int calls) {
+            this.keys = IntStream.range(0, keys).mapToObj(i -> "key-" + i).toList();
+            this.millis = millis;
+            this.members = members;
+            this.calls = calls;
+        }
+
+        @Override
+        public CompletionStage<KeyState> inspect(String key) {
+            asked.incrementAndGet();
+            most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+            return CompletableFuture.supplyAsync(
+                    () -> {
+                        underWay.decrementAndGet();
+                        return state(key);
+                    },
+                    CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS));
+        }
+
+        private KeyState state(String key) {
+            List<MemberState> all = new ArrayList<>();
+            for (int i = 0; i < members; i++) {
+                all.add(new MemberState("m" + i, 1, 1, 1, false));
+            }
+            return new KeyState(key, members, OptionalInt.empty(), all);
+        }
+
+        @Override
+        public List<CallView> calls(String key, int limit) {
+            CallView call = new CallView("tenant", key, 1, true, Duration.ZERO, Optional.empty());
+            return IntStream.range(0, Math.min(limit, calls)).mapToObj(i -> call).toList();
+        }
+
+        @Override
+        public List<String> keysInUse(String name) {
+            return keys;
+        }
+
+        @Override
+        public Member member() {
+            return new Member("self", "self");
+        }
+
+        @Override
+        public String backend() {
+            return "test";
+        }
+
+        @Override
+        public Collection<PermitDefinition> definitions() {
+            return List.of(DEFINITION);
+        }
+
+        @Override
+        public boolean isLimitFromSettings(String name) {
+            return false;
+        }
+
+        @Override
+        public Optional<PermitGauges> gauges(String name) {
+            return Optional.empty();
+        }
+
+        @Override
+        public CompletionStage<Void> override(String key, OptionalInt limit) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletionStage<Integer> evict(String key, String member) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void drain() {
+            throw new UnsupportedOperationException();
+        }
+    }
+}
