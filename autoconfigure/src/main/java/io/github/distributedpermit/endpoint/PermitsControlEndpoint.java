@@ -56,7 +56,8 @@ public class PermitsControlEndpoint extends PermitsEndpoint {
     }
 
     /**
-     * Sets the limit of a key for the whole fleet, or takes a member's permits of a key. One of the two.
+     * Sets the limit of a key for the whole fleet, or takes a member's permits of a key. One of the two. A permit without a
+     * limit is given none here, because its calls do not ask the store.
      *
      * @param name of the permit
      * @param key by default the one of all calls of the permit
@@ -85,6 +86,13 @@ public class PermitsControlEndpoint extends PermitsEndpoint {
         if (limit < 0) {
             throw new InvalidEndpointRequestException(
                     "limit is " + limit, "'limit' has to be 0, which pauses, or more, not " + limit);
+        }
+        if (definition.isUnlimited()) {
+            throw new InvalidEndpointRequestException(
+                    "no limit",
+                    ("Permit '%s' has no limit, so its calls do not ask the store, and a limit set there would have no"
+                                    + " effect. Set distributed-permit.permits.<name>.limit first")
+                            .formatted(definition.name()));
         }
         await(() -> permits.override(target, OptionalInt.of(limit)));
         log("set limit " + limit + " for", target);

@@ -42,7 +42,7 @@ public final class StackCallers implements CallerSource {
         this.traceIds = traceIds;
     }
 
-    /** A failure must not reach the call, which needs none of this. */
+    /** A failure must not reach the call, which needs none of this; nor may a class that a library of the trace lacks. */
     @Override
     public @Nullable Caller current() {
         try {
@@ -51,7 +51,7 @@ public final class StackCallers implements CallerSource {
                     .findFirst()
                     .map(frame -> readable(frame.getDeclaringClass()) + '.' + frame.getMethodName()));
             return new Caller(method, Thread.currentThread().getName(), Optional.ofNullable(traceIds.get()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | LinkageError e) {
             return null;
         }
     }
