@@ -8,7 +8,7 @@ public interface KeyDirectory {
 
     /**
      * Shows all keys that this instance uses: first those that a declaration names literally, used or not, then those of
-     * calls, in no order. A key may be shown twice.
+     * calls, in no order. A key may be shown twice, and under each name whose calls hold or wait.
      *
      * @param consumer receives the name of a permit, or the pattern of the settings that gives it its limit, and a key
      */

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class KeyReader {
 
+    private static final int INSPECTIONS = 8;
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Membership membership;
@@ -19,6 +20,9 @@ final class KeyReader {
     private final KeyLayout layout;
     private final EventLoop loop;
     private final long patience;
+
+    /** Operators and metrics may inspect many keys at once. So few of them are under way that claims do not wait behind them. */
+    private final RequestLimiter inspections = new RequestLimiter(INSPECTIONS);
 
     KeyReader(Membership membership, ConsulApi api, KeyLayout layout, EventLoop loop, ConsulSettings settings) {
         this.membership = membership;
@@ -52,7 +56,8 @@ final class KeyReader {
     CompletableFuture<ConsulSnapshot> inspect(KeyNames names) {
         return membership
                 .session()
-                .thenCompose(session -> read(names, session, false, loop.now() + patience))
+                .thenCompose(session ->
+                        inspections.enter(() -> read(names, session, false, loop.now() + patience)))
                 .thenApply(tree -> new ConsulSnapshot(tree, tree.index(), false));
     }
 
