@@ -76,7 +76,7 @@ public final class Main {
         Files.writeString(options.output().resolve("benchmark.md"), TextReport.of(report));
         Files.writeString(options.output().resolve("benchmark.svg"), Plot.of(report));
         if (options.record()) {
-            Document.update(Path.of("docs", "performance.md"), report, options.isWhole());
+            Document.update(Path.of("docs", "performance-figures.md"), report, options.isWhole());
         }
         System.exit(options.check() && !report.isReached() ? 1 : 0);
     }
