@@ -40,6 +40,7 @@ class GraceReportTest {
             store,
             new Member("m", "m"),
             CoreSettings.DEFAULTS,
+            PermitSettings.NONE,
             Map.of("k0", PermitSettings.ofLimit(2), "k1", PermitSettings.ofLimit(2), "k2", PermitSettings.ofLimit(2)),
             new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
 

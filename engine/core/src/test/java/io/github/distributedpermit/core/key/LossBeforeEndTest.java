@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.CallObserver;
@@ -58,6 +59,7 @@ class LossBeforeEndTest {
                 bench.network.backend(process),
                 new Member("a", "a"),
                 CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
                 Map.of(Bench.KEY, Bench.limit(1)),
                 new CoreEnvironment(
                         process::clock, process, continuations::add, Runnable::run, () -> 0.5, new Recorder()));
