@@ -82,7 +82,8 @@ class SettingsPageTest {
             Object[] values = Class.forName(type).getEnumConstants();
             if (values != null) {
                 return Arrays.stream(values)
-                        .map(value -> "`" + value.toString().toLowerCase(Locale.ROOT).replace('_', '-') + "`")
+                        .map(value ->
+                                "`" + value.toString().toLowerCase(Locale.ROOT).replace('_', '-') + "`")
                         .collect(Collectors.joining(", "));
             }
         } catch (ClassNotFoundException e) {
@@ -104,5 +105,8 @@ class SettingsPageTest {
     /** One property. */
     @JsonIgnoreProperties(ignoreUnknown = true)
     private record Property(
-            String name, String type, @Nullable Object defaultValue, @Nullable String description) {}
+            String name,
+            String type,
+            @Nullable Object defaultValue,
+            @Nullable String description) {}
 }

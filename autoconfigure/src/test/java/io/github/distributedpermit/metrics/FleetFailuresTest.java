@@ -75,8 +75,9 @@ class FleetFailuresTest {
 
     @Test
     void keysThatTheStoreRefusesForGoodDoNotKeepTheOthersFromTheirNumbers() throws Exception {
-        List<String> all =
-                IntStream.range(0, 23).mapToObj(i -> i < 3 ? "bad-" + i : "good-" + i).toList();
+        List<String> all = IntStream.range(0, 23)
+                .mapToObj(i -> i < 3 ? "bad-" + i : "good-" + i)
+                .toList();
         Directory keys = new Directory(
                 all,
                 key -> key.startsWith("bad")

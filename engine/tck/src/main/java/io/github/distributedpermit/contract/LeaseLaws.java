@@ -87,10 +87,12 @@ interface LeaseLaws extends ContractTests {
     default void claimRenewsTheLease() {
         String key = key();
         Peer a = peer();
-        Harness.patiently().until(() -> { // again if the brief lease ends before the second claim arrives
-            a.claim(a.queueing(key, 1, 1).lease(brief()));
-            return a.keep(key, 1, 1).permits() == 1; // with the long one
-        });
+        Harness.patiently()
+                .until(
+                        () -> { // again if the brief lease ends before the second claim arrives
+                            a.claim(a.queueing(key, 1, 1).lease(brief()));
+                            return a.keep(key, 1, 1).permits() == 1; // with the long one
+                        });
         harness().fixture().pass(brief().plusMillis(20));
 
         assertThat(peer().attempt(key, 1, 1).permits()).isZero();

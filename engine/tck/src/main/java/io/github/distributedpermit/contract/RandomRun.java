@@ -139,7 +139,8 @@ final class RandomRun {
     private void comeToRest() {
         fixture.calm();
         Duration step = fixture.shortLease().dividedBy(50);
-        Duration patience = fixture.shortLease().dividedBy(2); // of a slow store there would always be an unanswered claim
+        Duration patience =
+                fixture.shortLease().dividedBy(2); // of a slow store there would always be an unanswered claim
         for (int round = 0; round < ROUNDS_TO_REST && !isAtRest(); round++) {
             for (SimulatedMember member : members) {
                 for (SimulatedKey key : member.keys()) {

@@ -56,8 +56,7 @@ final class KeyReader {
     CompletableFuture<ConsulSnapshot> inspect(KeyNames names) {
         return membership
                 .session()
-                .thenCompose(session ->
-                        inspections.enter(() -> read(names, session, false, loop.now() + patience)))
+                .thenCompose(session -> inspections.enter(() -> read(names, session, false, loop.now() + patience)))
                 .thenApply(tree -> new ConsulSnapshot(tree, tree.index(), false));
     }
 

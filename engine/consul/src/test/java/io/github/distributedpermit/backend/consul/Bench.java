@@ -44,8 +44,7 @@ final class Bench implements AutoCloseable {
     }
 
     ConsulSettings settings(Optional<String> token, Duration ttl) {
-        return new ConsulSettings(
-                address, token, Optional.empty(), prefix, ConsulLayout.SLOTS, ttl, REQUEST_TIMEOUT);
+        return new ConsulSettings(address, token, Optional.empty(), prefix, ConsulLayout.SLOTS, ttl, REQUEST_TIMEOUT);
     }
 
     /** With another layout or time-out, and the shortest TTL. */

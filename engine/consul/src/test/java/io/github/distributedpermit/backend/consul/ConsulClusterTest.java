@@ -30,8 +30,7 @@ class ConsulClusterTest {
                 leader.kill();
                 long killed = System.nanoTime();
 
-                patiently()
-                        .until(() -> a.ask("led", 1, 0, 0).get().permits() == 0);
+                patiently().until(() -> a.ask("led", 1, 0, 0).get().permits() == 0);
                 await().atMost(Duration.ofSeconds(20))
                         .untilAsserted(() -> assertThat(b.grants()).isNotEmpty());
                 LOG.log(

@@ -40,7 +40,8 @@ class InspectionsBesideClaimsTest {
 
             gate.countDown();
             assertThat(TestMember.answer(claim).permits()).isEqualTo(1);
-            CompletableFuture.allOf(inspections.toArray(CompletableFuture<?>[]::new)).join();
+            CompletableFuture.allOf(inspections.toArray(CompletableFuture<?>[]::new))
+                    .join();
         } finally {
             gate.countDown();
         }

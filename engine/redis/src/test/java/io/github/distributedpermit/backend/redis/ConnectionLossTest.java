@@ -43,8 +43,7 @@ class ConnectionLossTest extends RedisTest {
         awaitAnswer(a);
         b.queue("other", 1, 1);
         await().atMost(SOON)
-                .untilAsserted(
-                        () -> assertThat(subscriptions(eye)).hasSize(2).doesNotContainAnyElementsOf(before));
+                .untilAsserted(() -> assertThat(subscriptions(eye)).hasSize(2).doesNotContainAnyElementsOf(before));
         RedisFaultTest.awaitSubscribed(eye, a);
         assertThat(a.queue("other", 1, 1).permits()).isZero();
         b.keep("other", 0);
@@ -88,8 +87,7 @@ class ConnectionLossTest extends RedisTest {
         }
 
         // a connection that was made to compare it may be closed a moment later
-        await().untilAsserted(
-                () -> assertThat(RedisFaultTest.clients(eye)).isEqualTo(before));
+        await().untilAsserted(() -> assertThat(RedisFaultTest.clients(eye)).isEqualTo(before));
     }
 
     /** The pause of Lettuce doubles up to half a minute: after an outage of 11 s its next attempt follows 6 s later. */

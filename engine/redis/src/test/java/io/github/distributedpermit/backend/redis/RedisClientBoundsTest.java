@@ -43,15 +43,16 @@ class RedisClientBoundsTest extends RedisTest {
             claim(a).cancel(false);
         }
 
-        await().untilAsserted(() -> { // one claim in a second is sent all the same
-            CompletableFuture<Holding> claim = claim(a);
-            claim.cancel(false); // does nothing to one that has failed
-            assertThat(claim)
-                    .failsWithin(Duration.ZERO)
-                    .withThrowableThat()
-                    .withCauseInstanceOf(PermitStoreException.class)
-                    .withMessageContaining("answered nothing");
-        });
+        await().untilAsserted(
+                        () -> { // one claim in a second is sent all the same
+                            CompletableFuture<Holding> claim = claim(a);
+                            claim.cancel(false); // does nothing to one that has failed
+                            assertThat(claim)
+                                    .failsWithin(Duration.ZERO)
+                                    .withThrowableThat()
+                                    .withCauseInstanceOf(PermitStoreException.class)
+                                    .withMessageContaining("answered nothing");
+                        });
         eye.resumeWrites();
         RedisFaultTest.awaitWorking(a);
         assertThat(a.keep(key(), 1).permits()).isEqualTo(1);

@@ -96,8 +96,7 @@ class RedisFaultTest extends RedisTest {
         TestMember a = member(factory(server));
         a.queue(key(), 1, 1);
         RedisEye eye = eye(server);
-        Set<String> before =
-                await().atMost(PATIENCE).until(() -> claimingClients(eye), clients -> clients.size() == 1);
+        Set<String> before = await().atMost(PATIENCE).until(() -> claimingClients(eye), clients -> clients.size() == 1);
 
         eye.commands().replicaof("127.0.0.1", master.port());
 

@@ -33,8 +33,8 @@ final class H2Fixture implements SessionStoreFixture, PermitBackend {
     private static final Duration POLL = Duration.ofMillis(10);
     private static final AtomicInteger COUNT = new AtomicInteger();
 
-    private final JdbcConnectionPool database =
-            JdbcConnectionPool.create("jdbc:h2:mem:permits-%d;LOCK_TIMEOUT=30000".formatted(COUNT.incrementAndGet()), "sa", "");
+    private final JdbcConnectionPool database = JdbcConnectionPool.create(
+            "jdbc:h2:mem:permits-%d;LOCK_TIMEOUT=30000".formatted(COUNT.incrementAndGet()), "sa", "");
     private final Connection observer;
     private final Map<PermitStore, String> ids = new ConcurrentHashMap<>();
 

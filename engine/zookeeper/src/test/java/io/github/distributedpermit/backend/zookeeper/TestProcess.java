@@ -25,19 +25,16 @@ final class TestProcess implements AutoCloseable {
 
     static final Duration IDLE = Duration.ofMillis(200);
 
-    private static final CoreSettings PATIENT =
-            CoreSettings.DEFAULTS.toBuilder().commandTimeout(Duration.ofSeconds(10)).build();
+    private static final CoreSettings PATIENT = CoreSettings.DEFAULTS.toBuilder()
+            .commandTimeout(Duration.ofSeconds(10))
+            .build();
 
     private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(2);
     private final CuratorFramework client;
     private final PermitEngine engine;
 
     TestProcess(String connectString, String root, Duration session) {
-        this(
-                Clients.connect(connectString, session, false),
-                root,
-                session,
-                PATIENT);
+        this(Clients.connect(connectString, session, false), root, session, PATIENT);
     }
 
     /** For tests in which the servers do not answer. */
