@@ -62,7 +62,7 @@ class OtherBackendsTest {
         }
 
         @Test
-        void isReplacedAndRunsOnTheClockOfTheTest() {
+        void isBypassedAndRunsOnTheClockOfTheTest() {
             assertThat(backends).singleElement().isInstanceOf(LocalPermitBackend.class);
             service.nightly();
             assertThat(permits).holds(1);

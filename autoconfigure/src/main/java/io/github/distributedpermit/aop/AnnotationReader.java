@@ -51,6 +51,7 @@ final class AnnotationReader {
                 .onReject(annotation.onReject())
                 .holdAtLeast(Objects.requireNonNullElse(
                         duration("holdAtLeast", annotation.holdAtLeast(), origin), Duration.ZERO))
+                .onStoreFailure(annotation.onStoreFailure())
                 .build();
     }
 

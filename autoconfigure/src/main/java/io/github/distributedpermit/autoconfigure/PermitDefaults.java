@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.OnReject;
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import java.time.Duration;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param release As distributed-permit.release.
  * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
+ * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
+ *     without it, or share this instance's part of the limit.
  */
 public record PermitDefaults(
         @Nullable Duration timeout,
@@ -27,9 +30,10 @@ public record PermitDefaults(
         @Nullable Duration linger,
         @Nullable Release release,
         @Nullable OnReject onReject,
-        @Nullable Duration holdAtLeast) {
+        @Nullable Duration holdAtLeast,
+        @Nullable OnStoreFailure onStoreFailure) {
 
-    static final PermitDefaults NONE = new PermitDefaults(null, null, null, null, null, null, null, null);
+    static final PermitDefaults NONE = new PermitDefaults(null, null, null, null, null, null, null, null, null);
 
     PermitSettings settings() {
         return PermitSettings.builder()
@@ -41,6 +45,7 @@ public record PermitDefaults(
                 .release(release)
                 .onReject(onReject)
                 .holdAtLeast(holdAtLeast)
+                .onStoreFailure(onStoreFailure)
                 .build();
     }
 }

@@ -60,6 +60,9 @@ public final class PermitHealthIndicator implements HealthIndicator {
             health.withDetail("address", store.address());
         }
         store.sinceAnswer().ifPresent(time -> health.withDetail("millisSinceLastClaim", time.toMillis()));
+        if (store.isBypassed()) {
+            health.withDetail("bypassed", "calls run without the store, as onStoreFailure of their permits allows");
+        }
         health.withDetail("unansweredClaims", store.unanswered())
                 .withDetail("keys", store.keys())
                 .withDetail("keysInGrace", store.inGrace())

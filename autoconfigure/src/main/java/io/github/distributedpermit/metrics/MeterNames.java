@@ -4,6 +4,7 @@ package io.github.distributedpermit.metrics;
 final class MeterNames {
 
     static final String HOLDERS = "distributed.permit.holders";
+    static final String WITHOUT_STORE = "distributed.permit.holders.without.store";
     static final String WAITERS = "distributed.permit.waiters";
     static final String LIMIT = "distributed.permit.limit";
     static final String LONGEST_WAIT = "distributed.permit.wait.longest";
@@ -16,6 +17,7 @@ final class MeterNames {
     static final String LOSSES = "distributed.permit.losses";
     static final String CLAIM = "distributed.permit.claim";
     static final String STORE_UP = "distributed.permit.store.up";
+    static final String STORE_BYPASSED = "distributed.permit.store.bypassed";
     static final String STORE_SILENCE = "distributed.permit.store.silence";
     static final String STORE_BACKLOG = "distributed.permit.store.backlog";
     static final String KEYS = "distributed.permit.keys";

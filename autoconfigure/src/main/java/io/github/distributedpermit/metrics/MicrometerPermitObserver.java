@@ -70,6 +70,11 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 .tags(tags)
                 .strongReference(true)
                 .register(registry);
+        Gauge.builder(MeterNames.STORE_BYPASSED, gauges, store -> store.isBypassed() ? 1 : 0)
+                .description("Whether calls run without the store, as onStoreFailure of their permits allows: 1, or 0")
+                .tags(tags)
+                .strongReference(true)
+                .register(registry);
         TimeGauge.builder(
                         MeterNames.STORE_SILENCE,
                         gauges,
@@ -111,6 +116,13 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 "Permits that calls of this instance hold",
                 "permits",
                 g -> g.holders());
+        gauge(
+                gauges,
+                tags,
+                MeterNames.WITHOUT_STORE,
+                "Permits that calls of this instance got during an outage, and that the store has not recorded",
+                "permits",
+                g -> g.withoutStore());
         gauge(gauges, tags, MeterNames.WAITERS, "Calls of this instance that wait", "calls", g -> g.waiters());
         gauge(gauges, tags, MeterNames.LIMIT, "The limit of a key over all instances", "permits", g -> g.limit());
         age(

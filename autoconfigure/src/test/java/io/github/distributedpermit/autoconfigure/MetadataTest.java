@@ -44,6 +44,7 @@ class MetadataTest {
                         "distributed-permit.defaults.lease",
                         "distributed-permit.defaults.linger",
                         "distributed-permit.defaults.on-reject",
+                        "distributed-permit.defaults.on-store-failure",
                         "distributed-permit.defaults.release",
                         "distributed-permit.defaults.store-timeout",
                         "distributed-permit.defaults.timeout",

@@ -99,6 +99,12 @@ public @interface DistributedPermit {
     String holdAtLeast() default "";
 
     /**
+     * What happens to a call while the store does not answer. {@link OnStoreFailure#ALLOW} and {@link OnStoreFailure#LOCAL}
+     * let calls run that no other instance counts, so they suit limits that may be exceeded in an outage.
+     */
+    OnStoreFailure onStoreFailure() default OnStoreFailure.DEFAULT;
+
+    /**
      * Whether a call joins the permit of the same key that its caller has by the annotation or by {@link Permits#run} and its
      * siblings, if that has at least as many permits and is still held: by the thread, and in a method that returns a Reactor
      * type by the Reactor context of the subscriber. Otherwise every call takes a permit of its own. Not for methods that

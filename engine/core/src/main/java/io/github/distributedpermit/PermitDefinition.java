@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeout how long it waits at most, {@code null} for ever
  * @param onReject what happens to a call of an annotated method that gets no permit
  * @param holdAtLeast how long an annotated method holds a permit at least
+ * @param onStoreFailure what happens to calls while the store does not answer
  * @param origin where it was declared, for messages, such as {@code ReportService.export(long)}
  */
 public record PermitDefinition(
@@ -27,6 +28,7 @@ public record PermitDefinition(
         @Nullable Duration timeout,
         OnReject onReject,
         Duration holdAtLeast,
+        OnStoreFailure onStoreFailure,
         String origin) {
 
     /** The highest limit of a key. */
@@ -81,7 +83,8 @@ public record PermitDefinition(
                 .block(block)
                 .timeout(timeout)
                 .onReject(onReject)
-                .holdAtLeast(holdAtLeast);
+                .holdAtLeast(holdAtLeast)
+                .onStoreFailure(onStoreFailure);
     }
 
     /** Whether there is no limit. */
@@ -92,7 +95,7 @@ public record PermitDefinition(
     /** What a call of this permit asks for with this key. */
     public PermitRequest request(String key) {
         PermitRequest.Builder request =
-                PermitRequest.builder(key).permits(permits).timeout(timeout);
+                PermitRequest.builder(key).permits(permits).timeout(timeout).onStoreFailure(onStoreFailure);
         return block ? request.build() : request.withoutWaiting().build();
     }
 
@@ -108,6 +111,7 @@ public record PermitDefinition(
         private @Nullable Duration timeout;
         private OnReject onReject = OnReject.DEFAULT;
         private Duration holdAtLeast = Duration.ZERO;
+        private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
 
         private Builder(String name, String origin) {
             this.name = name;
@@ -156,13 +160,20 @@ public record PermitDefinition(
             return this;
         }
 
+        /** See {@link PermitDefinition#onStoreFailure()}. */
+        public Builder onStoreFailure(OnStoreFailure onStoreFailure) {
+            this.onStoreFailure = onStoreFailure;
+            return this;
+        }
+
         /**
          * The definition.
          *
          * @throws IllegalArgumentException if a value is out of range
          */
         public PermitDefinition build() {
-            return new PermitDefinition(name, key, limit, permits, block, timeout, onReject, holdAtLeast, origin);
+            return new PermitDefinition(
+                    name, key, limit, permits, block, timeout, onReject, holdAtLeast, onStoreFailure, origin);
         }
     }
 }

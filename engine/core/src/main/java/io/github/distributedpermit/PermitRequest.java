@@ -19,6 +19,7 @@ public final class PermitRequest {
     private final @Nullable Duration timeout;
     private final @Nullable String name;
     private final boolean reentrant;
+    private final OnStoreFailure onStoreFailure;
 
     private PermitRequest(Builder builder) {
         this.key = builder.key;
@@ -27,6 +28,7 @@ public final class PermitRequest {
         this.timeout = builder.timeout;
         this.name = builder.name;
         this.reentrant = builder.reentrant;
+        this.onStoreFailure = builder.onStoreFailure;
     }
 
     /** One permit, waiting for ever. */
@@ -57,6 +59,7 @@ public final class PermitRequest {
         builder.timeout = timeout;
         builder.name = name;
         builder.reentrant = reentrant;
+        builder.onStoreFailure = onStoreFailure;
         return builder;
     }
 
@@ -90,10 +93,15 @@ public final class PermitRequest {
         return reentrant;
     }
 
+    /** What happens to the call while the store does not answer. */
+    public OnStoreFailure onStoreFailure() {
+        return onStoreFailure;
+    }
+
     /**
      * One request for what this and the other one ask for: the permits of both, or the larger number of them if one of the
-     * two is reentrant; without waiting if one of the two does not wait, and with the shorter time-out. It has the name of
-     * this one.
+     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, and with the stricter of both behaviours while the store does not answer. It
+     * has the name of this one.
      *
      * @throws IllegalArgumentException if the other one is for another key
      */
@@ -109,8 +117,23 @@ public final class PermitRequest {
         if (timeout == null || (other.timeout != null && other.timeout.compareTo(timeout) < 0)) {
             both.timeout = other.timeout;
         }
+        both.onStoreFailure = stricter(onStoreFailure, other.onStoreFailure);
         both.name = name == null ? other.name : name;
         return block && other.block ? both.build() : both.withoutWaiting().build();
+    }
+
+    /** The one that lets fewer calls run without the store, as far as that is known here. */
+    private static OnStoreFailure stricter(OnStoreFailure one, OnStoreFailure other) {
+        if (one == other) {
+            return one;
+        }
+        if (one == OnStoreFailure.FAIL || other == OnStoreFailure.FAIL) {
+            return OnStoreFailure.FAIL;
+        }
+        // of LOCAL and ALLOW, the first; of one of them and the default of a name, the default
+        return one == OnStoreFailure.DEFAULT || other == OnStoreFailure.DEFAULT
+                ? OnStoreFailure.DEFAULT
+                : OnStoreFailure.LOCAL;
     }
 
     /** The same for this many permits. */
@@ -135,25 +158,27 @@ public final class PermitRequest {
                 && permits == that.permits
                 && block == that.block
                 && reentrant == that.reentrant
+                && onStoreFailure == that.onStoreFailure
                 && Objects.equals(timeout, that.timeout)
                 && Objects.equals(name, that.name);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(key, permits, block, timeout, name, reentrant);
+        return Objects.hash(key, permits, block, timeout, name, reentrant, onStoreFailure);
     }
 
     @Override
     public String toString() {
-        return "PermitRequest[%skey=%s, permits=%d, block=%s, timeout=%s%s]"
+        return "PermitRequest[%skey=%s, permits=%d, block=%s, timeout=%s%s%s]"
                 .formatted(
                         name == null ? "" : "name=" + name + ", ",
                         key,
                         permits,
                         block,
                         timeout,
-                        reentrant ? ", reentrant" : "");
+                        reentrant ? ", reentrant" : "",
+                        onStoreFailure == OnStoreFailure.DEFAULT ? "" : ", onStoreFailure=" + onStoreFailure);
     }
 
     /** Collects the values of a {@link PermitRequest}, and checks each of them. Not thread-safe. */
@@ -165,6 +190,7 @@ public final class PermitRequest {
         private @Nullable Duration timeout;
         private @Nullable String name;
         private boolean reentrant;
+        private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
 
         private Builder(String key) {
             this.key = key;
@@ -215,6 +241,12 @@ public final class PermitRequest {
          */
         public Builder reentrant() {
             this.reentrant = true;
+            return this;
+        }
+
+        /** What happens to the call while the store does not answer. Default: as the settings of its permit say. */
+        public Builder onStoreFailure(OnStoreFailure onStoreFailure) {
+            this.onStoreFailure = Objects.requireNonNull(onStoreFailure, "onStoreFailure");
             return this;
         }
 

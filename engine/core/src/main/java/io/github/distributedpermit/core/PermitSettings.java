@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core;
 
 import io.github.distributedpermit.OnReject;
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param release As distributed-permit.release, for this name.
  * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
+ * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
+ *     without it, or share this instance's part of the limit.
  */
 public record PermitSettings(
         @Nullable Limit limit,
@@ -31,7 +34,8 @@ public record PermitSettings(
         @Nullable Duration linger,
         @Nullable Release release,
         @Nullable OnReject onReject,
-        @Nullable Duration holdAtLeast) {
+        @Nullable Duration holdAtLeast,
+        @Nullable OnStoreFailure onStoreFailure) {
 
     /** Nothing is set. */
     public static final PermitSettings NONE = builder().build();
@@ -64,6 +68,9 @@ public record PermitSettings(
         if (holdAtLeast != null) {
             effective.holdAtLeast(holdAtLeast);
         }
+        if (onStoreFailure != null) {
+            effective.onStoreFailure(onStoreFailure);
+        }
         return effective.build();
     }
 
@@ -79,7 +86,8 @@ public record PermitSettings(
                 first(linger, other.linger),
                 first(release, other.release),
                 first(onReject, other.onReject),
-                first(holdAtLeast, other.holdAtLeast));
+                first(holdAtLeast, other.holdAtLeast),
+                first(onStoreFailure, other.onStoreFailure));
     }
 
     private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {
@@ -87,8 +95,8 @@ public record PermitSettings(
     }
 
     /**
-     * The declaration with these settings for what it leaves open: its time-out, what happens to rejected calls and how
-     * long a permit is held at least.
+     * The declaration with these settings for what it leaves open: its time-out, what happens to rejected calls, how long
+     * a permit is held at least, and what happens while the store does not answer.
      */
     public PermitDefinition under(PermitDefinition declared) {
         PermitDefinition.Builder effective = declared.toBuilder();
@@ -100,6 +108,9 @@ public record PermitSettings(
         }
         if (declared.holdAtLeast().isZero() && holdAtLeast != null) {
             effective.holdAtLeast(holdAtLeast);
+        }
+        if (declared.onStoreFailure() == OnStoreFailure.DEFAULT && onStoreFailure != null) {
+            effective.onStoreFailure(onStoreFailure);
         }
         return effective.build();
     }
@@ -138,6 +149,7 @@ public record PermitSettings(
         private @Nullable Release release;
         private @Nullable OnReject onReject;
         private @Nullable Duration holdAtLeast;
+        private @Nullable OnStoreFailure onStoreFailure;
 
         private Builder() {}
 
@@ -201,10 +213,26 @@ public record PermitSettings(
             return this;
         }
 
+        /** See {@link PermitSettings#onStoreFailure()}. */
+        public Builder onStoreFailure(@Nullable OnStoreFailure value) {
+            onStoreFailure = value;
+            return this;
+        }
+
         /** The settings. */
         public PermitSettings build() {
             return new PermitSettings(
-                    limit, block, timeout, storeTimeout, lease, handOverSlice, linger, release, onReject, holdAtLeast);
+                    limit,
+                    block,
+                    timeout,
+                    storeTimeout,
+                    lease,
+                    handOverSlice,
+                    linger,
+                    release,
+                    onReject,
+                    holdAtLeast,
+                    onStoreFailure);
         }
     }
 }

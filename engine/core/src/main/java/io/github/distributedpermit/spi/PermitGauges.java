@@ -12,6 +12,11 @@ public interface PermitGauges {
     /** Permits that calls of this instance hold, over all keys of the name. */
     int holders();
 
+    /** Those of them that calls got because the store did not answer, and that it has not recorded since. */
+    default int withoutStore() {
+        return 0;
+    }
+
     /** Calls of this instance that wait, over all keys of the name. */
     int waiters();
 

@@ -76,6 +76,8 @@ public interface PermitObserver {
         /** From another call of this process, without the store. */
         HAND_OVER,
         /** Without a permit of the store, because the name has no limit. */
-        WITHOUT_STORE
+        WITHOUT_STORE,
+        /** Without a permit of the store, because it did not answer and the permit's {@code onStoreFailure} allows that. */
+        OUTAGE
     }
 }

@@ -21,6 +21,15 @@ public interface StoreGauges {
     /** How long ago the store last answered a claim; empty if it never has. */
     Optional<Duration> sinceAnswer();
 
+    /**
+     * Whether calls whose permits allow that run without the store now, see
+     * {@link io.github.distributedpermit.OnStoreFailure}: from the first one after the store time-out, until the store has
+     * answered steadily.
+     */
+    default boolean isBypassed() {
+        return false;
+    }
+
     /** How many claims have no answer yet, over all keys. */
     int unanswered();
 

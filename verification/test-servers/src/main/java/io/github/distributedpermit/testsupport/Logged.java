@@ -18,7 +18,12 @@ public final class Logged extends Handler implements AutoCloseable {
     private final List<String> texts = new CopyOnWriteArrayList<>();
 
     public Logged(Class<?> by) {
-        logger = Logger.getLogger(by.getName());
+        this(by.getName());
+    }
+
+    /** What the class of this name logs, which the test cannot see. */
+    public Logged(String by) {
+        logger = Logger.getLogger(by);
         logger.addHandler(this);
     }
 

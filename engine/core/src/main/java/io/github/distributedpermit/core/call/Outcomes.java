@@ -61,10 +61,7 @@ public final class Outcomes {
                     grant.observeLoss();
                 }
                 if (environment.isObserved()) {
-                    Via via = grant.isStoreless()
-                            ? Via.WITHOUT_STORE
-                            : waiter.wasHandedOver() ? Via.HAND_OVER : Via.STORE;
-                    observer.acquired(stats.observedName(), grant.weight, via, waited(waiter));
+                    observer.acquired(stats.observedName(), grant.weight, via(grant, waiter), waited(waiter));
                 }
             } catch (RuntimeException | Error e) {
                 grant.release();
@@ -73,6 +70,13 @@ public final class Outcomes {
             return grant;
         }
         throw failure(stats, request, waiter, outcome);
+    }
+
+    private static Via via(Grant grant, Waiter waiter) {
+        if (grant.isStoreless()) {
+            return grant.isOfOutage() ? Via.OUTAGE : Via.WITHOUT_STORE;
+        }
+        return waiter.wasHandedOver() ? Via.HAND_OVER : Via.STORE;
     }
 
     /** The permit of a call that did not have to wait, because a permit was idle in this process or needs no claim. */
@@ -194,9 +198,15 @@ public final class Outcomes {
         return Duration.ofNanos(Math.max(0, registry.now() - waiter.arrival));
     }
 
-    private static String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {
-        String what =
-                "permit '%s', key '%s', limit %d".formatted(stats.name(), LogSafe.escape(request.key()), stats.limit());
+    private String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {
+        String what = "permit '%s', key '%s', limit %d%s"
+                .formatted(
+                        stats.name(),
+                        LogSafe.escape(request.key()),
+                        stats.limit(),
+                        registry.isBypassed()
+                                ? " (the store does not answer, so this instance grants only its share)"
+                                : "");
         return switch (reason) {
             case LIMIT_REACHED -> "No free permit: " + what + "; try again later or let the call wait";
             case TIMED_OUT ->

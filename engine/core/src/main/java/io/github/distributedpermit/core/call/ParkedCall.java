@@ -22,7 +22,13 @@ final class ParkedCall {
     ParkedCall(PermitStats stats, PermitRequest request, long now) {
         Thread caller = Thread.currentThread();
         this.deadline = deadline(stats, request, now);
-        this.waiter = new Waiter(stats, request.permits(), request.block(), now, outcome -> LockSupport.unpark(caller));
+        this.waiter = new Waiter(
+                stats,
+                request.permits(),
+                request.block(),
+                now,
+                outcome -> LockSupport.unpark(caller),
+                request.onStoreFailure());
     }
 
     /** When the wait ends. A call that does not wait for a permit still waits for the store, for one command time-out. */

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.engine;
 
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
@@ -49,6 +50,7 @@ final class Catalog implements PermitCatalog {
     private final PermitObserver observer;
     private final KeySurvey survey;
     private final Runnable applied;
+    private final Runnable localUsed;
     private final ConcurrentMap<String, PermitStats> byName = new ConcurrentHashMap<>();
     private final DynamicNames dynamic = new DynamicNames();
     private final Map<String, NameCounts> byPattern = new HashMap<>();
@@ -65,6 +67,7 @@ final class Catalog implements PermitCatalog {
      * @param backendSlice how long permits pass within the process, if the settings do not say
      * @param highestLimit the highest limit of the store
      * @param applied called after the policies of names have changed, without a lock
+     * @param localUsed called when a name needs this instance's share of its limit during an outage
      */
     Catalog(
             Rules rules,
@@ -73,7 +76,8 @@ final class Catalog implements PermitCatalog {
             Optional<Duration> session,
             PermitObserver observer,
             KeySurvey survey,
-            Runnable applied) {
+            Runnable applied,
+            Runnable localUsed) {
         this.rules = rules;
         this.backendSlice = backendSlice;
         this.highestLimit = highestLimit;
@@ -81,6 +85,7 @@ final class Catalog implements PermitCatalog {
         this.observer = observer;
         this.survey = survey;
         this.applied = applied;
+        this.localUsed = localUsed;
     }
 
     /** The permit of this name, from a declaration or from the settings alone. */
@@ -202,7 +207,11 @@ final class Catalog implements PermitCatalog {
         if (session.isPresent()) {
             effective = effective.toBuilder().lease(session.get()).build();
         }
-        return Policy.of(Objects.requireNonNull(definition.limit()), effective, backendSlice);
+        if (definition.onStoreFailure() == OnStoreFailure.LOCAL && !definition.isUnlimited()) {
+            localUsed.run();
+        }
+        return Policy.of(
+                Objects.requireNonNull(definition.limit()), effective, backendSlice, definition.onStoreFailure());
     }
 
     /**

@@ -27,6 +27,11 @@ final class NameGauges implements PermitGauges {
     }
 
     @Override
+    public int withoutStore() {
+        return counts.withoutStore();
+    }
+
+    @Override
     public int waiters() {
         return counts.waiters();
     }

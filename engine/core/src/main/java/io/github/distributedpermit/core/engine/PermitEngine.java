@@ -81,7 +81,8 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
                 registry.session(),
                 environment.observer(),
                 registry.survey(),
-                registry::settingsChanged);
+                registry::settingsChanged,
+                registry::countInstances);
         status = new MemberStatus(registry, backend);
         environment.observer().joined(status);
         states = new StateQueries(registry, environment);

@@ -16,18 +16,26 @@ final class ClaimFailures {
     private final WaiterQueue waiters;
     private final Ledger ledger;
     private final ClaimPlan plan;
+    private final OutageCalls withoutStore;
     private final Outage outage;
     private Policy policy;
 
     /** When the last claim of this key was answered; -1 before the first answer. */
     private long answeredAt = -1;
 
-    ClaimFailures(Policy policy, KeyQueueHost host, WaiterQueue waiters, Ledger ledger, ClaimPlan plan) {
+    ClaimFailures(
+            Policy policy,
+            KeyQueueHost host,
+            WaiterQueue waiters,
+            Ledger ledger,
+            ClaimPlan plan,
+            OutageCalls withoutStore) {
         this.policy = policy;
         this.host = host;
         this.waiters = waiters;
         this.ledger = ledger;
         this.plan = plan;
+        this.withoutStore = withoutStore;
         this.outage = new Outage(policy.commandTimeout());
     }
 
@@ -55,14 +63,46 @@ final class ClaimFailures {
         if (leases && plan.sent.forgetUntil(now - policy.lease())) {
             plan.askAgain();
         }
-        if (!waiters.isEmpty() && outage.length(now) >= policy.storeTimeout()) {
-            waiters.end(waiter -> true, new Failed(cause()), effects);
+        if (waitsForStore() && outage.length(now) >= policy.storeTimeout()) {
+            endWithoutStore(cause(), now, effects);
         }
+    }
+
+    /** Whether calls wait that the store has to serve. */
+    private boolean waitsForStore() {
+        return !(withoutStore.isOn() ? waiters.isLenient() : waiters.isEmpty());
+    }
+
+    /** The store has not answered for the store time-out: ends the calls that do not run without it. */
+    private void endWithoutStore(Throwable cause, long now, Effects effects) {
+        if (waiters.hasLenient() && withoutStore.enter(now, effects)) {
+            waiters.end(waiter -> !withoutStore.serves(waiter), new Failed(cause), effects);
+        } else if (waiters.hasLenient() && mayRunSoon(now)) {
+            waiters.end(Waiter::needsStore, new Failed(cause), effects);
+        } else {
+            waiters.end(waiter -> true, new Failed(cause), effects);
+        }
+    }
+
+    /**
+     * Whether calls will probably run without the store: its last answer, which was one for another key, is only a little
+     * younger than that for this key. If it goes on answering other keys, calls of this one wait twice the time at most.
+     */
+    boolean mayRunSoon(long now) {
+        return host.contact().outage.failure() != null && outage.length(now) < 2 * policy.storeTimeout();
     }
 
     /** When the waiting calls reach the store time-out; {@link Times#NEVER} if none waits or the store answers. */
     long hopelessAt() {
-        return waiters.isEmpty() ? Times.NEVER : outage.reaches(policy.storeTimeout());
+        if (!waitsForStore()) {
+            return Times.NEVER;
+        }
+        long bound = policy.storeTimeout();
+        return waiters.isLenient()
+                ? Math.min(
+                        Math.max(outage.reaches(bound), host.contact().outage.reaches(bound)),
+                        outage.reaches(2 * bound))
+                : outage.reaches(bound);
     }
 
     /** A claim was sent. */
@@ -128,8 +168,10 @@ final class ClaimFailures {
         effects.claimed(false, now - claim.at);
         outage.failed(cause, claim.at, now);
         plan.failed(now, host.jitter());
-        if (permanent || known) {
+        if (permanent) {
             waiters.end(waiter -> true, new Failed(cause), effects);
+        } else if (known) {
+            endWithoutStore(cause, now, effects);
         } else if (waiters.hasTries()) {
             waiters.end(waiter -> !waiter.queueing && waiter.wasClaimedBy(sequence), new Failed(cause), effects);
         }
@@ -162,6 +204,9 @@ final class ClaimFailures {
      * too short.
      */
     private @Nullable Throwable failureAtTimeout(Waiter waiter, long now) {
+        if (withoutStore.serves(waiter)) {
+            return null;
+        }
         SentClaim oldest = plan.sent.oldestInFlight();
         if (plan.backoff.isFailing() || (oldest != null && oldest.isOverdue(now, policy))) {
             return cause();

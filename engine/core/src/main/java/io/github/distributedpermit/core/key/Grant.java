@@ -44,6 +44,9 @@ public final class Grant implements Permit, Outcome {
     /** Whether the queue counts it as in use: neither released nor lost. */
     boolean counted;
 
+    /** Whether it was lost and its call has not ended. */
+    boolean lostInUse;
+
     /** Whether its call has ended. Set before anything else happens, so that no error can undo it. */
     boolean ended;
 
@@ -83,9 +86,18 @@ public final class Grant implements Permit, Outcome {
         return stats.observedName();
     }
 
-    /** Whether no store has recorded it, see {@link StorelessGrants}. */
+    /** Whether no store had recorded it when the call got it, see {@link StorelessGrants} and {@link OutageCalls}. */
     public boolean isStoreless() {
         return version == STORELESS;
+    }
+
+    /** Whether the call got it because the store did not answer. */
+    public boolean isOfOutage() {
+        return version == STORELESS && owner.isOfOutage();
+    }
+
+    Owner owner() {
+        return owner;
     }
 
     @Override
@@ -225,6 +237,11 @@ public final class Grant implements Permit, Outcome {
 
         /** Whether a confirmed claim, or a confirmed session, still covers the grant. */
         boolean isValid(Grant grant);
+
+        /** Whether it has granted the permit because the store did not answer. */
+        default boolean isOfOutage() {
+            return false;
+        }
 
         /** Takes the grant back; {@code false} if it was taken back before or was lost. Has no effect the second time. */
         boolean release(Grant grant);

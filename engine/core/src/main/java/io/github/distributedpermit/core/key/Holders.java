@@ -15,6 +15,7 @@ final class Holders {
 
     private @Nullable Grant newest;
     private int inUse;
+    private int lostInUse;
 
     /** The grant is in use from now on. */
     void add(Grant grant) {
@@ -61,7 +62,24 @@ final class Holders {
             grant.ungauge();
             grant.markLost();
             remove(grant);
+            grant.lostInUse = true;
+            lostInUse += grant.weight;
         }
+    }
+
+    /** A call has ended; {@code false} unless its permit was lost before. */
+    boolean endLost(Grant grant) {
+        if (!grant.lostInUse) {
+            return false;
+        }
+        grant.lostInUse = false;
+        lostInUse -= grant.weight;
+        return true;
+    }
+
+    /** How many permits were lost whose calls have not ended. */
+    int lostInUse() {
+        return lostInUse;
     }
 
     /** After an error: removes the grants whose calls have ended, and counts all others in the gauge as well. */

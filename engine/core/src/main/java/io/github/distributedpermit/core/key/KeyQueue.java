@@ -244,6 +244,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
                     broken = false;
                 } else {
                     broken = !whole;
+                    counted |= state.runsWithoutStore(grant);
                     effects = new Effects(this, host);
                     confirmation = settleReturn(grant, effects);
                 }
@@ -382,12 +383,13 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     public synchronized void describe(int most, List<CallView> views) {
         long now = host.now();
         state.ledger.holders.describe(key, now, most, views);
+        state.withoutStore.describe(now, most, views);
         state.waiters.describe(key, now, most, views);
     }
 
     /** Whether calls hold permits. */
     public synchronized boolean isInUse() {
-        return state.ledger.inUse() > 0;
+        return state.inUse() > 0;
     }
 
     /**
@@ -423,6 +425,10 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     /** For gauges: which calls of each name wait, and hold, for the longest, and how many claims have no answer. */
     public synchronized void survey(KeyQueueVisitor visitor) {
         state.survey(visitor);
+        Grant withoutStore = state.withoutStore.oldest();
+        if (withoutStore != null) {
+            visitor.holds(withoutStore.stats, key, withoutStore.grantedAt);
+        }
         visitor.unanswered(state.plan.sent.inFlight());
         if (state.ledger.isInGrace()) {
             visitor.grace();
@@ -467,7 +473,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         }
         state.settle(now, effects);
         confirmations.settle(state.plan, state.ledger.appliedSequence(), effects);
-        boolean leaving = state.isClosing() && state.ledger.inUse() == 0;
+        boolean leaving = state.isClosing() && state.inUse() == 0;
         if (leaving && state.isUnused(now)) {
             retire(effects);
             return;

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.spi.Claim;
 import java.util.concurrent.Future;
@@ -48,6 +49,17 @@ public interface KeyQueueHost {
 
     /** Grants permits that the store does not record. */
     StorelessGrants storeless();
+
+    /** This member's share of the limit of a key while the store does not answer; 0 if it has none or does not know. */
+    default int localShare(String key, int limit) {
+        return 0;
+    }
+
+    /** Calls of a key run without the store from now on, until the {@link StoreContact#lasting outage} ends. */
+    default void withoutStore() {}
+
+    /** A call of this name runs without the store, as this was stated for it. */
+    default void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {}
 
     /** Runs short tasks later. */
     Scheduler scheduler();

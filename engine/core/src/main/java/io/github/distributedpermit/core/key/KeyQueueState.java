@@ -24,6 +24,7 @@ final class KeyQueueState {
     final ClaimPlan plan;
     final ClaimFailures failures;
     final Lingering lingering;
+    final OutageCalls withoutStore;
     private final String key;
     private final Grant.Owner owner;
     private final KeyQueueHost host;
@@ -46,7 +47,8 @@ final class KeyQueueState {
         this.host = host;
         this.ledger = new Ledger(policy);
         this.plan = new ClaimPlan(key, queue, policy);
-        this.failures = new ClaimFailures(policy, host, waiters, ledger, plan);
+        this.withoutStore = new OutageCalls(key, queue, policy, host, waiters, ledger);
+        this.failures = new ClaimFailures(policy, host, waiters, ledger, plan, withoutStore);
         this.lingering = new Lingering(policy, host);
         this.seenLost = host.lostSessions();
     }
@@ -77,6 +79,7 @@ final class KeyQueueState {
         plan.adopt(settings);
         failures.adopt(settings);
         lingering.adopt(settings);
+        withoutStore.adopt(settings);
     }
 
     /**
@@ -95,6 +98,15 @@ final class KeyQueueState {
             ledger.loseAll(effects);
             plan.askAgain();
         }
+        if (withoutStore.hasEnded()) {
+            withoutStore.leave();
+            if (closing) {
+                waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
+            }
+            if (!waiters.isEmpty()) {
+                plan.askAgain();
+            }
+        }
         failures.lookAtTheClock(now, usesLeases(), effects);
     }
 
@@ -103,8 +115,9 @@ final class KeyQueueState {
      * them first. All other permits are returned, and a new claim sends the corrected numbers to the store.
      */
     void mend(Effects effects) {
-        waiters.mend(ledger, effects);
+        waiters.mend(ledger, withoutStore, effects);
         ledger.mend();
+        withoutStore.mend();
         plan.mend();
     }
 
@@ -118,15 +131,21 @@ final class KeyQueueState {
         } else {
             waiters.add(waiter);
             handOut(true, now, effects);
-            // a call that was not served fails at once if the store is known not to answer
-            Throwable away = waiter.inQueue ? failures.away(now) : null;
-            if (away != null) {
-                waiters.remove(waiter);
-                end(waiter, new Failed(away), effects);
-            } else if (waiter.inQueue && !waiter.queueing) {
-                // a call that does not wait is rejected only by the answer to a claim that was sent after it arrived
-                plan.newTry();
+            if (waiter.inQueue && (waiter.needsStore() || !withoutStore.enter(now, effects))) {
+                needStore(waiter, now, effects);
             }
+        }
+    }
+
+    /** A call that was not served can only wait for the store. It fails at once if the store is known not to answer. */
+    private void needStore(Waiter waiter, long now, Effects effects) {
+        Throwable away = failures.away(now);
+        if (away != null && (waiter.needsStore() || !waiter.queueing || !failures.mayRunSoon(now))) {
+            waiters.remove(waiter);
+            end(waiter, new Failed(away), effects);
+        } else if (!waiter.queueing) {
+            // a call that does not wait is rejected only by the answer to a claim that was sent after it arrived
+            plan.newTry();
         }
     }
 
@@ -148,7 +167,9 @@ final class KeyQueueState {
         while (w != null) {
             Waiter following = w.next;
             if (w.stats.policy().isUnlimited()) {
-                pass(w, now, effects);
+                if (!(w instanceof OutageCall.Adoption)) {
+                    pass(w, now, effects);
+                }
                 waiters.remove(w);
             }
             w = following;
@@ -171,8 +192,11 @@ final class KeyQueueState {
      * the limit allows. {@code false} if the permit was lost before.
      */
     boolean release(Grant grant, long now, Effects effects) {
+        if (grant.owner() instanceof OutageCall call && withoutStore.end(call)) {
+            return true;
+        }
         if (!ledger.letGo(grant)) {
-            return false;
+            return ledger.holders.endLost(grant) && withoutStore.isOn();
         }
         if (!waiters.isEmpty()) {
             boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice();
@@ -223,6 +247,7 @@ final class KeyQueueState {
 
     /** Keeps the limit for the gauges, and warns of applications that state different limits. */
     private void noteLimit(Holding holding, PermitStats stats, Effects effects) {
+        host.contact().overrides().note(key, holding.limit(), policy.limit());
         stats.limitIs(holding.limit(), holding.over());
         if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
             effects.run(() -> stats.warnOfHigherLimit(key));
@@ -284,15 +309,35 @@ final class KeyQueueState {
     void settle(long now, Effects effects) {
         rejectTooHeavy(effects);
         handOut(false, now, effects);
+        withoutStore.serve(now, effects);
         rejectTries(effects);
         returnIdle(now);
         int wanted = wanted(now);
         if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
-                && plan.maySend(waiters, ledger.isContended(), now)) {
+                && plan.maySend(waiters, ledger.isContended(), now)
+                && !leavesStoreAlone()) {
             plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
             failures.sent(now);
         }
         forgetReturned(now);
+    }
+
+    /**
+     * Whether no claim is sent, because all calls run without the store and nothing is recorded there. The registry finds out
+     * for all keys whether the store answers.
+     */
+    private boolean leavesStoreAlone() {
+        return withoutStore.isOn() && ledger.granted() == 0 && !plan.owes() && waiters.isLenient();
+    }
+
+    /** Whether the call has a permit that the store has not recorded. */
+    boolean runsWithoutStore(Grant grant) {
+        return grant.owner() instanceof OutageCall call && call.counted;
+    }
+
+    /** How many permits calls have, of the store or without it. */
+    int inUse() {
+        return ledger.inUse() + withoutStore.inUse();
     }
 
     /**
@@ -329,10 +374,14 @@ final class KeyQueueState {
             if (now >= validUntil()) {
                 return;
             }
-            Grant grant = ledger.grant(owner, w.stats, w.weight, now);
+            OutageCall running = w instanceof OutageCall.Adoption adoption ? adoption.call : null;
+            Grant grant = running == null ? ledger.grant(owner, w.stats, w.weight, now) : running.grant;
             // the order is: decide, count, remove. After an error in between, mend() completes what is missing
             if (w.grant(grant, passing)) {
                 ledger.hold(grant);
+                if (running != null) {
+                    withoutStore.recorded(running);
+                }
                 effects.ended(w, grant);
                 if (passing) {
                     plan.passedOn();
@@ -404,12 +453,12 @@ final class KeyQueueState {
             for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
                 visitor.holds(g.stats, key, g.grantedAt);
             }
-            for (Waiter w = waiters.first(); w != null; w = w.next) {
+            for (Waiter w = waiters.firstCall(); w != null; w = w.next) {
                 visitor.waits(w.stats, key, w.arrival);
             }
             return;
         }
-        Waiter waiter = waiters.first();
+        Waiter waiter = waiters.firstCall();
         if (waiter != null) {
             visitor.waits(waiter.stats, key, waiter.arrival);
         }
@@ -459,6 +508,8 @@ final class KeyQueueState {
     boolean isUnused(long now) {
         return ledger.granted() == 0
                 && waiters.isEmpty()
+                && withoutStore.inUse() == 0
+                && (ledger.holders.lostInUse() == 0 || !withoutStore.countsLost())
                 && plan.sent.isEmpty()
                 && !plan.isDue(0, 0, waiters, usesLeases(), now);
     }
@@ -475,7 +526,7 @@ final class KeyQueueState {
             at = oldest.overdueAt(policy);
         } else if (now < plan.backoff.until()) {
             at = plan.backoff.until();
-        } else {
+        } else if (!leavesStoreAlone()) {
             at = plan.nextTimed(ledger.granted(), waiters, usesLeases());
         }
         if (ledger.granted() > 0 && usesLeases()) {

@@ -11,6 +11,7 @@ public final class NameCounts {
 
     private final String name;
     final AtomicInteger holders = new AtomicInteger();
+    final AtomicInteger withoutStore = new AtomicInteger();
     private final AtomicInteger waiters = new AtomicInteger();
     private volatile int limit;
 
@@ -52,6 +53,11 @@ public final class NameCounts {
     /** Permits that calls of this process hold. */
     public int holders() {
         return holders.get();
+    }
+
+    /** Those of them that calls have because the store did not answer, and that it has not recorded since. */
+    public int withoutStore() {
+        return withoutStore.get();
     }
 
     /** Calls of this process that wait. */

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Release;
@@ -19,6 +20,7 @@ import java.time.Duration;
  * @param window claims that may be in flight
  * @param maxWaiters calls that may wait
  * @param release whether giving back waits for the store
+ * @param onStoreFailure what happens to calls while the store does not answer; never {@code DEFAULT}
  */
 public record Policy(
         int limit,
@@ -30,13 +32,14 @@ public record Policy(
         long linger,
         int window,
         int maxWaiters,
-        Release release) {
+        Release release,
+        OnStoreFailure onStoreFailure) {
 
     /** A member ends a lease this part of it earlier than the store, because clocks do not run at equal rates. */
     public static final int MARGIN = 20;
 
     /** What applies to a key of this limit in general. */
-    public static Policy of(int limit, CoreSettings settings, long defaultSlice) {
+    public static Policy of(int limit, CoreSettings settings, long defaultSlice, OnStoreFailure onStoreFailure) {
         Duration slice = settings.handOverSlice();
         return new Policy(
                 limit,
@@ -48,7 +51,8 @@ public record Policy(
                 settings.linger().toNanos(),
                 settings.window(),
                 settings.maxWaiters(),
-                settings.release());
+                settings.release(),
+                onStoreFailure == OnStoreFailure.DEFAULT ? OnStoreFailure.FAIL : onStoreFailure);
     }
 
     /** For a key that no call of this process uses: its queue only gives back. */
@@ -58,7 +62,7 @@ public record Policy(
                 .linger(Duration.ZERO)
                 .release(Release.ASYNC)
                 .build();
-        return of(PermitDefinition.MAX_LIMIT, returnAtOnce, 0);
+        return of(PermitDefinition.MAX_LIMIT, returnAtOnce, 0, OnStoreFailure.FAIL);
     }
 
     /** Whether calls get their permits at once, without the store. */
@@ -69,7 +73,17 @@ public record Policy(
     /** The same with another lease: a key in use keeps its own, because claims on their way to the store have stated it. */
     Policy withLease(long nanos) {
         return new Policy(
-                limit, nanos, commandTimeout, storeTimeout, recheck, slice, linger, window, maxWaiters, release);
+                limit,
+                nanos,
+                commandTimeout,
+                storeTimeout,
+                recheck,
+                slice,
+                linger,
+                window,
+                maxWaiters,
+                release,
+                onStoreFailure);
     }
 
     /** How long permits are valid after the claim was sent that the store has confirmed. */

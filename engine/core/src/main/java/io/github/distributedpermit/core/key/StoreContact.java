@@ -30,12 +30,43 @@ public final class StoreContact {
     /** The same as operators see it. */
     private final ReportedOutage reported = new ReportedOutage();
 
+    /** The outage during which calls may run without the store. */
+    private final LastingOutage lasting;
+
+    private final KnownOverrides overrides = new KnownOverrides();
+
     private final AtomicLong lastProbe = new AtomicLong(Long.MIN_VALUE / 2);
     private volatile long usual;
     private volatile long resumedAt;
 
     public StoreContact(long commandTimeout) {
         outage = new Outage(commandTimeout);
+        lasting = new LastingOutage(commandTimeout);
+    }
+
+    /** The outage during which calls may run without the store. */
+    public LastingOutage lasting() {
+        return lasting;
+    }
+
+    /** The operators' limits as of the last answers. */
+    KnownOverrides overrides() {
+        return overrides;
+    }
+
+    /** A claim that belongs to no queue is sent, only to find out whether the store answers. */
+    public void asked(long now) {
+        outage.attempted(now);
+    }
+
+    /** Such a claim, sent at this time, was answered. */
+    public void answers(long now) {
+        outage.answered(now);
+    }
+
+    /** Such a claim failed. */
+    public void failed(Throwable cause, long sentAt, long now) {
+        outage.failed(cause, sentAt, now);
     }
 
     /**

@@ -28,7 +28,7 @@ public final class StorelessGrants {
         if (closed) {
             return null;
         }
-        Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, count.incrementAndGet(), now);
+        Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, nextCount(), now);
         inUse.incrementAndGet(); // before the second look at the flag: a shutdown sees one of the two
         if (closed) {
             // Not on this thread, which may have the lock of a queue: the look at all queues takes the lock of each.
@@ -39,6 +39,11 @@ public final class StorelessGrants {
         grant.counted = true;
         grant.gauge();
         return grant;
+    }
+
+    /** The number of the next permit that no store has recorded, for its token. */
+    long nextCount() {
+        return count.incrementAndGet();
     }
 
     /** No more permits are granted. */

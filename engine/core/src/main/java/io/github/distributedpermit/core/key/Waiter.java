@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.spi.CallObserver;
 import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -35,6 +36,9 @@ public class Waiter {
 
     private final Waker waker;
 
+    /** What happens to the call while the store does not answer. */
+    final OnStoreFailure onStoreFailure;
+
     @Nullable
     Waiter previous;
 
@@ -63,12 +67,25 @@ public class Waiter {
 
     private volatile @Nullable Outcome outcome;
 
+    /** A call for which the settings of its name say what happens to it while the store does not answer. */
     public Waiter(PermitStats stats, int weight, boolean queueing, long arrival, Waker waker) {
+        this(stats, weight, queueing, arrival, waker, OnStoreFailure.DEFAULT);
+    }
+
+    public Waiter(
+            PermitStats stats, int weight, boolean queueing, long arrival, Waker waker, OnStoreFailure onStoreFailure) {
+        this.onStoreFailure =
+                onStoreFailure == OnStoreFailure.DEFAULT ? stats.policy().onStoreFailure() : onStoreFailure;
         this.stats = stats;
         this.weight = weight;
         this.queueing = queueing;
         this.arrival = arrival;
         this.waker = waker;
+    }
+
+    /** Whether the call can get its permit only from the store. */
+    boolean needsStore() {
+        return onStoreFailure == OnStoreFailure.FAIL;
     }
 
     /** Decides the outcome. {@code false} if it is decided already; exactly one thread gets {@code true}. */

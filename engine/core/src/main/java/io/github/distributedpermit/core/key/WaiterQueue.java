@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.core.key.OutageCall.Adoption;
 import io.github.distributedpermit.spi.CallView;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +22,8 @@ final class WaiterQueue {
     private int size;
     private long weight;
     private int queueing;
+    private int lenient;
+    private int adoptions;
     private int heaviest;
 
     /** Puts the waiter at the end. */
@@ -41,6 +44,28 @@ final class WaiterQueue {
         if (waiter.queueing) {
             queueing++;
         }
+        if (!waiter.needsStore()) {
+            lenient++;
+        }
+    }
+
+    /** Puts a permit that the store has not recorded at the head, since its call runs already. */
+    void addFirst(Adoption adoption) {
+        adoption.next = first;
+        if (first == null) {
+            last = adoption;
+        } else {
+            first.previous = adoption;
+        }
+        first = adoption;
+        adoption.inQueue = true;
+        size++;
+        weight += adoption.weight;
+        if (adoption.weight > heaviest) {
+            heaviest = adoption.weight;
+        }
+        queueing++;
+        adoptions++;
     }
 
     /** Removes the waiter, wherever it is. Has no effect if it has left already. */
@@ -68,6 +93,12 @@ final class WaiterQueue {
         if (waiter.queueing) {
             queueing--;
         }
+        if (!waiter.needsStore()) {
+            lenient--;
+        }
+        if (waiter instanceof Adoption) {
+            adoptions--;
+        }
         if (size == 0) {
             heaviest = 0;
         }
@@ -78,20 +109,41 @@ final class WaiterQueue {
         return first;
     }
 
+    /** The call that waits for the longest, without those that run already; {@code null} if none waits. */
+    @Nullable
+    Waiter firstCall() {
+        Waiter w = first;
+        while (w instanceof Adoption) {
+            w = w.next;
+        }
+        return w;
+    }
+
     boolean isEmpty() {
         return size == 0;
     }
 
     /** Adds the calls that wait for a permit, the oldest first, until the list has so many. */
     void describe(String key, long now, int most, List<CallView> views) {
-        for (Waiter w = first; w != null && views.size() < most; w = w.next) {
+        for (Waiter w = firstCall(); w != null && views.size() < most; w = w.next) {
             Duration age = Duration.ofNanos(Math.max(0, now - w.arrival));
             views.add(new CallView(w.stats.name(), key, w.weight, false, age, Optional.ofNullable(w.caller)));
         }
     }
 
+    /** How many calls wait. */
     int size() {
-        return size;
+        return size - adoptions;
+    }
+
+    /** Whether there are calls that may run without the store. */
+    boolean hasLenient() {
+        return lenient > 0;
+    }
+
+    /** Whether all calls may run without the store. */
+    boolean isLenient() {
+        return lenient == size;
     }
 
     /** How many permits all waiters want together. */
@@ -147,14 +199,18 @@ final class WaiterQueue {
     /**
      * After an error: removes the waiters that are decided, and wakes them once more in case the error prevented it.
      */
-    void mend(Ledger ledger, Effects effects) {
+    void mend(Ledger ledger, OutageCalls outage, Effects effects) {
         Waiter w = first;
         while (w != null) {
             Waiter following = w.next;
             Outcome outcome = w.outcome();
             if (outcome != null) {
                 if (outcome instanceof Grant grant) {
-                    ledger.holdAfterError(grant);
+                    if (grant.owner() instanceof OutageCall call && !(w instanceof Adoption)) {
+                        outage.addAfterError(call);
+                    } else {
+                        ledger.holdAfterError(grant);
+                    }
                 }
                 effects.ended(w, outcome);
                 remove(w);

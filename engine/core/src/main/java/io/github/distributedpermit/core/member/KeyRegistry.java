@@ -1,11 +1,14 @@
 package io.github.distributedpermit.core.member;
 
+import io.github.distributedpermit.OnStoreFailure;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.jfr.FlightRecording;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueHost;
+import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
 import io.github.distributedpermit.core.key.SentClaim;
@@ -62,6 +65,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final StoreContact contact;
     private final Repairs repairs;
     private final StoreLog log;
+    private final OutageLog outageLog;
+    private final OutageProbe probe;
+    private final Instances instances;
     private final KeySurvey survey;
 
     private final StorelessGrants storeless = new StorelessGrants(this);
@@ -86,6 +92,10 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
         this.log = new StoreLog(backend.name(), backend.address());
         this.survey = new KeySurvey(this);
+        this.outageLog = new OutageLog(log.store());
+        int highest = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
+        this.probe = new OutageProbe(this, this::claim, highest, settings, this::outageEnded);
+        this.instances = new Instances(member.id(), this, this::store, highest, settings);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -128,6 +138,47 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     @Override
     public StorelessGrants storeless() {
         return storeless;
+    }
+
+    /** Has this instance counted by others, and others counted here, for the shares of a limit during an outage. */
+    public void countInstances() {
+        instances.start();
+    }
+
+    @Override
+    public int localShare(String key, int limit) {
+        return instances.share(key, limit);
+    }
+
+    @Override
+    public void withoutStore() {
+        probe.begin();
+    }
+
+    @Override
+    public void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {
+        outageLog.ran(stats, how, share, limit, contact.lasting().length(now()), instances.count(), size());
+        probe.begin(); // in case an error ended it
+    }
+
+    /** The store is used again. */
+    private void outageEnded(long nanos) {
+        each(KeyQueue::check);
+        outageLog.ended(nanos);
+    }
+
+    /** Whether calls run without the store now. */
+    public boolean isBypassed() {
+        return contact.lasting().isOn();
+    }
+
+    /** Sends a claim that belongs to no queue. */
+    private CompletionStage<Holding> claim(Claim claim) {
+        return store.claim(claim);
+    }
+
+    private PermitStore store() {
+        return store;
     }
 
     /** The state of the key in the store, without permits that are idle here only because this member is alone. */
@@ -227,6 +278,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Takes no more calls and rejects those that wait. */
     void close() {
         closing = true;
+        instances.close();
         storeless.close();
         each(KeyQueue::close);
     }
@@ -234,6 +286,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Leaves the store: no renewals and repetitions any more. */
     public void leave() {
         closed = true;
+        instances.close();
+        probe.close();
         session.end();
         each(KeyQueue::abandon);
         store.close();

@@ -38,6 +38,11 @@ public final class MemberStatus implements StoreGauges {
     }
 
     @Override
+    public boolean isBypassed() {
+        return registry.isBypassed();
+    }
+
+    @Override
     public int unanswered() {
         return registry.survey().unanswered();
     }

@@ -5,8 +5,10 @@ import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Logs what operators have to know: that the store stops or resumes answering, that it may have lost state, and lost permits, with
@@ -31,6 +33,11 @@ final class StoreLog {
      */
     StoreLog(String backend, String address) {
         store = address.isEmpty() ? "'" + backend + "'" : "'" + backend + "' at " + LogSafe.escape(address);
+    }
+
+    /** The store, for messages. */
+    String store() {
+        return store;
     }
 
     /** No claim has been answered for this many nanoseconds. */
@@ -92,6 +99,14 @@ final class StoreLog {
     /** How many permits were lost. */
     long lostPermits() {
         return lost.get();
+    }
+
+    /** What failed, without the wrapper of a stage. */
+    static Throwable cause(@Nullable Throwable failure) {
+        if (failure == null) {
+            return PermitStoreException.passing("no answer", null);
+        }
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     private static String millis(long nanos) {

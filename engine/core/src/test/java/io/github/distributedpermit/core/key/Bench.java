@@ -11,7 +11,6 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -45,6 +44,11 @@ final class Bench {
 
     Party member(String id, int limit, CoreSettings settings, PermitObserver observer) {
         return new Party(this, id, limit, settings, observer);
+    }
+
+    /** A member with these settings of its permits. */
+    Party member(String id, Map<String, PermitSettings> named, CoreSettings settings, PermitObserver observer) {
+        return new Party(this, id, named, settings, observer);
     }
 
     void run(Duration duration) {
@@ -106,10 +110,17 @@ final class Bench {
         final SimLink link;
 
         private Party(Bench bench, String id, int limit, CoreSettings settings, PermitObserver observer) {
+            this(bench, id, Map.of(KEY, limit(limit)), settings, observer);
+        }
+
+        private Party(
+                Bench bench,
+                String id,
+                Map<String, PermitSettings> named,
+                CoreSettings settings,
+                PermitObserver observer) {
             this.bench = bench;
             process = new SimProcess(id, bench.time, 1_000_000_007L);
-            Map<String, PermitSettings> named = new HashMap<>();
-            named.put(KEY, limit(limit));
             engine = new PermitEngine(
                     bench.network.backend(process),
                     new Member(id, id),

@@ -15,6 +15,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** One member's connection to the simulated store. */
 final class SimLink implements PermitStore {
@@ -32,6 +33,9 @@ final class SimLink implements PermitStore {
     boolean deaf;
     /** Claims wait in the client until then, on the common clock. */
     long writesFrom;
+    /** The key whose claims are lost; {@code null} for none. */
+    @Nullable
+    String lostKey;
 
     SimLink(SimNetwork network, String member, SimProcess process, HoldingListener listener) {
         this.network = network;
@@ -85,7 +89,7 @@ final class SimLink implements PermitStore {
                 answer.completeExceptionally(cause);
             });
         }
-        if (there == Weather.LOST) {
+        if (there == Weather.LOST || claim.key().equals(lostKey)) {
             return;
         }
         network.time.after(there, null, () -> {
@@ -134,8 +138,15 @@ final class SimLink implements PermitStore {
     @Override
     public CompletionStage<KeyState> inspect(String key) {
         SimTable table = network.server.find(key);
-        int used = table == null ? 0 : table.used();
-        return CompletableFuture.completedFuture(new KeyState(key, used, OptionalInt.empty(), List.of()));
+        if (table == null) {
+            return CompletableFuture.completedFuture(new KeyState(key, 0, OptionalInt.empty(), List.of()));
+        }
+        List<KeyState.MemberState> members = new ArrayList<>();
+        for (SimTable.Row row : table.rows()) {
+            members.add(new KeyState.MemberState(
+                    row.member(), row.permits(), row.wanted(), row.limit(), row.inLine()));
+        }
+        return CompletableFuture.completedFuture(new KeyState(key, table.used(), table.override(), members));
     }
 
     @Override

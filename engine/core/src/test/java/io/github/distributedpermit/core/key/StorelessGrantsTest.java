@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
 import java.util.Objects;
@@ -14,7 +15,7 @@ class StorelessGrantsTest {
 
     private final PermitStats stats = new PermitStats(
             PermitDefinition.named("key", "the test").limit(1).build(),
-            new Policy(1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 4, 10, Release.ASYNC));
+            new Policy(1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 4, 10, Release.ASYNC, OnStoreFailure.FAIL));
     private int looks;
 
     private final StorelessGrants grants = new StorelessGrants(new QueueUnderLincheck.OnlyMember(true) {

@@ -1,0 +1,288 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.OnStoreFailure;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.key.Outcome.Failed;
+import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of one key that run without the store during a {@link LastingOutage}, see
+ * {@link OnStoreFailure}. After the outage, each of them that still runs asks the store for its
+ * permit, from the head of the queue. Guarded by the lock of the {@link KeyQueue}.
+ */
+final class OutageCalls {
+
+    private final String key;
+    private final Grant.Owner queue;
+    private final KeyQueueHost host;
+    private final WaiterQueue waiters;
+    private final Ledger ledger;
+    private Policy policy;
+
+    private @Nullable OutageCall newest;
+    private int inUse;
+
+    /** Whether calls that allow it run without the store now. */
+    private boolean on;
+
+    OutageCalls(
+            String key, Grant.Owner queue, Policy policy, KeyQueueHost host, WaiterQueue waiters, Ledger ledger) {
+        this.key = key;
+        this.queue = queue;
+        this.policy = policy;
+        this.host = host;
+        this.waiters = waiters;
+        this.ledger = ledger;
+    }
+
+    void adopt(Policy settings) {
+        policy = settings;
+    }
+
+    boolean isOn() {
+        return on;
+    }
+
+    /** How many permits calls have without the store. */
+    int inUse() {
+        return inUse;
+    }
+
+    /** Whether calls may run without the store from now on, because it has not answered for a store time-out. */
+    boolean enter(long now, Effects effects) {
+        if (on) {
+            return true;
+        }
+        StoreContact contact = host.contact();
+        if (!contact.lasting().lasts(policy.storeTimeout(), now)) {
+            if (!contact.outage.isKnown(policy.storeTimeout(), now)) {
+                return false;
+            }
+            contact.lasting().begin(now - contact.outage.length(now));
+        }
+        on = true;
+        for (OutageCall call = newest; call != null; call = call.previous) {
+            if (call.adoption != null) { // the last outage has ended a moment ago
+                waiters.remove(call.adoption);
+                call.adoption = null;
+            }
+        }
+        effects.run(host::withoutStore);
+        return true;
+    }
+
+    /**
+     * The outage has ended: the calls that still run ask the store for their permits, the oldest first, before those that
+     * wait.
+     */
+    void leave() {
+        on = false;
+        for (OutageCall call = newest; call != null; call = call.previous) {
+            OutageCall.Adoption adoption = new OutageCall.Adoption(call);
+            call.adoption = adoption;
+            waiters.addFirst(adoption);
+        }
+    }
+
+    /** Whether the count of calls that have lost their permits is needed later, for the share of this instance. */
+    boolean countsLost() {
+        return on || policy.onStoreFailure() == OnStoreFailure.LOCAL;
+    }
+
+    /** Whether the outage has ended that calls here run without the store for. */
+    boolean hasEnded() {
+        return on && !host.contact().lasting().isOn();
+    }
+
+    /** Whether the call gets a permit without the store, now or when another call of this process ends. */
+    boolean serves(Waiter waiter) {
+        return on
+                && switch (waiter.onStoreFailure) {
+                    case ALLOW -> limit() > 0;
+                    case LOCAL -> waiter.weight <= share();
+                    case FAIL, DEFAULT -> false;
+                };
+    }
+
+    /** Why the call does not get one. */
+    private PermitStoreException refusal(Waiter waiter) {
+        String why;
+        if (limit() == 0) {
+            why = "an operator had paused the key";
+        } else if (share() == 0) {
+            why = host.contact().answeredAt() < 0
+                    ? "this instance has never reached the store and does not know its share of the limit"
+                    : "this instance has no share of the limit of " + limit();
+        } else {
+            why = "the call asks for %d permits, but the share of this instance is %d of %d"
+                    .formatted(waiter.weight, share(), limit());
+        }
+        return PermitStoreException.passing("the store does not answer, and without it " + why, null);
+    }
+
+    /** Serves the calls that need no store, ends those that it can't serve, and rejects those that do not wait. */
+    void serve(long now, Effects effects) {
+        if (!on || !waiters.hasLenient()) {
+            return;
+        }
+        if (limit() == 0 || waiters.heaviest() > share()) {
+            failUnserved(effects);
+        }
+        Waiter waiter = waiters.first();
+        while (waiter != null) {
+            Waiter following = waiter.next;
+            if (!waiter.needsStore() && !grantIfFree(waiter, now, effects)) {
+                break;
+            }
+            waiter = following;
+        }
+        if (waiters.hasTries()) {
+            waiters.end(w -> !w.queueing && !w.needsStore(), new Refused(Reason.LIMIT_REACHED), effects);
+        }
+    }
+
+    private void failUnserved(Effects effects) {
+        Waiter waiter = waiters.first();
+        while (waiter != null) {
+            Waiter following = waiter.next;
+            if (!waiter.needsStore() && !serves(waiter)) {
+                Outcome failure = new Failed(refusal(waiter));
+                if (waiter.decide(failure)) {
+                    effects.ended(waiter, failure);
+                }
+                waiters.remove(waiter);
+            }
+            waiter = following;
+        }
+    }
+
+    private boolean grantIfFree(Waiter waiter, long now, Effects effects) {
+        boolean local = waiter.onStoreFailure == OnStoreFailure.LOCAL;
+        if (local && waiter.weight > share() - running()) {
+            return false;
+        }
+        OutageCall call =
+                new OutageCall(queue, waiter.stats, waiter.weight, host.storeless().nextCount(), now);
+        // the order is: decide, count, remove. After an error in between, mend() completes what is missing
+        if (waiter.grant(call.grant, false)) {
+            add(call);
+            effects.ended(waiter, call.grant);
+            int limit = limit();
+            int share = share();
+            effects.run(() -> host.ranWithoutStore(waiter.stats, waiter.onStoreFailure, share, limit));
+        }
+        waiters.remove(waiter);
+        return true;
+    }
+
+    /** The permits of all calls here that have not ended, also of those that have lost theirs. */
+    private int running() {
+        return ledger.inUse() + ledger.holders.lostInUse() + inUse;
+    }
+
+    private int limit() {
+        return host.contact().overrides().limit(key, policy.limit());
+    }
+
+    private int share() {
+        return host.localShare(key, limit());
+    }
+
+    private void add(OutageCall call) {
+        call.previous = newest;
+        if (newest != null) {
+            newest.next = call;
+        }
+        newest = call;
+        call.counted = true;
+        inUse += call.grant.weight;
+        call.grant.gauge();
+        call.grant.stats.counts.withoutStore.addAndGet(call.grant.weight);
+    }
+
+    /** After an error: counts a call that has its permit already. */
+    void addAfterError(OutageCall call) {
+        if (!call.counted && !call.grant.counted && !call.grant.ended) {
+            add(call);
+        }
+    }
+
+    private void remove(OutageCall call) {
+        OutageCall before = call.previous;
+        OutageCall after = call.next;
+        if (before != null) {
+            before.next = after;
+        }
+        if (after == null) {
+            newest = before;
+        } else {
+            after.previous = before;
+        }
+        call.previous = null;
+        call.next = null;
+        call.counted = false;
+        inUse -= call.grant.weight;
+        call.grant.stats.counts.withoutStore.addAndGet(-call.grant.weight);
+    }
+
+    /** The call has ended. {@code false} if the store has recorded its permit, or if it was removed before. */
+    boolean end(OutageCall call) {
+        if (!call.counted) {
+            return false;
+        }
+        remove(call);
+        call.grant.ungauge();
+        if (call.adoption != null) {
+            waiters.remove(call.adoption);
+            call.adoption = null;
+        }
+        return true;
+    }
+
+    /** The store has recorded the permit of the call, which is like any other from now on. */
+    void recorded(OutageCall call) {
+        if (call.counted) {
+            remove(call);
+        }
+        call.adoption = null;
+    }
+
+    /** After an error: drops the calls that have ended, or that the store has recorded. */
+    void mend() {
+        OutageCall call = newest;
+        while (call != null) {
+            OutageCall before = call.previous;
+            if (call.grant.ended) {
+                end(call);
+            } else if (call.grant.counted) {
+                recorded(call);
+            }
+            call = before;
+        }
+    }
+
+    /** The call that has run for the longest; {@code null} if none does. */
+    @Nullable
+    Grant oldest() {
+        OutageCall call = newest;
+        while (call != null && call.previous != null) {
+            call = call.previous;
+        }
+        return call == null ? null : call.grant;
+    }
+
+    /** Adds the calls, the newest first, until the list has so many. */
+    void describe(long now, int most, List<CallView> views) {
+        for (OutageCall call = newest; call != null && views.size() < most; call = call.previous) {
+            Duration age = Duration.ofNanos(Math.max(0, now - call.grant.grantedAt));
+            views.add(new CallView(
+                    call.grant.name(), key, call.grant.weight, true, age, Optional.ofNullable(call.grant.caller)));
+        }
+    }
+}

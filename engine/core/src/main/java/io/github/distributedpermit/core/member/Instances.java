@@ -1,0 +1,184 @@
+package io.github.distributedpermit.core.member;
+
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.key.KeyQueueHost;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the instances that need a share of the limits during an outage. Each of them holds one permit of a common key, and
+ * reads three times per lease which others do. All instances order each other by their ids, so that they divide a limit without
+ * talking to each other: the shares of instances that know the same others together are the limit. Nothing is sent before the
+ * first permit needs it. Thread-safe; its lock is never held while calling the store.
+ */
+final class Instances {
+
+    /** The key of which each instance holds one permit. */
+    static final String KEY = "distributed-permit.instances";
+
+    private final String self;
+    private final KeyQueueHost host;
+    private final StoreReports reports;
+    private final Supplier<PermitStore> store;
+    private final int limit;
+    private final Duration lease;
+    private final long commandTimeout;
+    private final long interval;
+
+    /** When each instance was last seen. One that is missing once may only have to record itself again. */
+    private final Map<String, Long> seen = new HashMap<>();
+
+    private volatile List<String> known = List.of();
+    private Scheduler.@Nullable Timer timer;
+    private boolean closed;
+    private long unansweredSince = Long.MIN_VALUE;
+    private volatile boolean started;
+
+    /**
+     * @param self the id of this member
+     * @param store is asked for the store once it has been joined
+     * @param limit the highest limit of a key of this store
+     */
+    Instances(String self, KeyQueueHost host, Supplier<PermitStore> store, int limit, CoreSettings settings) {
+        this.self = self;
+        this.host = host;
+        this.reports = new StoreReports(host);
+        this.store = store;
+        this.limit = limit;
+        this.lease = settings.lease();
+        this.commandTimeout = settings.commandTimeout().toNanos();
+        this.interval = settings.lease().toNanos() / 3;
+    }
+
+    /** Begins. Has no effect the second time. */
+    void start() {
+        if (started) {
+            return;
+        }
+        synchronized (this) {
+            if (started || closed) {
+                return;
+            }
+            started = true;
+            timer = host.scheduler().schedule(this::look, 0);
+        }
+    }
+
+    /** Leaves the others their larger shares. What is still on its way can't bring this instance back. */
+    void close() {
+        long sequence;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            if (!started) {
+                return;
+            }
+            if (timer != null) {
+                timer.cancel();
+            }
+            sequence = host.nextSequence();
+        }
+        // a claim that was sent before and arrives later has a lower sequence, so the store ignores it
+        claim(sequence, 0);
+    }
+
+    /** How many instances are known, with this one; 0 if the store has never said. */
+    int count() {
+        return known.size();
+    }
+
+    /**
+     * How many permits of a key this instance may grant. What can't be divided goes to some of the instances, other ones
+     * for other keys.
+     */
+    int share(String key, int limitOfKey) {
+        List<String> all = known;
+        int index = all.indexOf(self);
+        if (index < 0) {
+            return 0;
+        }
+        int rank = Math.floorMod(index + key.hashCode(), all.size());
+        return limitOfKey / all.size() + (rank < limitOfKey % all.size() ? 1 : 0);
+    }
+
+    private void look() {
+        long now = host.now();
+        long sequence;
+        long late;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            timer = host.scheduler().schedule(this::look, interval);
+            late = unansweredSince;
+            unansweredSince = now;
+            sequence = host.nextSequence();
+        }
+        // a claim that is older than that was sent before the process stood still, and says nothing about the store
+        boolean recent = now - late < interval + commandTimeout;
+        if (late != Long.MIN_VALUE && now - late >= commandTimeout && recent) {
+            reports.failed(PermitStoreException.passing("no answer within the command time-out", null), late, now);
+        }
+        reports.asked(now);
+        CompletionStage<KeyState> state = claim(sequence, 1).thenCompose(holding -> store.get().inspect(KEY));
+        state.whenComplete((read, failure) -> answered(read, failure, now));
+    }
+
+    private CompletionStage<Holding> claim(long sequence, int held) {
+        try {
+            return store.get()
+                    .claim(new Claim(
+                            KEY, limit, sequence, held, held, 0, Duration.ZERO, lease, false, held, 0, held > 0));
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private void answered(@Nullable KeyState state, @Nullable Throwable failure, long sentAt) {
+        long now = host.now();
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            if (unansweredSince == sentAt) {
+                unansweredSince = Long.MIN_VALUE;
+            }
+            if (state != null) {
+                note(state, now);
+            }
+        }
+        if (state != null) {
+            reports.answered(now);
+        } else {
+            reports.failed(failure, sentAt, now);
+        }
+    }
+
+    private void note(KeyState state, long now) {
+        for (MemberState member : state.members()) {
+            if (member.permits() > 0) {
+                seen.put(member.member(), now);
+            }
+        }
+        seen.values().removeIf(at -> now - at > lease.toNanos());
+        if (seen.containsKey(self)) {
+            known = seen.keySet().stream().sorted().toList();
+        }
+    }
+}
