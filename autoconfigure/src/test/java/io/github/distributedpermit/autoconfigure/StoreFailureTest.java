@@ -58,8 +58,7 @@ class StoreFailureTest {
     }
 
     private static ApplicationContextRunner redis(RedisServer server) {
-        return runner()
-                .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+        return runner().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues(
                         "distributed-permit.backend=redis",
                         "spring.data.redis.host=127.0.0.1",
@@ -68,7 +67,8 @@ class StoreFailureTest {
 
     private static void signal(String name, long pid) {
         try {
-            int status = new ProcessBuilder("kill", name, Long.toString(pid)).start().waitFor();
+            int status =
+                    new ProcessBuilder("kill", name, Long.toString(pid)).start().waitFor();
             assertThat(status).isZero();
         } catch (IOException e) {
             throw new AssertionError(e);
@@ -243,8 +243,8 @@ class StoreFailureTest {
                     .ignoreExceptionsInstanceOf(PermitBackendException.class)
                     .until(() -> {
                         Optional<Permit> permit = permits.named("shared").tryAcquire(request);
-                        boolean without = permit.isPresent()
-                                && permit.get().token().version() == 0;
+                        boolean without =
+                                permit.isPresent() && permit.get().token().version() == 0;
                         if (without) {
                             got.add(permit.get());
                         } else {

@@ -31,8 +31,7 @@ final class OutageCalls {
     /** Whether calls that allow it run without the store now. */
     private boolean on;
 
-    OutageCalls(
-            String key, Grant.Owner queue, Policy policy, KeyQueueHost host, WaiterQueue waiters, Ledger ledger) {
+    OutageCalls(String key, Grant.Owner queue, Policy policy, KeyQueueHost host, WaiterQueue waiters, Ledger ledger) {
         this.key = key;
         this.queue = queue;
         this.policy = policy;
@@ -167,8 +166,8 @@ final class OutageCalls {
         if (local && waiter.weight > share() - running()) {
             return false;
         }
-        OutageCall call =
-                new OutageCall(queue, waiter.stats, waiter.weight, host.storeless().nextCount(), now);
+        OutageCall call = new OutageCall(
+                queue, waiter.stats, waiter.weight, host.storeless().nextCount(), now);
         // the order is: decide, count, remove. After an error in between, mend() completes what is missing
         if (waiter.grant(call.grant, false)) {
             add(call);

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -136,7 +135,8 @@ final class Instances {
             reports.failed(PermitStoreException.passing("no answer within the command time-out", null), late, now);
         }
         reports.asked(now);
-        CompletionStage<KeyState> state = claim(sequence, 1).thenCompose(holding -> store.get().inspect(KEY));
+        CompletionStage<KeyState> state =
+                claim(sequence, 1).thenCompose(holding -> store.get().inspect(KEY));
         state.whenComplete((read, failure) -> answered(read, failure, now));
     }
 

@@ -123,8 +123,8 @@ final class OutageProbe {
     private void send(int wanted, Attempt attempt) {
         CompletionStage<Holding> answer;
         try {
-            answer = store.apply(new Claim(
-                    KEY, limit, host.nextSequence(), wanted, wanted, 0, Duration.ZERO, lease, false));
+            answer = store.apply(
+                    new Claim(KEY, limit, host.nextSequence(), wanted, wanted, 0, Duration.ZERO, lease, false));
         } catch (RuntimeException | Error e) {
             answered(wanted, attempt, e);
             return;

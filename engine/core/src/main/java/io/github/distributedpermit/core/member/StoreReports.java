@@ -39,8 +39,7 @@ final class StoreReports {
             return false;
         }
         host.contact().failed(cause, sentAt, now);
-        long lasted =
-                host.contact().reported().failed(sentAt, host.contact().answeredAt(), now);
+        long lasted = host.contact().reported().failed(sentAt, host.contact().answeredAt(), now);
         if (lasted > 0) {
             host.storeFails(cause, lasted);
         }

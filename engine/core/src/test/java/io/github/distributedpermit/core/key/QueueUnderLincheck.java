@@ -30,7 +30,18 @@ public class QueueUnderLincheck {
 
     private final PermitStats stats = new PermitStats(
             PermitDefinition.named("queue", "the test").limit(LIMIT).build(),
-            new Policy(LIMIT, LEASE, LEASE / 5, LEASE, LEASE / 30, 0, 0, 4, 10, Release.ASYNC, io.github.distributedpermit.OnStoreFailure.FAIL));
+            new Policy(
+                    LIMIT,
+                    LEASE,
+                    LEASE / 5,
+                    LEASE,
+                    LEASE / 30,
+                    0,
+                    0,
+                    4,
+                    10,
+                    Release.ASYNC,
+                    io.github.distributedpermit.OnStoreFailure.FAIL));
     private final KeyQueue queue = queue(stats.policy(), new OnlyMember(alone()));
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
 

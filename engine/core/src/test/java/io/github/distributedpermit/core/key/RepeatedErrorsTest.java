@@ -45,7 +45,18 @@ class RepeatedErrorsTest {
 
         private final PermitStats stats = new PermitStats(
                 PermitDefinition.named("queue", "the test").limit(1).build(),
-                new Policy(1, LEASE, LEASE / 5, LEASE, LEASE / 30, 0, 0, 40, 10, Release.ASYNC, io.github.distributedpermit.OnStoreFailure.FAIL));
+                new Policy(
+                        1,
+                        LEASE,
+                        LEASE / 5,
+                        LEASE,
+                        LEASE / 30,
+                        0,
+                        0,
+                        40,
+                        10,
+                        Release.ASYNC,
+                        io.github.distributedpermit.OnStoreFailure.FAIL));
         private final Random random;
         private final int seed;
         private final List<Waiter> calls = new ArrayList<>();

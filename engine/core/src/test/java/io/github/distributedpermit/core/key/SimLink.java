@@ -143,8 +143,7 @@ final class SimLink implements PermitStore {
         }
         List<KeyState.MemberState> members = new ArrayList<>();
         for (SimTable.Row row : table.rows()) {
-            members.add(new KeyState.MemberState(
-                    row.member(), row.permits(), row.wanted(), row.limit(), row.inLine()));
+            members.add(new KeyState.MemberState(row.member(), row.permits(), row.wanted(), row.limit(), row.inLine()));
         }
         return CompletableFuture.completedFuture(new KeyState(key, table.used(), table.override(), members));
     }

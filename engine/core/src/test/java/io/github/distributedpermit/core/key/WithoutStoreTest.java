@@ -192,16 +192,15 @@ class WithoutStoreTest {
         Party b = allowing("b", 1);
         settle(b);
         outage(b);
-        Asked strict = b.ask(
-                request.toBuilder().onStoreFailure(OnStoreFailure.FAIL).build());
+        Asked strict =
+                b.ask(request.toBuilder().onStoreFailure(OnStoreFailure.FAIL).build());
         assertStoreFailed(strict);
     }
 
     @Test
     void ofTwoRequestsForOneKeyTheStricterBehaviourCounts() {
-        PermitRequest allow = PermitRequest.builder("k")
-                .onStoreFailure(OnStoreFailure.ALLOW)
-                .build();
+        PermitRequest allow =
+                PermitRequest.builder("k").onStoreFailure(OnStoreFailure.ALLOW).build();
         PermitRequest local =
                 allow.toBuilder().onStoreFailure(OnStoreFailure.LOCAL).build();
         PermitRequest fail =
@@ -553,7 +552,8 @@ class WithoutStoreTest {
         settle(a, b);
         b.engine.close();
         bench.run(Bench.LEASE.multipliedBy(2));
-        assertThat(bench.network.server.find("distributed-permit.instances").used()).isEqualTo(1);
+        assertThat(bench.network.server.find("distributed-permit.instances").used())
+                .isEqualTo(1);
         outage(a);
         assertThat(held(tries(a, 20))).isEqualTo(10);
         a.engine.close();
@@ -725,8 +725,7 @@ class WithoutStoreTest {
         settle(a);
         outage(a);
         assertStoreFailed(a.acquire());
-        a.engine.changeSettings(
-                PermitSettings.NONE, Map.of(Bench.KEY, settings(1, OnStoreFailure.ALLOW)));
+        a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, settings(1, OnStoreFailure.ALLOW)));
         Asked allowed = a.acquire();
         assertThat(allowed.holds()).isTrue();
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, settings(1, OnStoreFailure.FAIL)));
@@ -756,10 +755,13 @@ class WithoutStoreTest {
         settle(a);
         outage(a);
         PermitRequest request = PermitRequest.of("k").withoutWaiting();
-        assertThat(new Asked(a.engine.named("tenant-1").acquireAsync(request)).holds()).isTrue();
+        assertThat(new Asked(a.engine.named("tenant-1").acquireAsync(request)).holds())
+                .isTrue();
         assertRejected(new Asked(a.engine.named("tenant-2").acquireAsync(request)), Reason.LIMIT_REACHED);
-        assertThat(new Asked(a.engine.named("tenant-2").acquireAsync(PermitRequest.of("l"))).holds()).isTrue();
-        assertThat(new Asked(a.engine.named("free").acquireAsync(request)).holds()).isTrue();
+        assertThat(new Asked(a.engine.named("tenant-2").acquireAsync(PermitRequest.of("l"))).holds())
+                .isTrue();
+        assertThat(new Asked(a.engine.named("free").acquireAsync(request)).holds())
+                .isTrue();
     }
 
     // ---- calls of every kind
@@ -909,10 +911,7 @@ class WithoutStoreTest {
     void theObserverLearnsWhereThePermitCameFrom() {
         List<PermitObserver.Via> seen = new ArrayList<>();
         Party a = bench.member(
-                "a",
-                Map.of(Bench.KEY, settings(1, OnStoreFailure.ALLOW)),
-                CoreSettings.DEFAULTS,
-                new PermitObserver() {
+                "a", Map.of(Bench.KEY, settings(1, OnStoreFailure.ALLOW)), CoreSettings.DEFAULTS, new PermitObserver() {
                     @Override
                     public void acquired(String name, int permits, Via via, Duration waited) {
                         seen.add(via);
@@ -944,10 +943,7 @@ class WithoutStoreTest {
     void anErrorOfACallbackLosesNoPermit() {
         boolean[] planted = {false};
         Party a = bench.member(
-                "a",
-                Map.of(Bench.KEY, settings(2, OnStoreFailure.LOCAL)),
-                CoreSettings.DEFAULTS,
-                new PermitObserver() {
+                "a", Map.of(Bench.KEY, settings(2, OnStoreFailure.LOCAL)), CoreSettings.DEFAULTS, new PermitObserver() {
                     @Override
                     public void acquired(String name, int permits, Via via, Duration waited) {
                         if (planted[0]) {
