@@ -13,6 +13,8 @@ final class MemberFactory {
 
     private static final int ID_BYTES = 12;
 
+    private static final int MOST_CHARACTERS = 200;
+
     private final SecureRandom random;
 
     MemberFactory(SecureRandom random) {
@@ -22,8 +24,14 @@ final class MemberFactory {
     Member create(@Nullable String instanceName, @Nullable String application) {
         byte[] id = new byte[ID_BYTES];
         random.nextBytes(id);
-        return new Member(
-                HexFormat.of().formatHex(id), StringUtils.hasText(instanceName) ? instanceName : name(application));
+        String name = StringUtils.hasText(instanceName) ? instanceName : name(application);
+        return new Member(HexFormat.of().formatHex(id), printable(name));
+    }
+
+    /** The name is written into logs, also those of other instances. */
+    private static String printable(String name) {
+        String line = name.replaceAll("[\\p{Cntrl}\u2028\u2029]", "?");
+        return line.length() > MOST_CHARACTERS ? line.substring(0, MOST_CHARACTERS) : line;
     }
 
     private static String name(@Nullable String application) {

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -52,7 +53,7 @@ public class PermitsControlEndpoint extends PermitsEndpoint {
         }
         LOG.log(System.Logger.Level.WARNING, "An operator drains this instance: it takes no more permits");
         permits.drain();
-        return Map.of("draining", true);
+        return OperationResponseBody.of(Map.of("draining", true));
     }
 
     /**

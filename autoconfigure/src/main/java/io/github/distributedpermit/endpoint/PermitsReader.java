@@ -124,18 +124,23 @@ final class PermitsReader {
         List<CallView> calls = permits.calls(state.key(), mostCalls + 1);
         List<MemberRow> rows = new ArrayList<>();
         int position = 0;
+        int waiting = key.problem() == null ? 0 : waiting(calls);
+        int inUse = key.problem() == null ? state.used() : holding(calls);
         for (MemberState member : state.members()) {
             position += member.waiting() ? 1 : 0;
+            MemberRow row = row(member, position, calls, mostCalls);
+            waiting += row.waiting();
             if (rows.size() < mostMembers) {
-                rows.add(row(member, position));
+                rows.add(row);
             }
         }
         return new Key(
                 state.key(),
                 state.override().orElse(limit(definition)),
                 state.override().isPresent() ? "override" : source(definition),
-                state.used(),
+                inUse,
                 position,
+                waiting,
                 rows,
                 state.members().size() > rows.size(),
                 calls.stream().limit(mostCalls).map(this::call).toList(),
@@ -143,7 +148,7 @@ final class PermitsReader {
                 key.problem());
     }
 
-    private MemberRow row(MemberState member, int position) {
+    private MemberRow row(MemberState member, int position, List<CallView> calls, int mostCalls) {
         boolean self = member.member().equals(permits.member().id());
         String name = self ? permits.member().name() : member.name().orElse(null);
         return new MemberRow(
@@ -152,10 +157,22 @@ final class PermitsReader {
                 self,
                 member.permits(),
                 member.wanted(),
+                self && calls.size() <= mostCalls ? waiting(calls) : member.calls(),
                 member.limit(),
                 member.waiting() ? position : null,
                 member.waited().map(this::ago).orElse(null),
                 member.leaseLeft().map(Duration::toMillis).orElse(null));
+    }
+
+    private static int waiting(List<CallView> calls) {
+        return (int) calls.stream().filter(call -> !call.holding()).count();
+    }
+
+    private static int holding(List<CallView> calls) {
+        return calls.stream()
+                .filter(CallView::holding)
+                .mapToInt(CallView::permits)
+                .sum();
     }
 
     private Call call(CallView call) {

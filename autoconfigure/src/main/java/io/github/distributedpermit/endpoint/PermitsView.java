@@ -4,16 +4,19 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What the endpoint answers, as JSON. What is not known is {@code null} here and left out there.
+ * What the endpoint answers, as JSON. What is not known is {@code null} here and left out there. Each answer is an
+ * {@link OperationResponseBody}, so that the application's own settings of Jackson do not change it.
  *
  * @param backend the kind of store
  * @param instance the instance that answers
  * @param permits by name, in alphabetical order
  * @param truncated whether there are more names than are listed
  */
-public record PermitsView(String backend, Instance instance, List<Summary> permits, boolean truncated) {
+public record PermitsView(String backend, Instance instance, List<Summary> permits, boolean truncated)
+        implements OperationResponseBody {
 
     /**
      * An instance of the fleet.
@@ -61,7 +64,8 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             int keysInUse,
             List<Key> keys,
             boolean truncated,
-            @Nullable String hint) {}
+            @Nullable String hint)
+            implements OperationResponseBody {}
 
     /**
      * One key in the whole fleet.
@@ -71,6 +75,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
      * @param inUse permits that members hold
      * @param queued members that wait
+     * @param waiting calls that wait, of all members, as of the last claim of each
      * @param members those that hold, then the queue, first come first
      * @param membersTruncated whether there are more members than are shown
      * @param calls of this instance, those that hold first
@@ -84,6 +89,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             String limitSource,
             int inUse,
             int queued,
+            int waiting,
             List<MemberRow> members,
             boolean membersTruncated,
             List<Call> calls,
@@ -97,7 +103,8 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param name its readable name, if the store has it
      * @param self whether it is the instance that answers
      * @param holding how many permits the store has recorded for it
-     * @param wanted how many it wants in all
+     * @param wanted how many it wants in all; no more than the limit
+     * @param waiting how many of its calls wait, as of its last claim
      * @param statedLimit the limit it states
      * @param queuePosition from 1 on, if it waits
      * @param waitingSince when its oldest call in the queue arrived, if the store records that
@@ -110,6 +117,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             boolean self,
             int holding,
             int wanted,
+            int waiting,
             int statedLimit,
             @Nullable Integer queuePosition,
             @Nullable Instant waitingSince,
@@ -147,8 +155,8 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             String name,
             String key,
             @Nullable Integer override,
-            @Nullable Integer evicted) {}
+            @Nullable Integer evicted) implements OperationResponseBody {}
 
     /** @param message what is wrong, and what to do */
-    public record Problem(String message) {}
+    public record Problem(String message) implements OperationResponseBody {}
 }

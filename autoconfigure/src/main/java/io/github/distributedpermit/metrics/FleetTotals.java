@@ -7,7 +7,7 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
  * What the store has recorded for the keys of one name, over all instances.
  *
  * @param holders permits that the members hold
- * @param waiters permits that queued members want besides; each member wants no more than the limit
+ * @param waiters calls that wait, as of the last claim of each member
  * @param members members that hold or wait, counted once for each key
  * @param limit the limits in force of the keys
  * @param inspected how many keys these are
@@ -24,14 +24,14 @@ record FleetTotals(long holders, long waiters, long members, long limit, int ins
      *     set none
      */
     static FleetTotals of(KeyState key, int own) {
-        long wanted = 0;
+        long calls = 0;
         int stated = own;
         for (MemberState member : key.members()) {
             stated = Math.max(stated, member.limit());
-            wanted += member.waiting() ? Math.max(0, member.wanted() - member.permits()) : 0;
+            calls += member.calls();
         }
         return new FleetTotals(
-                key.used(), wanted, key.members().size(), key.override().orElse(stated), 1, 0);
+                key.used(), calls, key.members().size(), key.override().orElse(stated), 1, 0);
     }
 
     FleetTotals plus(FleetTotals other) {

@@ -157,8 +157,8 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 gauges,
                 tags,
                 MeterNames.FLEET_WAITERS,
-                "Permits that queued instances want " + keysInUse,
-                "permits",
+                "Calls that wait " + keysInUse,
+                "calls",
                 g -> view.value(name, FleetTotals::waiters));
         gauge(
                 gauges,

@@ -39,6 +39,9 @@ class FleetMetricsTest {
     /** A key that no call uses is not inspected after a while, and then its limit is not counted. */
     private static final int IDLE = -1;
 
+    /** Many more than the limit, which is all that an instance wants permits for. */
+    private static final int WAITERS = 60;
+
     private static final Duration LONG = Duration.ofSeconds(30);
 
     private final String key = "fleet-" + UUID.randomUUID();
@@ -95,8 +98,12 @@ class FleetMetricsTest {
 
             List<Permit> held =
                     new ArrayList<>(List.of(a.permits.acquire(key), a.permits.acquire(key), b.permits.acquire(key)));
-            List<CompletableFuture<Permit>> waiting =
-                    List.of(a.permits.acquireAsync(key), b.permits.acquireAsync(key), b.permits.acquireAsync(key));
+            List<CompletableFuture<Permit>> waiting = new ArrayList<>();
+            for (int i = 0; i < WAITERS; i++) {
+                waiting.add(a.permits.acquireAsync(key));
+                waiting.add(b.permits.acquireAsync(key));
+            }
+            waiting.add(b.permits.acquireAsync(key));
             awaitFleet(both, held.size(), waiting.size(), 2, LIMIT);
             assertThat(a.own("holders") + b.own("holders")).isEqualTo(held.size());
             assertThat(a.own("waiters") + b.own("waiters")).isEqualTo(waiting.size());
@@ -109,9 +116,10 @@ class FleetMetricsTest {
             a.engine.override(key, OptionalInt.empty()).toCompletableFuture().get(10, TimeUnit.SECONDS);
 
             held.forEach(Permit::release);
-            for (CompletableFuture<Permit> call : waiting) {
-                call.get(30, TimeUnit.SECONDS).release();
-            }
+            CompletableFuture<?>[] ended = waiting.stream()
+                    .map(call -> call.thenAccept(Permit::release))
+                    .toArray(CompletableFuture<?>[]::new);
+            CompletableFuture.allOf(ended).get(30, TimeUnit.SECONDS);
             awaitFleet(both, 0, 0, 0, IDLE);
         }));
     }

@@ -8,11 +8,13 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.MapPropertySource;
 
 /** What the log says in operation. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -34,6 +36,22 @@ class LogTest {
                                     member.id(),
                                     "'cuttable' at store.example:4711",
                                     "2 permit(s)");
+                });
+    }
+
+    /** Such as a line of a log that never was. */
+    @Test
+    void nameOfTheInstanceIsOneLine(CapturedOutput output) {
+        String name = "a\u001b[31m\r\nERROR planted\u2028" + "x".repeat(1_000);
+        Starts.local()
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new MapPropertySource("name", Map.of("distributed-permit.instance-name", name))))
+                .run(context -> {
+                    assertThat(context.getBean(Member.class).name())
+                            .startsWith("a?[31m??ERROR planted?xxx")
+                            .hasSize(200);
+                    assertThat(output.getOut().lines()).noneMatch(line -> line.startsWith("ERROR planted"));
                 });
     }
 

@@ -79,7 +79,7 @@ class PrometheusTest {
         answers(prometheus, "max(distributed_permit_limit_permits%s)".formatted(of), LIMIT);
         answers(prometheus, "min(distributed_permit_fleet_holders_permits%s)".formatted(of), 3);
         answers(prometheus, "max(distributed_permit_fleet_holders_permits%s)".formatted(of), 3);
-        answers(prometheus, "max(distributed_permit_fleet_waiters_permits%s)".formatted(of), 1);
+        answers(prometheus, "max(distributed_permit_fleet_waiters_calls%s)".formatted(of), 1);
         answers(prometheus, "max(distributed_permit_fleet_members%s)".formatted(of), 2);
         answers(
                 prometheus,

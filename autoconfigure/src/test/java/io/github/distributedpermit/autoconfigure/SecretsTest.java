@@ -8,6 +8,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.consulserver.ConsulServer;
+import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.io.PrintWriter;
@@ -135,8 +136,13 @@ class SecretsTest {
 
     private static void checkEndpoints(ConfigurableApplicationContext context, String canary) {
         Map<String, String> endpoints = Endpoints.read(context);
-        assertThat(endpoints).containsKeys("health", "env", "configprops", "metrics", "beans");
+        assertThat(endpoints).containsKeys("health", "env", "configprops", "metrics", "beans", "permits");
         endpoints.forEach((id, answer) -> assertThat(answer).as(id).doesNotContain(canary));
+        assertThat(context.getBean(PermitsEndpoint.class).permit("export", "export", null))
+                .as("with the problem of a store that refuses")
+                .asString()
+                .contains("export")
+                .doesNotContain(canary);
         assertThat(endpoints.get("metrics")).contains("distributed.permit.holders");
         assertThat(endpoints.get("env")).contains("distributed-permit.backend").contains("******");
         assertThat(endpoints.get("configprops")).contains("distributed-permit");

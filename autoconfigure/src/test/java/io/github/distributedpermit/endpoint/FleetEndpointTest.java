@@ -38,7 +38,8 @@ class FleetEndpointTest {
 
     private static final String KEY = "fleet";
     private static final int LIMIT = 3;
-    private static final int CALLS = 10;
+    private static final int CALLS = 40;
+    private static final int CHANGES = 20;
 
     /** Less than the lease and the session TTL, after which a permit would be available in any case. */
     private static final Duration AT_ONCE = Duration.ofSeconds(12);
@@ -108,7 +109,14 @@ class FleetEndpointTest {
         atOnce().untilAsserted(() ->
                 assertThat(one.key().members()).extracting(MemberRow::name).containsExactlyInAnyOrder("one", "two"));
 
+        long from = System.nanoTime();
         two.endpoint.change("fleet", KEY, LIMIT + 4, null);
+        await().pollInterval(Duration.ofMillis(5)).atMost(AT_ONCE).until(() -> one.holding() + two.holding() > LIMIT);
+        report("A raised limit served calls", from);
+        await().pollInterval(Duration.ofMillis(5))
+                .atMost(AT_ONCE)
+                .until(() -> one.holding() + two.holding() == LIMIT + 4);
+        report("A raised limit served all calls that it allows", from);
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT + 4));
         assertThat(one.key().limitSource()).isEqualTo("override");
 
@@ -118,7 +126,10 @@ class FleetEndpointTest {
         one.endpoint.change("fleet", KEY, 0, null);
         drain(one, two, 0);
 
+        from = System.nanoTime();
         two.endpoint.lift("fleet", KEY);
+        await().pollInterval(Duration.ofMillis(5)).atMost(AT_ONCE).until(() -> one.holding() + two.holding() == LIMIT);
+        report("A lifted pause served calls", from);
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT));
 
         Instance holder = one.holding() > 0 ? one : two;
@@ -132,12 +143,33 @@ class FleetEndpointTest {
         assertThat(taken.evicted()).isEqualTo(had).isPositive();
         atOnce().untilAsserted(() -> assertThat(holder.lost).hasValueGreaterThanOrEqualTo(had));
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT));
+        changeAtOnce(one, two);
         one.stop();
         two.stop();
     }
 
     private static ConditionFactory atOnce() {
         return await().atMost(AT_ONCE).ignoreExceptions();
+    }
+
+    /** Two operators: each change is made, and both instances show the one that was the last. */
+    private static void changeAtOnce(Instance one, Instance two) {
+        List<CompletableFuture<PermitsView.Change>> changes = new ArrayList<>();
+        for (int i = 1; i <= CHANGES; i++) {
+            int limit = i;
+            for (Instance operator : List.of(one, two)) {
+                changes.add(CompletableFuture.supplyAsync(
+                        () -> Objects.requireNonNull(operator.endpoint.change("fleet", KEY, limit, null))));
+            }
+        }
+        changes.forEach(change -> assertThat(change).succeedsWithin(Duration.ofSeconds(30)));
+        atOnce().untilAsserted(() -> assertThat(one.key().limit()).isBetween(1, CHANGES));
+        assertThat(one.key().limit()).isEqualTo(two.key().limit());
+    }
+
+    private static void report(String what, long from) {
+        System.getLogger(FleetEndpointTest.class.getName())
+                .log(System.Logger.Level.INFO, what + " after " + (System.nanoTime() - from) / 1_000_000 + " ms");
     }
 
     /** An instance receives a lowered limit with the answer to a claim, so that some more calls may follow those that end. */
@@ -156,10 +188,12 @@ class FleetEndpointTest {
         for (Instance instance : List.of(one, two)) {
             Key key = instance.key();
             assertThat(key.inUse()).isEqualTo(inUse);
+            assertThat(key.waiting()).as("calls that wait").isEqualTo(2 * CALLS - inUse);
             for (MemberRow row : key.members()) {
                 Instance of =
                         row.member().equals(one.endpoint.permits().instance().member()) ? one : two;
                 assertThat(row.holding()).as("holding of %s", row).isEqualTo(of.holding());
+                assertThat(row.waiting()).as("waiting of %s", row).isEqualTo(CALLS - of.holding());
             }
         }
     }

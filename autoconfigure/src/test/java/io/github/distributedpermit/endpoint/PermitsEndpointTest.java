@@ -1,6 +1,7 @@
 package io.github.distributedpermit.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.awaitility.Awaitility.await;
 
 import com.example.endpoint.Exports;
@@ -17,7 +18,9 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -215,12 +218,50 @@ class PermitsEndpointTest {
         }
     }
 
+    /** Boot serializes what an endpoint answers by a mapper of its own, if the answer says that it is one. */
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void settingsOfJacksonForTheApplicationDoNotReachTheAnswers(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                type,
+                "distributed-permit.endpoint.writes=true",
+                "spring.jackson.property-naming-strategy=UPPER_SNAKE_CASE",
+                "spring.jackson.datatype.datetime.write-dates-as-timestamps=true")) {
+            Exports exports = context.getBean(Exports.class);
+            CompletableFuture<String> holding = exports.hold();
+            await().until(() ->
+                    get(context, "permits/report-export").at("/holding").asInt() == 1);
+
+            JsonNode detail = get(context, "permits/report-export");
+            assertThat(detail.at("/keys/0/limitSource").asString()).isEqualTo("annotation");
+            assertThat(detail.at("/keys/0/calls/0/since").asString()).startsWith("20");
+            assertThat(get(context, "permits").at("/permits/0/limitSource").asString())
+                    .isEqualTo("settings");
+            assertThat(JSON.readTree(send(context, "POST", "permits/report-export", "{\"limit\": 5}")
+                                    .body())
+                            .at("/override")
+                            .asInt())
+                    .isEqualTo(5);
+            assertThat(JSON.readTree(send(context, "GET", "permits/unknown", "").body())
+                            .at("/message")
+                            .asString())
+                    .contains("unknown");
+            assertThat(JSON.readTree(send(context, "POST", "permits", "{\"drain\": true}")
+                                    .body())
+                            .at("/draining")
+                            .asBoolean())
+                    .isTrue();
+            exports.end();
+            assertThat(holding.join()).isEqualTo("held");
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void oddNamesAndKeysAreShownAsTheyAre(WebApplicationType type) throws Exception {
         try (ConfigurableApplicationContext context = start(type)) {
             Permits permits = context.getBean(Permits.class);
-            String odd = "tenants/ä ö/<img src=x onerror=alert(1)>?&#%";
+            String odd = "tenants/ä ö/<img src=x onerror=alert(1)>?&#%\u001b[31m\r\nX: y\u2028";
             try (Permit one = permits.named("odd name").acquire(PermitRequest.of(odd))) {
                 JsonNode byList = get(context, "permits/odd%20name");
                 JsonNode byKey = get(context, "permits/odd%20name?key=" + encoded(odd));
@@ -288,8 +329,23 @@ class PermitsEndpointTest {
                 start(WebApplicationType.SERVLET, "distributed-permit.endpoint.writes=true")) {
             Exports exports = context.getBean(Exports.class);
             CompletableFuture<String> holding = exports.hold();
+            Permits permits = context.getBean(Permits.class);
+            List<CompletableFuture<Permit>> waiting = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                waiting.add(permits.named("report-export")
+                        .acquireAsync(permits.named("report-export").request("report-export")));
+            }
             assertThat(send(context, "POST", "permits", "{\"drain\": true}").statusCode())
                     .isEqualTo(200);
+            for (CompletableFuture<Permit> call : waiting) {
+                assertThat(call)
+                        .failsWithin(Duration.ofSeconds(5))
+                        .withThrowableThat()
+                        .withMessageContaining("shutting down");
+            }
+            JsonNode drained = get(context, "permits/report-export").at("/keys/0");
+            assertThat(drained.at("/inUse").asInt()).isEqualTo(1);
+            assertThat(drained.at("/waiting").asInt()).isZero();
             assertThat(exports.rejection()).contains("shutting down");
             exports.end();
             assertThat(holding.join()).isEqualTo("held");
@@ -317,6 +373,24 @@ class PermitsEndpointTest {
                         text, text, number, text
                     });
             assertThat(changed).asString().contains("override=4");
+            for (Object[] odd : new Object[][] {
+                {null, null, 4, null},
+                {"report-export", null, -1, null},
+                {"report-export", null, null, null},
+                {"report-export", "\u0000\n", 1, "no-such-member"},
+                {"report-export", " ", 1, null},
+                {"report-export", null, Integer.MIN_VALUE, null}
+            }) {
+                assertThatException()
+                        .as(Arrays.toString(odd))
+                        .isThrownBy(
+                                () -> server.invoke(endpoint, "change", odd, new String[] {text, text, number, text}));
+            }
+            assertThat(server.invoke(endpoint, "change", new Object[] {"no\nname", null, 4, null}, new String[] {
+                        text, text, number, text
+                    }))
+                    .isNull();
+            assertThatException().isThrownBy(() -> server.invoke(endpoint, "permit", new Object[0], new String[0]));
             Object one = server.invoke(
                     endpoint, "permit", new Object[] {"report-export", null, null}, new String[] {text, text, number});
             assertThat(one).asString().contains("limitSource=override");

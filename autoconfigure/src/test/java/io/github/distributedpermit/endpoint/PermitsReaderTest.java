@@ -100,7 +100,7 @@ class PermitsReaderTest {
         private KeyState state(String key) {
             List<MemberState> all = new ArrayList<>();
             for (int i = 0; i < members; i++) {
-                all.add(new MemberState("m" + i, 1, 1, 1, false));
+                all.add(new MemberState("m" + i, 1, 1, 1, false, 0));
             }
             return new KeyState(key, members, OptionalInt.empty(), all);
         }

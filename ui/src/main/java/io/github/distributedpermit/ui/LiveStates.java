@@ -1,6 +1,5 @@
 package io.github.distributedpermit.ui;
 
-import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsView;
 import java.time.Clock;
@@ -21,10 +20,13 @@ final class LiveStates {
 
     private final Map<String, LiveState> latest = new ConcurrentHashMap<>();
     private final PermitsEndpoint permits;
+    private final boolean writable;
     private final Clock clock;
 
-    LiveStates(PermitsEndpoint permits, Clock clock) {
+    /** @param writable whether the pages may offer changes */
+    LiveStates(PermitsEndpoint permits, boolean writable, Clock clock) {
         this.permits = permits;
+        this.writable = writable;
         this.clock = clock;
     }
 
@@ -53,6 +55,6 @@ final class LiveStates {
         List<String> names = permits.permits().permits().stream()
                 .map(PermitsView.Summary::name)
                 .toList();
-        return new LiveState(clock.instant(), permits instanceof PermitsControlEndpoint, names, detail);
+        return new LiveState(clock.instant(), writable, names, detail);
     }
 }

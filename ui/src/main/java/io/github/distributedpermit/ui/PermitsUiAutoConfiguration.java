@@ -1,8 +1,13 @@
 package io.github.distributedpermit.ui;
 
+import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -22,11 +27,17 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 @ImportRuntimeHints(PageHints.class)
 public final class PermitsUiAutoConfiguration {
 
+    private static final EndpointId PERMITS = EndpointId.of("permits");
+
     @Bean
     @ConditionalOnBean(EventStreams.class)
     @ConditionalOnMissingBean
-    PermitsUiEndpoint distributedPermitUiEndpoint(PermitsEndpoint permits, EventStreams streams) {
-        return new PermitsUiEndpoint(permits, streams);
+    PermitsUiEndpoint distributedPermitUiEndpoint(
+            PermitsEndpoint permits, EventStreams streams, ObjectProvider<EndpointAccessResolver> access) {
+        boolean writable = permits instanceof PermitsControlEndpoint
+                && access.stream()
+                        .allMatch(each -> each.accessFor(PERMITS, Access.UNRESTRICTED) == Access.UNRESTRICTED);
+        return new PermitsUiEndpoint(permits, writable, streams);
     }
 
     /** For Spring MVC; a servlet application may do without it, for example with Jersey. */

@@ -22,6 +22,8 @@ public class PermitsUiEndpoint {
 
     private static final int NOT_FOUND = 404;
     private static final int UNAVAILABLE = 503;
+    private static final String NAMES = "names";
+    private static final MimeType JSON = new MimeType("application", "json");
     private static final MimeType TEXT = new MimeType("text", "plain", StandardCharsets.UTF_8);
     private static final Map<String, MimeType> FILES = Map.of(
             "app.css", new MimeType("text", "css", StandardCharsets.UTF_8),
@@ -30,8 +32,9 @@ public class PermitsUiEndpoint {
     private final LiveStates states;
     private final EventStreams streams;
 
-    PermitsUiEndpoint(PermitsEndpoint permits, EventStreams streams) {
-        this.states = new LiveStates(permits, Clock.systemUTC());
+    /** @param writable whether the endpoint {@code permits} accepts changes */
+    PermitsUiEndpoint(PermitsEndpoint permits, boolean writable, EventStreams streams) {
+        this.states = new LiveStates(permits, writable, Clock.systemUTC());
         this.streams = streams;
     }
 
@@ -41,22 +44,22 @@ public class PermitsUiEndpoint {
         return read("index.html");
     }
 
-    /** The files of the page. */
-    @ReadOperation(produces = {"text/css", "text/javascript", "text/plain"})
-    public WebEndpointResponse<String> file(@Selector String file) {
+    /** The files of the page, and {@code names}: those of all permits. */
+    @ReadOperation(produces = {"text/css", "text/javascript", "application/json", "text/plain"})
+    public WebEndpointResponse<Object> file(@Selector String file) {
+        if (file.equals(NAMES)) {
+            return new WebEndpointResponse<>(states.names(), WebEndpointResponse.STATUS_OK, JSON);
+        }
         MimeType type = FILES.get(file);
         return type == null
                 ? new WebEndpointResponse<>("There is no such file", NOT_FOUND, TEXT)
                 : new WebEndpointResponse<>(read(file), WebEndpointResponse.STATUS_OK, type);
     }
 
-    /** The names of all permits, as {@code names/all}. */
-    @ReadOperation(produces = "application/json")
-    public WebEndpointResponse<LiveState> names(@Selector String what, @Selector String which) {
-        return what.equals("names") ? new WebEndpointResponse<>(states.names()) : new WebEndpointResponse<>(NOT_FOUND);
-    }
-
-    /** Server-sent events about one permit, as {@code events/<name>}. */
+    /**
+     * Server-sent events about one permit, as {@code events/<name>}. The only operation with two parts of a path, because a request
+     * that accepts everything could not choose between two.
+     */
     @ReadOperation(produces = "text/event-stream")
     public Object events(@Selector String what, @Selector String which) {
         if (!what.equals("events")) {

@@ -15,12 +15,11 @@ import org.springframework.http.MediaType;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Streams for Spring MVC. A write blocks its thread while the browser does not read, so that some daemon threads serve the
- * streams; threads without work end. Thread-safe.
+ * Streams for Spring MVC. A write blocks its thread while the browser does not read, so that each stream can have a daemon
+ * thread; threads without work end. Thread-safe.
  */
 final class ServletEventStreams implements EventStreams, DisposableBean {
 
-    private static final int MOST_THREADS = 16;
     private static final int IDLE_SECONDS = 10;
 
     private final Semaphore free = new Semaphore(MOST);
@@ -29,7 +28,7 @@ final class ServletEventStreams implements EventStreams, DisposableBean {
     private volatile boolean running = true;
 
     ServletEventStreams() {
-        threads = new ScheduledThreadPoolExecutor(MOST_THREADS, task -> {
+        threads = new ScheduledThreadPoolExecutor(MOST, task -> {
             Thread thread = new Thread(task, "distributed-permit-ui");
             thread.setDaemon(true);
             return thread;

@@ -41,13 +41,6 @@
     if (chosen !== null && box.value !== chosen) box.value = chosen;
   }
 
-  // The store has no calls: an instance states what it wants, but never more than the limit. Of this instance all calls are known.
-  function waitingOf(m, k) {
-    if (m.self) return k.calls.reduce((sum, c) => sum + (c.state === 'waiting' ? c.permits : 0), 0);
-    return m.queuePosition ? Math.max(0, m.wanted - m.holding) : 0;
-  }
-  const atLeast = (m, k) => m.self ? k.callsTruncated : m.queuePosition && m.wanted >= k.limit;
-
   function draw() {
     if (!detail) return;
     const k = detail.keys.find(x => x.key === key) || detail.keys[0];
@@ -58,13 +51,12 @@
     const self = k.calls.filter(c => c.state === 'waiting');
     const waits = queue.map(m => age(m.waitingSince)).concat(self.map(c => age(c.since))).filter(x => x !== null);
     const longest = waits.length ? Math.max(...waits) : 0;
-    const waiting = queue.reduce((sum, m) => sum + waitingOf(m, k), 0);
-    const more = queue.some(m => atLeast(m, k)) ? '+' : '';
+    const waiting = k.waiting;
     const all = k.members.length;
 
     $('where').textContent = 'answered by ' + detail.instance.name;
     $('n-use').textContent = k.inUse + ' / ' + k.limit;
-    $('n-queue').textContent = waiting + more;
+    $('n-queue').textContent = waiting;
     $('n-wait').textContent = waiting || waits.length ? span(longest) : '–';
     $('n-members').textContent = all + (k.membersTruncated ? '+' : '');
 
@@ -91,7 +83,7 @@
 
     const dots = [];
     let hidden = 0;
-    for (const m of queue) for (let i = 0, n = waitingOf(m, k); i < n; i++) {
+    for (const m of queue) for (let i = 0; i < m.waiting; i++) {
       if (dots.length < DOTS) {
         const c = mark(m.member);
         const dot = el('span', 'dot ' + c.cls, c.letter);
@@ -102,8 +94,7 @@
     if (hidden) dots.push(el('span', 'more', '+' + hidden));
     $('queue').replaceChildren(...dots);
     $('queue-text').textContent = waiting === 0 ? 'No call waits.'
-      : (more ? 'At least ' : '') + plural(waiting, 'permit is', 'permits are') + ' wanted by waiting calls of ' + plural(queue.length, 'instance', 'instances') + ', in the order in which the instances are served.'
-        + (more ? ' Another instance states at most as much as the limit; open its page for all of its calls.' : '');
+      : plural(waiting, 'call', 'calls') + ' of ' + plural(queue.length, 'instance', 'instances') + (waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.';
 
     const rows = k.members.slice(0, ROWS).map(m => {
       const tr = el('tr'), c = mark(m.member), who = el('div', 'who'), names = el('div', '', m.name || m.member);
@@ -118,7 +109,7 @@
         b.setAttribute('aria-label', 'Take the permits of ' + (m.name || m.member));
         last.append(b);
       }
-      tr.append(first, el('td', 'num', m.holding), el('td', 'num', waitingOf(m, k) + (atLeast(m, k) ? '+' : '')), el('td', '', m.queuePosition ? '#' + m.queuePosition : '–'),
+      tr.append(first, el('td', 'num', m.holding), el('td', 'num', m.waiting), el('td', '', m.queuePosition ? '#' + m.queuePosition : '–'),
         el('td', 'num', m.waitingSince ? span(age(m.waitingSince)) : '–'), el('td', 'num', m.leaseLeftMillis == null ? '–' : span(m.leaseLeftMillis)), last);
       return tr;
     });
@@ -134,7 +125,7 @@
     $('calls-more').textContent = k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + calls.length + ' calls are shown.' : '';
 
     $('limit-text').textContent = 'The limit in force is ' + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
-      + '.' + (writable ? '' : ' This page may not change it: distributed-permit.endpoint.writes is false.');
+      + '.' + (writable ? '' : ' This page may not change it: see distributed-permit.endpoint.writes and management.endpoint.permits.access.');
     for (const e of $('limit-form').elements) e.disabled = !writable;
     if (writable) $('lift').disabled = k.limitSource !== 'override';
     if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
@@ -256,7 +247,7 @@
     });
   }
 
-  fetch(ui + '/names/all', { headers: { Accept: 'application/json' }, credentials: 'same-origin' }).then(r => r.json()).then(s => {
+  fetch(ui + '/names', { headers: { Accept: 'application/json' }, credentials: 'same-origin' }).then(r => r.json()).then(s => {
     select($('name'), s.names, null);
     const wanted = new URLSearchParams(location.search).get('name');
     if (s.names.length) { const first = s.names.includes(wanted) ? wanted : s.names[0]; select($('name'), s.names, first); follow(first); }

@@ -19,6 +19,8 @@ import java.util.Objects;
  *     that has lost its state gives no more than these back
  * @param epoch the {@link Holding#epoch} of the last answer for this key; 0 if there was none
  * @param probe whether the store has to check its epoch although nothing new is wanted, because contact was lost before
+ * @param beyond how many calls wait besides those that {@code wanted} covers, for operators: a member wants no more than the
+ *     limit, however many calls wait. A store needs it only while the member is queued, and may have it out of date
  */
 public record Claim(
         String key,
@@ -32,21 +34,22 @@ public record Claim(
         boolean queue,
         int kept,
         long epoch,
-        boolean probe) {
+        boolean probe,
+        int beyond) {
 
     /** Checks the values. */
     public Claim {
         Objects.requireNonNull(key, "key");
-        if (limit < 1 || sequence < 0 || held < 0 || wanted < 0 || unit < 0 || kept < 0 || kept > held) {
-            throw new IllegalArgumentException("limit %d, sequence %d, held %d, wanted %d, unit %d, kept %d"
-                    .formatted(limit, sequence, held, wanted, unit, kept));
+        if (limit < 1 || sequence < 0 || held < 0 || wanted < 0 || unit < 0 || kept < 0 || kept > held || beyond < 0) {
+            throw new IllegalArgumentException("limit %d, sequence %d, held %d, wanted %d, unit %d, kept %d, beyond %d"
+                    .formatted(limit, sequence, held, wanted, unit, kept, beyond));
         }
         if (waited.isNegative() || lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("waited %s, lease %s".formatted(waited, lease));
         }
     }
 
-    /** A claim that has nothing to reclaim from a store that may have lost its state. */
+    /** A claim that covers all calls that wait, and has nothing to reclaim from a store that may have lost its state. */
     public Claim(
             String key,
             int limit,
@@ -57,7 +60,7 @@ public record Claim(
             Duration waited,
             Duration lease,
             boolean queue) {
-        this(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false);
+        this(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false, 0);
     }
 
     /** The same claim, but of what the member has the store leaves no more than this. */
@@ -76,7 +79,8 @@ public record Claim(
                         queue,
                         Math.min(kept, most),
                         epoch,
-                        probe);
+                        probe,
+                        beyond);
     }
 
     /**

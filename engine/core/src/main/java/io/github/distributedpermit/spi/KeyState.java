@@ -34,6 +34,8 @@ public record KeyState(String key, int used, OptionalInt override, List<MemberSt
      * @param wanted how many it wants in all
      * @param limit the limit it states
      * @param waiting whether it is queued
+     * @param calls how many of its calls wait, as of its last claim; 0 for a member that is not queued. Of a member that does
+     *     not state it, only those that {@code wanted} covers
      * @param waited how long its oldest waiter has been waiting, by the clock of the store; empty for a member that is not
      *     queued, and in stores that order their queue by something else than a clock
      * @param leaseLeft how long the member's record outlives its last claim if no other follows; empty in stores that keep
@@ -46,22 +48,23 @@ public record KeyState(String key, int used, OptionalInt override, List<MemberSt
             int wanted,
             int limit,
             boolean waiting,
+            int calls,
             Optional<Duration> waited,
             Optional<Duration> leaseLeft) {
 
         /** A member of which nothing more is known. */
-        public MemberState(String member, int permits, int wanted, int limit, boolean waiting) {
-            this(member, Optional.empty(), permits, wanted, limit, waiting, Optional.empty(), Optional.empty());
+        public MemberState(String member, int permits, int wanted, int limit, boolean waiting, int calls) {
+            this(member, Optional.empty(), permits, wanted, limit, waiting, calls, Optional.empty(), Optional.empty());
         }
 
         /** Only what every store records. */
         public MemberState plain() {
-            return new MemberState(member, permits, wanted, limit, waiting);
+            return new MemberState(member, permits, wanted, limit, waiting, calls);
         }
 
         /** The same under another id and with a name, for stores that use other ids in their records. */
         public MemberState named(String id, Optional<String> readable) {
-            return new MemberState(id, readable, permits, wanted, limit, waiting, waited, leaseLeft);
+            return new MemberState(id, readable, permits, wanted, limit, waiting, calls, waited, leaseLeft);
         }
     }
 }

@@ -81,6 +81,6 @@ class ReadableNamesTest {
     }
 
     private static KeyState state() {
-        return new KeyState("k", 1, OptionalInt.empty(), List.of(new MemberState("a", 1, 1, 1, false)));
+        return new KeyState("k", 1, OptionalInt.empty(), List.of(new MemberState("a", 1, 1, 1, false, 0)));
     }
 }

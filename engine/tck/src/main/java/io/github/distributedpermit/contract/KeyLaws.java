@@ -142,9 +142,9 @@ interface KeyLaws extends ContractTests {
         assertThat(state.members())
                 .extracting(MemberState::plain)
                 .containsExactly(
-                        new MemberState(a.id(), 2, 2, 2, false),
-                        new MemberState(b.id(), 0, 1, 2, true),
-                        new MemberState(c.id(), 0, 2, 2, true));
+                        new MemberState(a.id(), 2, 2, 2, false, 0),
+                        new MemberState(b.id(), 0, 1, 2, true, 1),
+                        new MemberState(c.id(), 0, 2, 2, true, 2));
     }
 
     @Test

@@ -46,6 +46,42 @@ public interface OperatorLaws extends ContractTests {
                         .containsExactly(Optional.of(a.name()), Optional.of(b.name())));
     }
 
+    /** A member wants no more than the limit, so that its claim states the other calls apart. */
+    @Test
+    default void inspectionCountsTheCallsThatWait() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        Peer c = peer();
+        a.queue(key, 2, 2);
+        b.claim(b.queueing(key, 2, 2).beyond(205));
+        c.queue(key, 2, 1);
+        assertThat(a.inspect(key).members()).extracting(MemberState::calls).containsExactly(0, 207, 1);
+
+        a.keep(key, 2, 1);
+
+        assertThat(c.inspect(key).queue())
+                .as("one of them was served, and no claim has said so")
+                .extracting(MemberState::calls)
+                .containsExactly(206, 1);
+        b.awaitAnyNotice(key);
+        b.claim(b.queueing(key, 2, 2).beyond(9));
+        assertThat(c.inspect(key).queue()).extracting(MemberState::calls).containsExactlyInAnyOrder(10, 1);
+        b.keep(key, 2, 1);
+        assertThat(c.inspect(key).queue()).extracting(MemberState::calls).containsExactly(1);
+    }
+
+    @Test
+    default void callsOfAMemberAreCountedByTheWeightOfItsOldest() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        a.queue(key, 6, 6);
+        b.claim(b.queueing(key, 6, 6).unit(3).beyond(4));
+
+        assertThat(a.inspect(key).queue()).extracting(MemberState::calls).containsExactly(6);
+    }
+
     @Test
     default void evictedPermitsGoToTheQueueAndTheMemberIsNotified() {
         String key = key();

@@ -16,7 +16,8 @@ final class Eviction {
     /** Consul takes 64 operations in one transaction. */
     private static final int OPERATIONS = 60;
 
-    private static final int ATTEMPTS = 5;
+    /** Each transaction fails if the permits have changed since they were read. */
+    private static final int ATTEMPTS = 20;
 
     private final KeyReader reader;
     private final ConsulApi api;
@@ -49,7 +50,7 @@ final class Eviction {
                 ops.add(ContentionNotice.ofEviction(names, session, nonces.get()));
             }
             ops.add(TxnOperation.getTree(names.tree()));
-            int permits = tree.permits(session);
+            int permits = tree.permits(session) - Math.max(0, all.size() - OPERATIONS);
             return api.transact(ops)
                     .exceptionally(e -> {
                         throw Membership.asStoreException(e);
@@ -58,7 +59,7 @@ final class Eviction {
                         if (outcome instanceof Refused refused && (!isPassing(refused) || attempts == 1)) {
                             return CompletableFuture.failedFuture(Membership.refused(refused));
                         }
-                        int now = outcome instanceof Refused ? taken : taken + Math.min(permits, OPERATIONS);
+                        int now = outcome instanceof Refused ? taken : taken + permits;
                         boolean more = outcome instanceof Refused || all.size() > OPERATIONS || holding.size() > 1;
                         if (!more) {
                             return CompletableFuture.completedFuture(now);

@@ -14,7 +14,7 @@ import java.util.Map;
 record Format(int number, int reader) {
 
     /** Of this version. */
-    static final Format KNOWN = new Format(1, 1);
+    static final Format KNOWN = new Format(2, 1);
 
     private static final String NUMBER = "format";
     private static final String READER = "reader";

@@ -209,6 +209,20 @@ record LockFileTree(
         return ops;
     }
 
+    /**
+     * A contender may outlive its grant and serve for the next one, so the document has to be as it was seen: otherwise an
+     * eviction that arrives late could take permits that the member has got since.
+     */
+    @Override
+    public List<TxnOperation> eviction(String session) {
+        List<TxnOperation> ops = new ArrayList<>();
+        if (lock != null) {
+            ops.add(TxnOperation.checkIndex(names().lockFile(), lock.index()));
+        }
+        ops.addAll(KeyTree.super.eviction(session));
+        return ops;
+    }
+
     /** A session in the document counts only while its contender exists. */
     @Override
     public List<TxnOperation> deletion(String session) {

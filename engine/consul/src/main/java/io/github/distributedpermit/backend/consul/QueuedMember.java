@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import io.github.distributedpermit.spi.step.PermitRecord;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 
@@ -19,8 +20,11 @@ record QueuedMember(
         int least,
         int limit,
         long since,
+        int beyond,
         long index,
         JsonObject json) {
+
+    private static final String BEYOND = "beyond";
 
     static QueuedMember of(String session, KeyValue entry) {
         if (!session.equals(entry.session())) {
@@ -35,6 +39,7 @@ record QueuedMember(
                 json.count("least"),
                 json.count("limit"),
                 json.number("since"),
+                json.has(BEYOND) ? json.count(BEYOND) : 0,
                 entry.modified(),
                 json);
     }
@@ -50,15 +55,17 @@ record QueuedMember(
     }
 
     private static String text(JsonObject before, PermitRecord record, String member, long since) {
-        return Format.text(
-                before,
-                Map.of(
-                        "member", member,
-                        "wanted", record.wanted(),
-                        "unit", record.unit(),
-                        "least", record.least(),
-                        "limit", record.limit(),
-                        "since", since));
+        Map<String, Object> fields = new HashMap<>(Map.of(
+                "member", member,
+                "wanted", record.wanted(),
+                "unit", record.unit(),
+                "least", record.least(),
+                "limit", record.limit(),
+                "since", since));
+        if (record.beyond() > 0 || before.has(BEYOND)) {
+            fields.put(BEYOND, record.beyond());
+        }
+        return Format.text(before, fields);
     }
 
     /** Whether the record says what Consul has. */
@@ -67,17 +74,28 @@ record QueuedMember(
                 && unit == now.unit()
                 && least == now.least()
                 && limit == now.limit()
-                && since == place;
+                && since == place
+                && beyond == now.beyond();
     }
 
     PermitRecord record(int permits) {
         return new PermitRecord(
-                session, permits, -1, 0, wanted, unit, least, limit, OptionalLong.of(since), PermitRecord.NEVER);
+                session,
+                permits,
+                -1,
+                0,
+                wanted,
+                unit,
+                least,
+                limit,
+                OptionalLong.of(since),
+                beyond,
+                PermitRecord.NEVER);
     }
 
     /** Of a session that holds and does not wait. */
     static PermitRecord holder(String session, int permits, int limit) {
         return new PermitRecord(
-                session, permits, -1, 0, permits, 0, 0, limit, OptionalLong.empty(), PermitRecord.NEVER);
+                session, permits, -1, 0, permits, 0, 0, limit, OptionalLong.empty(), 0, PermitRecord.NEVER);
     }
 }

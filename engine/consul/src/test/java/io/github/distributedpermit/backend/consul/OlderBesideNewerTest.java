@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -46,8 +47,8 @@ class OlderBesideNewerTest {
         return bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
     }
 
-    private static List<String> lines(ConsulLayout layout) {
-        String name = "format-1/" + (layout == ConsulLayout.SLOTS ? "slots.txt" : "lock-file.txt");
+    private static List<String> lines(int format, ConsulLayout layout) {
+        String name = "format-" + format + "/" + (layout == ConsulLayout.SLOTS ? "slots.txt" : "lock-file.txt");
         try (InputStream in = Objects.requireNonNull(OlderBesideNewerTest.class.getResourceAsStream(name))) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8)
                     .lines()
@@ -59,7 +60,7 @@ class OlderBesideNewerTest {
     }
 
     /** Puts it into Consul, with sessions that live. */
-    private void store(ConsulLayout layout, UnaryOperator<JsonObject> change) {
+    private void store(int format, ConsulLayout layout, UnaryOperator<JsonObject> change) {
         for (String name : List.of("ONE", "TWO", "THREE")) {
             String body = "{\"TTL\":\"60s\",\"Behavior\":\"delete\",\"LockDelay\":\"0s\",\"NodeChecks\":[]}";
             String answer = probe.answer("session/create", body).body();
@@ -67,7 +68,7 @@ class OlderBesideNewerTest {
                     name,
                     JsonParser.parseString(answer).getAsJsonObject().get("ID").getAsString());
         }
-        for (String line : lines(layout)) {
+        for (String line : lines(format, layout)) {
             String[] parts = line.split("\\|", 3);
             String session = sessions.get(parts[1]);
             JsonObject value = JsonParser.parseString(live(parts[2])).getAsJsonObject();
@@ -100,7 +101,7 @@ class OlderBesideNewerTest {
 
     private static UnaryOperator<JsonObject> newer(int reader) {
         return entry -> {
-            entry.addProperty("format", 2);
+            entry.addProperty("format", 3);
             entry.addProperty("reader", reader);
             entry.addProperty("zone", "west");
             return entry;
@@ -116,13 +117,13 @@ class OlderBesideNewerTest {
         TestMember two = member(layout);
         one.queue(KEY, 2, 1);
         three.queue(KEY, 2, 1);
-        two.queue(KEY, 2, layout == ConsulLayout.SLOTS ? 2 : 1);
+        two.queue(KEY, 2, layout == ConsulLayout.SLOTS ? 2 : 1, 5);
         sessions.put("ONE", bench.sessions(one).get(0).id());
         sessions.put("TWO", bench.sessions(two).get(0).id());
         sessions.put("THREE", bench.sessions(three).get(0).id());
 
         Map<String, JsonObject> expected = new TreeMap<>();
-        lines(layout).forEach(line -> {
+        lines(2, layout).forEach(line -> {
             String[] parts = line.split("\\|", 3);
             expected.put(live(parts[0]), JsonParser.parseString(parts[2]).getAsJsonObject());
         });
@@ -137,26 +138,29 @@ class OlderBesideNewerTest {
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)
     void thisVersionCountsAndServesMembersOfFormatOne(ConsulLayout layout) {
-        store(layout, AS_IT_IS);
+        store(1, layout, AS_IT_IS);
         checkOrder(layout);
     }
 
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)
     void thisVersionWorksBesideANewerOneAndKeepsWhatItDoesNotKnow(ConsulLayout layout) {
-        store(layout, newer(1));
+        store(2, layout, newer(1));
 
+        assertThat(member(layout).inspect(KEY).queue())
+                .extracting(MemberState::calls)
+                .containsExactly(layout == ConsulLayout.SLOTS ? 7 : 6);
         checkOrder(layout);
 
         Map<String, JsonObject> entries = stored();
         JsonObject line = Objects.requireNonNull(entries.get(".line"));
         assertThat(line.get("zone").getAsString()).isEqualTo("west");
-        assertThat(line.get("format").getAsInt()).isEqualTo(2);
+        assertThat(line.get("format").getAsInt()).isEqualTo(3);
         assertThat(line.get("reader").getAsInt()).isEqualTo(1);
         if (layout == ConsulLayout.SLOTS) {
             JsonObject waiting = Objects.requireNonNull(entries.get("m_" + sessions.get("TWO")));
             assertThat(waiting.get("zone").getAsString()).isEqualTo("west");
-            assertThat(waiting.get("format").getAsInt()).isEqualTo(2);
+            assertThat(waiting.get("format").getAsInt()).isEqualTo(3);
         }
     }
 
@@ -174,7 +178,7 @@ class OlderBesideNewerTest {
                 .satisfies(notice -> {
                     JsonObject json = JsonParser.parseString(notice.value()).getAsJsonObject();
                     assertThat(json.get("permits").getAsInt()).isEqualTo(1);
-                    assertThat(json.get("format").getAsInt()).isEqualTo(1);
+                    assertThat(json.get("format").getAsInt()).isEqualTo(2);
                     assertThat(json.get("reader").getAsInt()).isEqualTo(1);
                 });
     }
@@ -182,18 +186,18 @@ class OlderBesideNewerTest {
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)
     void keyThatOnlyNewerVersionsMayUseIsLeftAlone(ConsulLayout layout) {
-        store(layout, newer(2));
+        store(2, layout, newer(3));
         Map<String, JsonObject> before = stored();
         TestMember a = member(layout);
 
         PermitStoreException failure = TestMember.failure(a.ask(KEY, 2, 1, 1));
 
         assertThat(failure.isPermanent()).isTrue();
-        assertThat(failure).hasMessageContaining(bench.tree(KEY)).hasMessageContaining("format 2");
+        assertThat(failure).hasMessageContaining(bench.tree(KEY)).hasMessageContaining("format 3");
         assertThat(TestMember.failure(a.store().override(KEY, OptionalInt.of(1)).toCompletableFuture()))
-                .hasMessageContaining("format 2");
+                .hasMessageContaining("format 3");
         assertThat(TestMember.failure(a.store().inspect(KEY).toCompletableFuture()))
-                .hasMessageContaining("format 2");
+                .hasMessageContaining("format 3");
         assertThat(stored()).isEqualTo(before);
     }
 
@@ -207,7 +211,7 @@ class OlderBesideNewerTest {
 
         probe.put(
                 "kv/" + bench.prefix() + "/.inbox/" + session + "/" + KEY + "?acquire=" + session,
-                "{\"format\":2,\"reader\":2,\"permits\":1,\"limit\":1,\"contended\":false,\"over\":false,"
+                "{\"format\":3,\"reader\":3,\"permits\":1,\"limit\":1,\"contended\":false,\"over\":false,"
                         + "\"slot\":0,\"nonce\":\"x\"}");
 
         await().until(() -> a.changes() > 0);

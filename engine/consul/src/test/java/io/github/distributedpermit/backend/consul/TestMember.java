@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -75,7 +76,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     /** Wants this many in all, whole, and waits in the queue for them. */
     CompletableFuture<Holding> ask(String key, int limit, int wanted, int unit) {
-        return send(key, limit, wanted, unit, unit > 0);
+        return send(key, limit, wanted, unit, unit > 0, 0);
     }
 
     Holding queue(String key, int limit, int wanted) {
@@ -83,14 +84,23 @@ final class TestMember implements HoldingListener, AutoCloseable {
     }
 
     Holding attempt(String key, int limit, int wanted) {
-        return answer(send(key, limit, wanted, wanted, false));
+        return answer(send(key, limit, wanted, wanted, false, 0));
     }
 
     Holding keep(String key, int limit, int permits) {
-        return answer(send(key, limit, permits, 0, false));
+        return answer(send(key, limit, permits, 0, false, 0));
     }
 
-    private CompletableFuture<Holding> send(String key, int limit, int wanted, int unit, boolean queue) {
+    /** The same with more calls that wait than those that it wants permits for. */
+    Holding queue(String key, int limit, int wanted, int beyond) {
+        return answer(send(key, limit, wanted, 1, true, beyond));
+    }
+
+    KeyState inspect(String key) {
+        return answerOf(store.inspect(key).toCompletableFuture());
+    }
+
+    private CompletableFuture<Holding> send(String key, int limit, int wanted, int unit, boolean queue, int beyond) {
         return store.claim(new Claim(
                         key,
                         limit,
@@ -100,11 +110,19 @@ final class TestMember implements HoldingListener, AutoCloseable {
                         unit,
                         Duration.ZERO,
                         Duration.ofHours(1),
-                        queue))
+                        queue,
+                        0,
+                        0,
+                        false,
+                        beyond))
                 .toCompletableFuture();
     }
 
     static Holding answer(CompletableFuture<Holding> future) {
+        return answerOf(future);
+    }
+
+    private static <T> T answerOf(CompletableFuture<T> future) {
         try {
             return future.get(60, TimeUnit.SECONDS);
         } catch (InterruptedException | ExecutionException | TimeoutException e) {

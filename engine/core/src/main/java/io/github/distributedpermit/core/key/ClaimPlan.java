@@ -35,6 +35,12 @@ final class ClaimPlan {
     private int lastUnit;
     private boolean lastQueue;
     private @Nullable Waiter lastOldest;
+    private int lastBeyond;
+
+    /** How many waiting calls the last claim has stated, and when a number was last stated that differed. */
+    private int lastCalls;
+
+    private long callsStatedAt;
 
     /** The member has lowered its count, and no confirmed claim has reported that to the store. */
     private boolean owed;
@@ -279,8 +285,28 @@ final class ClaimPlan {
         return Math.min(ledger.granted(), held);
     }
 
+    /**
+     * How many calls wait besides those that {@code wanted} covers. In a store with sessions a claim that changes nothing costs
+     * no write. There the number of a re-check stays that of the last claim, unless it has changed by more than a quarter or is
+     * older than a third of the lease (docs/decisions/0017-a-claim-states-how-many-calls-wait.md).
+     */
+    private int beyond(
+            int wanted, int granted, int unit, boolean leases, @Nullable Waiter oldest, int calls, long now) {
+        int covered = unit == 0 ? 0 : (Math.max(0, wanted - granted) + unit - 1) / unit;
+        int beyond = Math.max(0, calls - covered);
+        boolean isRecheck = oldest != null && oldest == lastOldest && wanted == lastWanted && unit == lastUnit;
+        boolean isClose = 4L * Math.abs(calls - lastCalls) <= lastCalls && now - callsStatedAt < policy.renewal();
+        if (!leases && isRecheck && isClose) {
+            return lastBeyond;
+        }
+        lastCalls = calls;
+        callsStatedAt = now;
+        return beyond;
+    }
+
     /** Creates the claim that is due; the effects send it. The member lowers its own count before the claim is sent. */
-    void send(long sequence, int wanted, Ledger ledger, WaiterQueue waiters, long now, Effects effects) {
+    void send(
+            long sequence, int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now, Effects effects) {
         boolean probing = isProbing(now);
         // while contact is lost, a return could not arrive, and what is still granted can be reclaimed
         boolean returning = giveBack && !isOutOfContact(ledger);
@@ -290,6 +316,8 @@ final class ClaimPlan {
         int unit = oldest == null ? 0 : oldest.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.arrival);
         boolean queue = !probing && waiters.hasQueueing();
+        int calls = queue ? waiters.queueing() : 0;
+        int beyond = beyond(wanted, ledger.granted(), unit, leases, oldest, calls, now);
         Claim claim = new Claim(
                 key,
                 policy.limit(),
@@ -302,7 +330,8 @@ final class ClaimPlan {
                 queue,
                 kept(ledger, held),
                 ledger.epoch(),
-                probe);
+                probe,
+                beyond);
         SentClaim record = new SentClaim(answers, sequence, held, now, ledger.epoch());
         sent.add(record);
         if (probing) {
@@ -322,6 +351,7 @@ final class ClaimPlan {
         lastUnit = unit;
         lastQueue = queue;
         lastOldest = oldest;
+        lastBeyond = beyond;
         again = false;
         probe = false;
         passedOn = false;

@@ -316,7 +316,7 @@ final class KeyQueueState {
         if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
                 && plan.maySend(waiters, ledger.isContended(), now)
                 && !leavesStoreAlone()) {
-            plan.send(host.nextSequence(), wanted, ledger, waiters, now, effects);
+            plan.send(host.nextSequence(), wanted, ledger, waiters, usesLeases(), now, effects);
             failures.sent(now);
         }
         forgetReturned(now);

@@ -151,6 +151,11 @@ final class WaiterQueue {
         return weight;
     }
 
+    /** How many calls wait for a permit. */
+    int queueing() {
+        return queueing;
+    }
+
     /** Whether there are calls that wait for a permit. */
     boolean hasQueueing() {
         return queueing > 0;

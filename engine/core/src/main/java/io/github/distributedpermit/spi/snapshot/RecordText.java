@@ -12,7 +12,7 @@ import java.util.OptionalLong;
  */
 public final class RecordText {
 
-    /** How many fields a record has. */
+    /** How many fields a record has at least. One more says how many calls wait beyond what the member wants, unless none do. */
     public static final int RECORD_FIELDS = 9;
 
     /** How many fields a notice has. */
@@ -40,13 +40,14 @@ public final class RecordText {
                 + ' '
                 + r.limit()
                 + ' '
-                + (r.since().isPresent() ? r.since().getAsLong() : NONE);
+                + (r.since().isPresent() ? r.since().getAsLong() : NONE)
+                + (r.beyond() > 0 ? " " + r.beyond() : "");
     }
 
     /**
      * Reads {@link #of(PermitRecord)}.
      *
-     * @param fields at least {@link #RECORD_FIELDS}
+     * @param fields at least {@link #RECORD_FIELDS}; what follows the one after them is not read
      * @throws NumberFormatException if one of them is no number
      */
     public static PermitRecord record(String[] fields) {
@@ -60,6 +61,7 @@ public final class RecordText {
                 Integer.parseInt(fields[6]),
                 Integer.parseInt(fields[7]),
                 fields[8].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(fields[8])),
+                fields.length > RECORD_FIELDS ? Integer.parseInt(fields[RECORD_FIELDS]) : 0,
                 PermitRecord.NEVER);
     }
 

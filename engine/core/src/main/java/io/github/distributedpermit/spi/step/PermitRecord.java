@@ -15,6 +15,7 @@ import java.util.OptionalLong;
  * @param least a grant leaves it at least this many, or changes nothing
  * @param limit the limit it states
  * @param since when its oldest waiter arrived, in the order of the store; present only while it is queued
+ * @param beyond how many of its calls wait besides those that {@code wanted} covers; 0 while it is not queued
  * @param expiry when the record lapses, on the store's clock, or {@link #NEVER}
  */
 public record PermitRecord(
@@ -27,18 +28,28 @@ public record PermitRecord(
         int least,
         int limit,
         OptionalLong since,
+        int beyond,
         long expiry) {
 
     /** The expiry of a record that is bound to a session, or whose lease is endless. */
     public static final long NEVER = Long.MAX_VALUE;
 
     static PermitRecord unknown(String member) {
-        return new PermitRecord(member, 0, -1, 0, 0, 0, 0, 0, OptionalLong.empty(), NEVER);
+        return new PermitRecord(member, 0, -1, 0, 0, 0, 0, 0, OptionalLong.empty(), 0, NEVER);
     }
 
     /** Whether the member waits for more. */
     public boolean inLine() {
         return since.isPresent();
+    }
+
+    /**
+     * How many calls of the member wait: those that {@code wanted} covers, if each wants as much as the oldest, and the others.
+     * A store that serves the member only has to count its permits for it.
+     */
+    public int calls() {
+        int weight = Math.max(1, unit);
+        return inLine() ? beyond + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
     }
 
     /** Whether the record says nothing but which sequence came last. */
@@ -61,6 +72,7 @@ public record PermitRecord(
                 other.least,
                 other.limit,
                 other.since,
+                other.beyond,
                 other.expiry));
     }
 
@@ -75,6 +87,7 @@ public record PermitRecord(
                 base + claim.unit(),
                 claim.limit(),
                 arrival,
+                arrival.isPresent() ? claim.beyond() : 0,
                 NEVER);
     }
 
@@ -83,8 +96,11 @@ public record PermitRecord(
      * its oldest remaining waiter.
      */
     PermitRecord grown(int target, long nextVersion) {
-        OptionalLong place = target == wanted ? OptionalLong.empty() : since;
-        return new PermitRecord(member, target, sequence, nextVersion, wanted, unit, least, limit, place, expiry);
+        boolean queued = target < wanted && since.isPresent();
+        OptionalLong place = queued ? since : OptionalLong.empty();
+        int further = queued ? beyond : 0;
+        return new PermitRecord(
+                member, target, sequence, nextVersion, wanted, unit, least, limit, place, further, expiry);
     }
 
     /**
@@ -92,10 +108,10 @@ public record PermitRecord(
      * would keep their permits.
      */
     PermitRecord evicted(long nextVersion) {
-        return new PermitRecord(member, 0, sequence, nextVersion, 0, unit, 0, limit, OptionalLong.empty(), expiry);
+        return new PermitRecord(member, 0, sequence, nextVersion, 0, unit, 0, limit, OptionalLong.empty(), 0, expiry);
     }
 
     PermitRecord expiring(long at) {
-        return new PermitRecord(member, permits, sequence, version, wanted, unit, least, limit, since, at);
+        return new PermitRecord(member, permits, sequence, version, wanted, unit, least, limit, since, beyond, at);
     }
 }

@@ -78,6 +78,7 @@ final class View {
                 r.wanted(),
                 r.limit(),
                 r.inLine(),
+                r.calls(),
                 now.isPresent() && r.since().isPresent()
                         ? Optional.of(micros(now.getAsLong() - r.since().getAsLong()))
                         : Optional.empty(),

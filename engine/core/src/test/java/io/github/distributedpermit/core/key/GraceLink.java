@@ -72,7 +72,8 @@ final class GraceLink implements PermitStore {
                 c.queue(),
                 c.kept(),
                 epoch,
-                c.probe());
+                c.probe(),
+                c.beyond());
     }
 
     void stall(long nanos) {

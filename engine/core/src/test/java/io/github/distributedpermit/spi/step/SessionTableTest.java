@@ -108,8 +108,8 @@ class SessionTableTest {
     @Test
     void recordsComeBackFromTheirStoredForm() {
         List<PermitRecord> records = List.of(
-                new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), PermitRecord.NEVER),
-                new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), PermitRecord.NEVER));
+                new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), 0, PermitRecord.NEVER),
+                new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), 0, PermitRecord.NEVER));
 
         KeyTable table = KeyTable.ofSessions(records, OptionalInt.of(4), 51);
 

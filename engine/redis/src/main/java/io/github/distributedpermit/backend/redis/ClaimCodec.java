@@ -39,7 +39,10 @@ final class ClaimCodec {
     /** The first byte of a message of a member to itself; a number follows. */
     static final byte PROBE = 'P';
 
-    private static final int CLAIM_LENGTH = 6 * Integer.BYTES + 1 + 4 * Double.BYTES;
+    private static final int CLAIM_LENGTH = 8 * Integer.BYTES + 1 + 3 * Double.BYTES;
+
+    /** The most that the two bytes of a record can say. */
+    static final int MOST_BEYOND = 65_535;
 
     /** The view in notifications of format 1, which know no epoch. */
     private static final int FIRST_VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
@@ -86,9 +89,10 @@ final class ClaimCodec {
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
-                .putDouble(micros(tombstone))
+                .putInt((int) Math.max(1, Math.min(tombstone.toMillis(), Integer.MAX_VALUE)))
                 .putInt(claim.kept())
-                .putInt((int) epoch);
+                .putInt((int) epoch)
+                .putInt(Math.min(claim.beyond(), MOST_BEYOND));
     }
 
     /** Throws unless the answer has the length of the answers to so many claims. */

@@ -13,10 +13,10 @@ import java.util.OptionalInt;
 /** Reads the answer of the script {@code inspect.lua}. Stateless. */
 final class Inspection {
 
-    /** Behind the sum of permits and the operator's limit. */
-    private static final int FIRST_MEMBER = 2;
+    /** Behind the sum of permits, the operator's limit and the time. */
+    private static final int FIRST_MEMBER = 3;
 
-    private static final int PER_MEMBER = 7;
+    private static final int PER_MEMBER = 8;
 
     private Inspection() {}
 
@@ -30,6 +30,11 @@ final class Inspection {
                 key, number(found.get(0)), override < 0 ? OptionalInt.empty() : OptionalInt.of(override), members);
     }
 
+    /** The clock of the server, in microseconds. */
+    static long time(List<Object> found) {
+        return (Long) found.get(2);
+    }
+
     private static MemberState member(List<Object> row) {
         return new MemberState(
                 new String((byte[]) row.get(0), StandardCharsets.UTF_8),
@@ -38,8 +43,9 @@ final class Inspection {
                 number(row.get(2)),
                 number(row.get(3)),
                 number(row.get(4)) == 1,
-                micros(row.get(6)),
-                micros(row.get(5)));
+                number(row.get(5)),
+                micros(row.get(7)),
+                micros(row.get(6)));
     }
 
     private static Optional<Duration> micros(Object value) {

@@ -7,14 +7,17 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.ReadableNames;
 import io.lettuce.core.ScriptOutputType;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -25,7 +28,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class RedisPermitStore implements PermitStore {
 
+    /** What the script answers if it was executed too late. */
+    private static final long TOO_LATE = -1;
+
     private final RedisKeys keys;
+    private final Duration commandTimeout;
     private final ConnectionManager connections;
     private final ReadableNames names;
 
@@ -36,6 +43,7 @@ final class RedisPermitStore implements PermitStore {
             HoldingListener listener,
             LongSupplier ticker) {
         this.keys = new RedisKeys(settings.prefix());
+        this.commandTimeout = settings.commandTimeout();
         NameKeys nameKeys = new NameKeys(settings.prefix(), member.id(), member.name());
         this.names = new ReadableNames(of -> readName(nameKeys, of));
         byte[] memberId = RedisKey.bytes(member.id());
@@ -72,13 +80,17 @@ final class RedisPermitStore implements PermitStore {
 
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        CompletionStage<KeyState> found = send(new KeyCall<>(
+        return look(key).thenApply(found -> Inspection.read(key, found))
+                .thenCompose(state -> names.addTo(state, UnaryOperator.identity()));
+    }
+
+    private CompletionStage<List<Object>> look(String key) {
+        return send(new KeyCall<>(
                 Script.INSPECT,
                 ScriptOutputType.MULTI,
                 keys.keyOf(key),
                 to -> new byte[0][],
-                (List<Object> answer) -> Inspection.read(key, answer)));
-        return found.thenCompose(state -> names.addTo(state, UnaryOperator.identity()));
+                (List<Object> answer) -> answer));
     }
 
     private CompletionStage<Optional<String>> readName(NameKeys keysOfNames, String member) {
@@ -88,14 +100,30 @@ final class RedisPermitStore implements PermitStore {
                 : keysOfNames.read(present, member);
     }
 
+    /** The server refuses an order that arrives late, by its own clock, because the member may have got other permits by then. */
     @Override
     public CompletionStage<Integer> evict(String key, String member) {
-        return send(new KeyCall<>(
+        return look(key)
+                .thenCompose(found ->
+                        evict(key, member, Inspection.time(found) + TimeUnit.MICROSECONDS.convert(commandTimeout)));
+    }
+
+    private CompletionStage<Integer> evict(String key, String member, long deadline) {
+        CompletionStage<Long> taken = send(new KeyCall<>(
                 Script.EVICT,
                 ScriptOutputType.INTEGER,
                 keys.keyOf(key),
-                to -> new byte[][] {RedisKey.bytes(member), ascii(to.isCluster() ? "1" : "0")},
-                (Long taken) -> taken.intValue()));
+                to -> new byte[][] {
+                    RedisKey.bytes(member), ascii(to.isCluster() ? "1" : "0"), ascii(Long.toString(deadline))
+                },
+                (Long answer) -> answer));
+        return taken.thenApply(permits -> {
+            if (permits == TOO_LATE) {
+                throw PermitStoreException.passing(
+                        "The order arrived after the command time-out; nothing was taken", null);
+            }
+            return permits.intValue();
+        });
     }
 
     @Override

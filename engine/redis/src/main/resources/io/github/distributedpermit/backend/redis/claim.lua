@@ -5,8 +5,8 @@
 -- without a grace). Returns the packed view of the member's record.
 
 local member = ARGV[1]
-local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered =
-  struct.unpack('<I4I4I4I4BddddI4I4', ARGV[2])
+local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered, beyond =
+  struct.unpack('<I4I4I4I4BdddI4I4I4I4', ARGV[2])
 local queue, probe = flags % 2 == 1, flags % 8 >= 4
 local of_node = flags >= 8 -- the member has not used this slot, but other slots of the node for a lease at least
 local now = op.now
@@ -55,7 +55,7 @@ end
 local newcomer = not r
 if newcomer then
   r = { permits = 0, wanted = 0, unit = 0, least = 0, limit = 0, sequence = 0, version = 0, expiry = 0, lease = 0, tomb = 0,
-    waiting = false, tail = '' }
+    waiting = false, beyond = 0, tail = '' }
   op.records[member] = r
 end
 op.lenient = r.permits > 0 or wanted == 0
@@ -79,6 +79,7 @@ op.used = op.used - (r.permits - base)
 r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence = base, wanted, unit, base + unit, own, sequence
 r.version = tick()
 r.expiry = now + lease
+r.beyond = beyond
 r.waiting = queue and wanted > base
 op.queued = others + (r.waiting and 1 or 0)
 op.changed[member] = r
@@ -112,7 +113,7 @@ end
 local set, field = LEASES, 'lease'
 if r.permits == 0 and not r.waiting then
   set, field = TOMBS, 'tomb'
-  r.expiry = math.max(now + tombstone, op.grace and op.grace.over or 0)
+  r.expiry = math.max(now + tombstone * 1000, op.grace and op.grace.over or 0)
 end
 if r[field] == 0 or r[field] > r.expiry then -- the stored bound is still a lower bound
   write('ZADD', set, r.expiry, member)

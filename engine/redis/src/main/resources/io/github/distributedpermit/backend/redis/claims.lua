@@ -11,7 +11,7 @@
 
 local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4ddddI4d', 60, 0x01025044 -- mark, format, minimum reader: no grace
 local RECORD, RECORD_LENGTH, FORMAT = '<I4I4I4I4I4dddddI2', 62, 0x0200 -- not waiting, format of the last writer
-local CLAIM, CLAIM_LENGTH = '<I4I4I4I4BddddI4I4', 57
+local CLAIM, CLAIM_LENGTH = '<I4I4I4I4BdddI4I4I4I4', 57
 local CHECK_LASTS = 100000 -- microseconds
 local call, pcall, pack, unpack = redis.call, redis.pcall, struct.pack, struct.unpack
 local member, claims = ARGV[1], ARGV[2]
@@ -93,7 +93,7 @@ for i = 1, count do
 
     local listed, lasts = leased, lease
     if permits == 0 then
-      listed, lasts = tombstoned, tombstone
+      listed, lasts = tombstoned, tombstone * 1000
     end
     expiry = now + lasts
     if listed == 0 or listed > expiry or (used == 0 and life > expiry + lasts / 4) then

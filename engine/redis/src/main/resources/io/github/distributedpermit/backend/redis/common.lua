@@ -9,13 +9,14 @@
 --   tombs     likewise: members that have returned everything, whose sequence is stored for a while (tombstones)
 --   override  the limit of an operator; the only one that stays when the key is not in use
 --
--- Times are microseconds of the server's clock. Times, versions and sequences are doubles, exact up to 2^53. Every value is
--- shorter than 64 bytes, so that Redis stores a small hash in its compact form.
+-- Times are microseconds of the server's clock. Times, versions and sequences are doubles, exact up to 2^53. Every value has
+-- at most 64 bytes, so that Redis stores a small hash in its compact form.
 --
 -- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). Since
 -- format 2 it ends with the epoch of the server that has written it (0: unknown) and the time when that was last checked, and
 -- the minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves every such key alone. A
--- record ends with the format of its last writer. Newer formats add bytes at the end of both. This script keeps bytes that it
+-- record ends with the format of its last writer, and since format 2 with two bytes for the calls that wait in a queued member
+-- besides those that `wanted` covers, unless there are none. Newer formats add bytes at the end of both. This script keeps bytes that it
 -- does not know, and never lowers the format or the minimum reader of a header.
 --
 -- Every execution creates all functions and all variables that functions share, which costs more than most of them do. So
@@ -27,7 +28,7 @@ local STATE, QUEUE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MARK, FORMAT, MINIMUM_READER, GRACE_READER = 'DP', 2, 1, 2
 local HEADER_PACKING, HEADER_LENGTH, FIRST_HEADER_LENGTH = '<c2BBI4I4i4ddddI4d', 60, 48
 local GRACE_PACKING, GRACE_LENGTH = '<ddI4', 20
-local RECORD_PACKING, RECORD_LENGTH = '<I4I4I4I4I4dddddBB', 62
+local RECORD_PACKING, RECORD_LENGTH, QUEUED_LENGTH = '<I4I4I4I4I4dddddBB', 62, 64
 local call = redis.call
 time = time or call('TIME')
 
@@ -62,7 +63,8 @@ local function decode(packed)
     struct.unpack(RECORD_PACKING, packed)
   return { permits = permits, wanted = wanted, unit = unit, least = least, limit = own, sequence = sequence,
     version = version, expiry = expiry, lease = lease, tomb = tomb, waiting = waiting == 1,
-    tail = #packed > RECORD_LENGTH and string.sub(packed, RECORD_LENGTH + 1) or '' }
+    beyond = #packed >= QUEUED_LENGTH and struct.unpack('<I2', packed, RECORD_LENGTH + 1) or 0,
+    tail = #packed > QUEUED_LENGTH and string.sub(packed, QUEUED_LENGTH + 1) or '' }
 end
 
 -- Reads the header, and the record of one member if a member is given. Returns an error reply for a key of a newer format or

@@ -1,7 +1,7 @@
 -- The members that hold or wait. Reads every record of the key, and writes nothing. Follows common.lua.
 --
--- Returns used, override or -1, then for each member: its id, permits, wanted, limit, 1 if it waits, the microseconds that are
--- left of its lease, those since its oldest waiter arrived or -1. Members that hold and do not wait are first, by id, then the
+-- Returns used, override or -1, the time in microseconds, then for each member: its id, permits, wanted, limit, 1 if it waits, how many of its calls wait,
+-- the microseconds that are left of its lease, those since its oldest waiter arrived or -1. Members that hold and do not wait are first, by id, then the
 -- queue in its order.
 
 local refused = load()
@@ -28,11 +28,13 @@ for i = 1, #all, 2 do
 end
 table.sort(holding)
 
-local result = { used, op.override }
+local result = { used, op.override, op.now }
 local function add(member, r, arrived)
   local waited = arrived and math.max(0, op.now - arrived) or -1
+  local unit = math.max(1, r.unit)
+  local calls = r.waiting and r.beyond + math.max(1, math.ceil((r.wanted - r.permits) / unit)) or 0
   local left = math.min(r.expiry - op.now, 2 ^ 53)
-  for _, value in ipairs({ member, r.permits, r.wanted, r.limit, r.waiting and 1 or 0, left, waited }) do
+  for _, value in ipairs({ member, r.permits, r.wanted, r.limit, r.waiting and 1 or 0, calls, left, waited }) do
     result[#result + 1] = value
   end
 end

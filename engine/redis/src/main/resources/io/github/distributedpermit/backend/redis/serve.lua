@@ -121,7 +121,11 @@ local function flush()
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member
     fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
-      r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0, FORMAT) .. r.tail
+      r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0, FORMAT)
+    local beyond = r.waiting and r.beyond or 0
+    if beyond > 0 or r.tail ~= '' then
+      fields[#fields] = fields[#fields] .. struct.pack('<I2', beyond) .. r.tail
+    end
     if #fields > 1000 then
       write('HSET', STATE, unpack(fields))
       fields = {}

@@ -41,6 +41,7 @@ class RedisFormatTest extends RedisTest {
     private static final HexFormat HEX = HexFormat.of();
     private static final double YEAR_2100 = 4_102_444_800_000_000.0;
     private static final String HEADER_TAIL = "c0ffee0102030405";
+    private static final String NO_CALLS = "0000";
     private static final String RECORD_TAIL = "feedface0a0b0c0d0e0f1011";
     private static final int HEADER = 60;
     private static final int LAST_WRITER = 61;
@@ -58,7 +59,8 @@ class RedisFormatTest extends RedisTest {
 
         assertThat(TestMember.answer(a.store().inspect(key())).members())
                 .extracting(MemberState::plain)
-                .containsExactly(new MemberState("holder", 2, 2, 3, false), new MemberState("waiter", 0, 3, 3, true));
+                .containsExactly(
+                        new MemberState("holder", 2, 2, 3, false, 0), new MemberState("waiter", 0, 3, 3, true, 1));
         assertThat(a.attempt(key(), 3, 1).permits()).isZero();
         List<String> received = eye.messages("permits:member:waiter");
         TestMember.answer(a.store().override(key(), OptionalInt.of(5)));
@@ -97,6 +99,10 @@ class RedisFormatTest extends RedisTest {
         List<String> received = eye.messages("permits:member:waiter");
         TestMember a = member(factory(server));
 
+        assertThat(TestMember.answer(a.store().inspect(key())).queue())
+                .extracting(MemberState::calls)
+                .as("of its record, 1 that it wants, and 5 beyond")
+                .containsExactly(6);
         assertThat(a.queue(key(), 3, 1).permits()).isZero(); // serves the waiter
         assertKept(eye);
         await().atMost(PATIENCE).until(() -> received.size() == 1);
@@ -127,13 +133,13 @@ class RedisFormatTest extends RedisTest {
         a.queue(key(), 2, 1);
         for (String format : List.of("0201", "0301")) {
             Map<String, String> fields = state(eye);
-            eye.commands().hset(name(0), a.id(), HEX.parseHex(record(fields, a) + RECORD_TAIL));
+            eye.commands().hset(name(0), a.id(), HEX.parseHex(record(fields, a) + NO_CALLS + RECORD_TAIL));
             eye.commands().hset(name(0), "*", HEX.parseHex("4450" + format + header(fields) + HEADER_TAIL));
             for (int wanted : List.of(1, 2, 1)) {
                 assertThat(a.queue(key(), 2, wanted).permits()).isEqualTo(wanted);
                 assertThat(state(eye).get(a.id()))
-                        .hasSize(2 * 62 + RECORD_TAIL.length())
-                        .endsWith(RECORD_TAIL);
+                        .hasSize(2 * 64 + RECORD_TAIL.length())
+                        .endsWith(NO_CALLS + RECORD_TAIL);
                 assertThat(state(eye).get("*")).startsWith("4450" + format).endsWith(HEADER_TAIL);
             }
         }
@@ -225,7 +231,7 @@ class RedisFormatTest extends RedisTest {
         assertThat(state.get("*")).startsWith("44500301").endsWith(HEADER_TAIL).hasSize(2 * (HEADER + 8));
         assertThat(state).containsEntry("=", "0123456789abcdef01234567");
         for (String member : List.of("holder", "waiter")) {
-            assertThat(state.get(member)).as(member).endsWith(RECORD_TAIL).hasSize(2 * 74);
+            assertThat(state.get(member)).as(member).endsWith(RECORD_TAIL).hasSize(2 * 76);
         }
     }
 

@@ -257,7 +257,8 @@ class RedisGraceTest extends RedisTest {
                 false,
                 Math.min(kept, wanted),
                 epoch,
-                true);
+                true,
+                0);
         try {
             return TestMember.answer(member.store().claim(graced));
         } catch (CompletionException e) {

@@ -8,12 +8,16 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -198,6 +202,32 @@ class RedisScriptTest extends RedisTest {
         assertThat(Packed.Header.of(header(eye)).used()).isEqualTo(members);
         assertThat(Packed.Header.of(header(eye)).queued()).isZero();
         assertThat(a.attempt(key(), members, 1).permits()).isZero();
+    }
+
+    /** As after a silence of the network; by then the member may have returned what the operator saw, and got other permits. */
+    @Test
+    void evictionThatArrivesLateTakesNothing() {
+        TestMember a = member(factory(server));
+        TestMember b = member(factory(server));
+        a.queue(key(), 1, 1);
+        RedisKey name = RedisKey.of("permits", key());
+        Supplier<Long> late = () -> eye(server)
+                .commands()
+                .eval(
+                        Script.EVICT.source(),
+                        ScriptOutputType.INTEGER,
+                        Stream.of(name.names())
+                                .map(each -> new String(each, StandardCharsets.UTF_8))
+                                .toArray(String[]::new),
+                        bytes(a.id()),
+                        bytes("0"),
+                        bytes(Long.toString(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis() - 1_000))));
+
+        assertThat(late.get()).isEqualTo(-1);
+
+        assertThat(TestMember.answer(b.store().inspect(key())).used()).isEqualTo(1);
+        assertThat(TestMember.answer(b.store().evict(key(), a.id()))).isEqualTo(1);
+        assertThat(TestMember.answer(b.store().inspect(key())).used()).isZero();
     }
 
     private byte[] header(RedisEye eye) {

@@ -159,7 +159,10 @@ final class ScriptedKey {
         long expiry = (long) in.getDouble();
         in.getDouble();
         in.getDouble();
-        return text(permits, wanted, unit, least, limit, sequence, version, expiry, in.get() == 1);
+        boolean waiting = in.get() == 1;
+        in.get();
+        int beyond = in.hasRemaining() ? Short.toUnsignedInt(in.getShort()) : 0;
+        return text(permits, wanted, unit, least, limit, sequence, version, expiry, waiting, beyond);
     }
 
     static String text(int used, OptionalInt override, Map<String, String> records, String grace) {
@@ -175,9 +178,11 @@ final class ScriptedKey {
             long sequence,
             long version,
             long expiry,
-            boolean waiting) {
-        return "%d of %d (unit %d, least %d, limit %d, sequence %d, version %d, expiry %d%s)"
-                .formatted(permits, wanted, unit, least, limit, sequence, version, expiry, waiting ? ", waiting" : "");
+            boolean waiting,
+            int beyond) {
+        String place = waiting ? ", waiting" : "";
+        return "%d of %d (unit %d, least %d, limit %d, sequence %d, version %d, expiry %d%s, beyond %d)"
+                .formatted(permits, wanted, unit, least, limit, sequence, version, expiry, place, beyond);
     }
 
     /** The server, a subscription for all members, and the clock of the scripts. */

@@ -187,7 +187,8 @@ final class StepForms implements AutoCloseable {
                                 r.sequence(),
                                 r.version(),
                                 r.expiry(),
-                                r.since().isPresent())));
+                                r.since().isPresent(),
+                                Math.min(r.beyond(), ClaimCodec.MOST_BEYOND))));
         return ScriptedKey.text(java.used(), java.override(), records, java.grace(now));
     }
 

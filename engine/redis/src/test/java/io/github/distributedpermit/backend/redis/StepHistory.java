@@ -152,8 +152,10 @@ final class StepHistory {
             epoch = 0;
         }
         boolean probe = random.nextInt(30) == 0;
-        Claim claim = new Claim(
-                "key", limit, ++sequences[member], held, wanted, unit, waited, lease, queue, kept, epoch, probe);
+        long next = ++sequences[member];
+        int beyond = queue && next % 3 == 0 ? (int) (next * 7_919 % 70_000) : 0;
+        Claim claim =
+                new Claim("key", limit, next, held, wanted, unit, waited, lease, queue, kept, epoch, probe, beyond);
         return new Sent(StepForms.member(member), claim);
     }
 

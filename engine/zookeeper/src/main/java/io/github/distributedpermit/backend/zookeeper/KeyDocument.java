@@ -33,6 +33,9 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
     private static final int HEADER_FIELDS = 3;
     private static final int KEY_FIELDS = 2;
 
+    /** Those of a record, and since format 2 one that is left out if it is 0 and nothing follows. */
+    private static final int MEMBER_FIELDS = RecordText.RECORD_FIELDS + 1;
+
     /** What is recorded for a member. */
     Optional<PermitRecord> record(String member) {
         return records.stream().filter(r -> r.member().equals(member)).findFirst();
@@ -47,7 +50,10 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         text.append(newer.key()).append('\n');
         for (PermitRecord r : records) {
             text.append(RecordText.of(r));
-            text.append(newer.member(r.member())).append('\n');
+            String tail = newer.member(r.member());
+            text.append(r.beyond() == 0 && !tail.isEmpty() ? " 0" : "")
+                    .append(tail)
+                    .append('\n');
         }
         for (String entry : newer.entries()) {
             text.append(entry).append('\n');
@@ -73,7 +79,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         if (lines.length < 3) {
             throw new IllegalArgumentException("It has no line for the key");
         }
-        String[] key = fields(lines[1], KEY_FIELDS);
+        String[] key = fields(lines[1], KEY_FIELDS, KEY_FIELDS);
         List<PermitRecord> records = new ArrayList<>(lines.length);
         Map<String, String> members = new HashMap<>();
         List<String> entries = new ArrayList<>();
@@ -82,10 +88,10 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
                 entries.add(lines[i]);
                 continue;
             }
-            String[] fields = fields(lines[i], RecordText.RECORD_FIELDS);
+            String[] fields = fields(lines[i], RecordText.RECORD_FIELDS, MEMBER_FIELDS);
             records.add(RecordText.record(fields));
-            if (fields.length > RecordText.RECORD_FIELDS) {
-                members.put(fields[0], tail(fields, RecordText.RECORD_FIELDS));
+            if (fields.length > MEMBER_FIELDS) {
+                members.put(fields[0], tail(fields, MEMBER_FIELDS));
             }
         }
         OptionalInt override = RecordText.override(key[1]);
@@ -95,10 +101,10 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
     }
 
     /** The known fields, and behind them, as one, all that follows. */
-    private static String[] fields(String line, int known) {
+    private static String[] fields(String line, int least, int known) {
         String[] fields = line.split(" ", known + 1);
-        if (fields.length < known) {
-            throw new IllegalArgumentException(fields.length + " fields instead of " + known);
+        if (fields.length < least) {
+            throw new IllegalArgumentException(fields.length + " fields instead of " + least);
         }
         return fields;
     }

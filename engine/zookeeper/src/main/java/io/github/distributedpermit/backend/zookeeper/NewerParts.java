@@ -18,7 +18,7 @@ record NewerParts(
         int format, int minimumReader, String header, String key, Map<String, String> members, List<String> entries) {
 
     /** The format that this version writes. */
-    static final int FORMAT = 1;
+    static final int FORMAT = 2;
 
     /** The lowest format that an instance has to know to use what this version writes. */
     static final int MINIMUM_READER = 1;

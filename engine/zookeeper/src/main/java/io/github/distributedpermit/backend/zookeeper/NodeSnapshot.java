@@ -82,6 +82,7 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
                 r.least(),
                 r.limit(),
                 since,
+                r.beyond(),
                 r.expiry());
     }
 

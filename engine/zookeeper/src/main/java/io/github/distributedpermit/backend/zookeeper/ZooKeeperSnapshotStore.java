@@ -27,6 +27,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.Op;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, MemberSession.Events {
 
     private static final System.Logger LOG = System.getLogger(ZooKeeperSnapshotStore.class.getName());
+    private static final int EVICTION_ATTEMPTS = 20;
     private static final long PATIENCE_SECONDS = 2;
     private static final long FAREWELL_MILLIS = 300;
 
@@ -120,9 +122,16 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 : names.read(link.zk(), member).thenApply(Optional::of);
     }
 
-    /** A record counts only while the member's node exists, so that the deletion of the node takes its permits. */
+    /**
+     * A record counts only while the member's node exists, so that the deletion of the node takes its permits. The document has
+     * to be as it was read: an eviction that arrives late must not take permits that the member has got since.
+     */
     @Override
     public CompletionStage<Integer> evict(String key, String process) {
+        return evict(key, process, EVICTION_ATTEMPTS);
+    }
+
+    private CompletionStage<Integer> evict(String key, String process, int attempts) {
         return inspect(key).thenCompose(at -> {
             Link link = session.link();
             if (link == null) {
@@ -134,13 +143,19 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             if (permits == 0) {
                 return CompletableFuture.completedFuture(0);
             }
-            List<CompletableFuture<Void>> deletions = Names.ofMember(at.children(), process).stream()
-                    .map(node -> nodes.deleteIfThere(link.zk(), nodes.path(key) + "/" + node))
-                    .toList();
-            return CompletableFuture.allOf(deletions.toArray(CompletableFuture<?>[]::new))
+            return nodes.commit(link.zk(), eviction(nodes.path(key), at, process))
                     .thenApply(done -> permits)
-                    .exceptionallyCompose(e -> CompletableFuture.failedFuture(failed(link, key, e)));
+                    .exceptionallyCompose(e -> Faults.isConflict(e) && attempts > 1
+                            ? evict(key, process, attempts - 1).toCompletableFuture()
+                            : CompletableFuture.failedFuture(failed(link, key, e)));
         });
+    }
+
+    static List<Op> eviction(String path, NodeSnapshot at, String process) {
+        List<Op> operations = new ArrayList<>();
+        operations.add(Op.check(path, at.nodeVersion()));
+        Names.ofMember(at.children(), process).forEach(node -> operations.add(Op.delete(path + "/" + node, -1)));
+        return operations;
     }
 
     /** Perhaps the key has no node, and one write will do. */

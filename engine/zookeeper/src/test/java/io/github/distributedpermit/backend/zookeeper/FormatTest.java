@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.step.PermitRecord;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -123,66 +124,79 @@ class FormatTest {
     }
 
     @Test
-    void documentOfTheFirstFormatIsReadAndWrittenAsItIs() throws Exception {
-        String first = fixture("format-1.txt");
+    void whatThisVersionWritesIsTheNewestFixture() throws Exception {
+        String newest = fixture("format-2.txt");
+        List<String> written = newest.replace("4f1cbb36-5d27-4b0a-8f0e-6a3e0f5f0d11", self)
+                .lines()
+                .toList();
         claim(1);
-        assertThat(lines())
-                .as("what this version writes")
-                .containsExactlyElementsOf(first.replace("4f1cbb36-5d27-4b0a-8f0e-6a3e0f5f0d11", self)
-                        .lines()
-                        .toList());
+        assertThat(lines()).first().isEqualTo(written.get(0));
+        assertThat(line(self)).as("a member that holds").isEqualTo(written.get(2));
 
+        byte[] bytes = newest.getBytes(StandardCharsets.US_ASCII);
+        assertThat(KeyDocument.decode(bytes).encode())
+                .asString(StandardCharsets.US_ASCII)
+                .isEqualTo(newest);
+        assertThat(KeyDocument.decode(bytes).records())
+                .extracting(PermitRecord::calls)
+                .as("3 permits wanted, and 5 calls beyond")
+                .containsExactly(0, 8);
+    }
+
+    @Test
+    void documentOfTheFirstFormatIsRead() throws Exception {
+        String first = fixture("format-1.txt");
         assertThat(KeyDocument.decode(first.getBytes(StandardCharsets.US_ASCII)).encode())
                 .asString(StandardCharsets.US_ASCII)
-                .isEqualTo(first);
+                .isEqualTo(first.replace("distributed-permit 1 1", "distributed-permit 2 1"));
     }
 
     @Test
     void whatANewerVersionAddedStaysBesideAnOlderOne() throws Exception {
-        stored(fixture("format-2-for-readers-of-1.txt"));
+        stored(fixture("format-3-for-readers-of-1.txt"));
 
         assertThat(claim(1).permits()).isEqualTo(1);
 
         assertThat(lines())
-                .startsWith("distributed-permit 2 1 region=eu", "8 - priority")
-                .contains("newer-a 2 41 5 2 0 2 3 - 0.75 blue")
+                .startsWith("distributed-permit 3 1 region=eu", "8 - priority")
+                .contains("newer-a 2 41 5 2 0 2 3 - 0 0.75 blue")
                 .endsWith("+shares newer-a:2")
                 .hasSize(5);
         assertThat(done(store.inspect(key)).used()).isEqualTo(3);
         claim(0);
         assertThat(lines())
                 .containsExactly(
-                        "distributed-permit 2 1 region=eu",
+                        "distributed-permit 3 1 region=eu",
                         "9 - priority",
-                        "newer-a 2 41 5 2 0 2 3 - 0.75 blue",
+                        "newer-a 2 41 5 2 0 2 3 - 0 0.75 blue",
                         "+shares newer-a:2");
     }
 
     @Test
     void newerMemberIsServedByAnOlderOne() throws Exception {
-        stored(fixture("format-2-for-readers-of-1.txt"));
+        stored(fixture("format-3-for-readers-of-1.txt"));
         claim(1);
         joined("newer-b");
-        String queued = String.join("\n", lines()).replace("\n8 -", "\n9 -") + "\nnewer-b 0 42 9 1 1 1 3 9 1.5\n";
+        String queued = String.join("\n", lines()).replace("\n8 -", "\n9 -") + "\nnewer-b 0 42 9 1 1 1 3 9 0 1.5\n";
         others.setData(path(), queued.getBytes(StandardCharsets.US_ASCII), -1);
 
         claim(0);
 
-        assertThat(line("newer-b")).matches("newer-b 1 42 \\d+ 1 1 1 3 - 1.5");
+        assertThat(line("newer-b")).matches("newer-b 1 42 \\d+ 1 1 1 3 - 0 1.5");
         assertThat(others.getData(path() + "/m-newer-b-1", false, null))
                 .asString(StandardCharsets.US_ASCII)
-                .matches("1 1 1 3 42 \\d+ false false");
+                .matches("2 1 1 3 42 \\d+ false false");
     }
 
     @Test
     void olderMemberIsServedByANewerOne() throws Exception {
-        stored(fixture("format-2-for-readers-of-1.txt").replace("newer-a 2 41 5 2", "newer-a 3 41 5 3"));
+        stored(fixture("format-3-for-readers-of-1.txt").replace("newer-a 2 41 5 2", "newer-a 3 41 5 3"));
         Holding queued = claim(1);
         assertThat(queued.permits()).isZero();
         String node = path() + "/m-" + self + "-1";
         long later = queued.version() + 1;
-        String future = "3 2 one field";
-        String newer = "2 1 1 3 " + sequence + " " + later + " true false 0.5";
+        String future = "4 3 one field";
+        String newer = "3 1 1 3 " + sequence + " " + later + " true false 0.5";
 
         others.setData(node, future.getBytes(StandardCharsets.US_ASCII), -1);
         others.setData(node, newer.getBytes(StandardCharsets.US_ASCII), -1);
@@ -195,7 +209,7 @@ class FormatTest {
 
     @Test
     void documentThatNeedsANewerReaderIsLeftAlone() throws Exception {
-        String document = fixture("format-3-for-readers-of-2.txt");
+        String document = fixture("format-4-for-readers-of-3.txt");
         stored(document);
         Stat before = others.exists(path(), false);
 
@@ -206,9 +220,9 @@ class FormatTest {
                 assertThat(((PermitStoreException) e).isPermanent()).isTrue();
                 assertThat(e)
                         .hasMessageContaining(path())
-                        .hasMessageContaining("format 3")
-                        .hasMessageContaining("knows format 2")
-                        .hasMessageContaining("knows 1")
+                        .hasMessageContaining("format 4")
+                        .hasMessageContaining("knows format 3")
+                        .hasMessageContaining("knows 2")
                         .hasMessageContaining("Update this instance");
             });
         }
@@ -216,7 +230,7 @@ class FormatTest {
             NamedPermits permits = process.permits(key, 3);
             assertThatThrownBy(() -> permits.acquire(key))
                     .isInstanceOf(PermitBackendException.class)
-                    .hasStackTraceContaining("knows format 2");
+                    .hasStackTraceContaining("knows format 3");
         }
 
         Stat after = others.exists(path(), false);
@@ -231,10 +245,10 @@ class FormatTest {
     void holderThatIsTooOldForItsKeyWritesNothing() throws Exception {
         claim(1);
         List<String> lines = lines();
-        String raised = "distributed-permit 2 2\n" + String.join("\n", lines.subList(1, lines.size())) + "\n";
+        String raised = "distributed-permit 3 3\n" + String.join("\n", lines.subList(1, lines.size())) + "\n";
         Stat written = others.setData(path(), raised.getBytes(StandardCharsets.US_ASCII), -1);
 
-        assertThatThrownBy(() -> claim(0)).hasMessageContaining("knows format 2");
+        assertThatThrownBy(() -> claim(0)).hasMessageContaining("knows format 3");
 
         assertThat(others.exists(path(), false).getMzxid()).isEqualTo(written.getMzxid());
     }

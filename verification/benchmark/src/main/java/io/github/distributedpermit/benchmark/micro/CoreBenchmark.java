@@ -5,6 +5,8 @@ import io.github.distributedpermit.benchmark.load.Gate;
 import io.github.distributedpermit.benchmark.ours.OurContender;
 import io.github.distributedpermit.benchmark.ours.Settings;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.metrics.MicrometerPermitObserver;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -19,7 +21,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The core without Spring and without a network: a pair through the local backend, and one that never leaves the core. */
+/** The core without Spring and without a network: a pair through the local backend, with meters and
+ * without, and one that never leaves the core. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,7 +34,9 @@ public class CoreBenchmark {
 
     private OurContender plain;
     private OurContender lingering;
+    private OurContender metered;
     private Gate throughStore;
+    private Gate withMetrics;
     private Gate withinCore;
     private Gate handedOver;
 
@@ -41,6 +46,12 @@ public class CoreBenchmark {
         plain = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
         lingering = new OurContender(new LocalPermitBackend(), Settings.of("linger: 1ms"), () -> {});
         throughStore = plain.gate("through-store", 10);
+        metered = new OurContender(
+                new LocalPermitBackend(),
+                CoreSettings.DEFAULTS,
+                new MicrometerPermitObserver(new SimpleMeterRegistry()),
+                () -> {});
+        withMetrics = metered.gate("with-metrics", 10);
         withinCore = lingering.gate("within-core", 10);
         handedOver = plain.gate("handed-over", 1);
     }
@@ -49,6 +60,7 @@ public class CoreBenchmark {
     @TearDown
     public void leave() throws Exception {
         plain.close();
+        metered.close();
         lingering.close();
     }
 
@@ -56,6 +68,12 @@ public class CoreBenchmark {
     @Benchmark
     public void pairThroughTheLocalBackend() throws Exception {
         throughStore.leave(throughStore.enter());
+    }
+
+    /** Two claims, with the meters that an application with Micrometer has. */
+    @Benchmark
+    public void pairThroughTheLocalBackendWithMetrics() throws Exception {
+        withMetrics.leave(withMetrics.enter());
     }
 
     /** None: the permit lingers. */

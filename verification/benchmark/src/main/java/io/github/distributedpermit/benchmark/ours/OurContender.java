@@ -31,6 +31,16 @@ public final class OurContender implements Contender {
      * @param connection closed with the contender
      */
     public OurContender(PermitBackend backend, CoreSettings settings, AutoCloseable connection) {
+        this(backend, settings, PermitObserver.NONE, connection);
+    }
+
+    /**
+     * Joins the store with an observer, as an application with metrics has one.
+     *
+     * @param connection closed with the contender
+     */
+    public OurContender(
+            PermitBackend backend, CoreSettings settings, PermitObserver observer, AutoCloseable connection) {
         this.connection = connection;
         String id = UUID.randomUUID().toString();
         this.engine = new PermitEngine(
@@ -44,7 +54,7 @@ public final class OurContender implements Contender {
                         timers,
                         ForkJoinPool.commonPool(),
                         ForkJoinPool.commonPool(),
-                        PermitObserver.NONE));
+                        observer));
     }
 
     /** The permits of one limit, for keys of any number. */

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class ScriptClaims {
 
     private static final int CLAIM_LENGTH = 57;
-    private static final double TOMBSTONE_MICROS = 30_000_000;
+    private static final int TOMBSTONE_MILLIS = 30_000;
 
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final String sha1;
@@ -83,9 +83,10 @@ public final class ScriptClaims {
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
-                .putDouble(TOMBSTONE_MICROS)
+                .putInt(TOMBSTONE_MILLIS)
                 .putInt(claim.kept())
                 .putInt((int) claim.epoch())
+                .putInt(claim.beyond())
                 .array();
     }
 

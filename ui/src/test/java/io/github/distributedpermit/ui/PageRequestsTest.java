@@ -1,0 +1,86 @@
+package io.github.distributedpermit.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.page.Workers;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.io.BufferedReader;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Requests to the page that do not come from it: clients without an {@code Accept} header, and paths that do not exist. */
+class PageRequestsTest {
+
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    private static ConfigurableApplicationContext instance(WebApplicationType type) {
+        LocalPermitBackend store = new LocalPermitBackend();
+        return new SpringApplicationBuilder(Workers.class)
+                .web(type)
+                .initializers((GenericApplicationContext each) -> each.registerBean(PermitBackend.class, () -> store))
+                .properties(
+                        "server.port=0",
+                        "server.address=127.0.0.1",
+                        "server.shutdown=immediate",
+                        "spring.main.banner-mode=off",
+                        "distributed-permit.permits.report-export.limit=12",
+                        "management.endpoints.web.exposure.include=permits,permitsui")
+                .run();
+    }
+
+    private <T> HttpResponse<T> get(
+            ConfigurableApplicationContext context, String path, HttpResponse.BodyHandler<T> body) throws Exception {
+        String port = context.getEnvironment().getRequiredProperty("local.server.port");
+        URI uri = URI.create("http://127.0.0.1:" + port + "/actuator/permitsui" + path);
+        return client.send(HttpRequest.newBuilder(uri).build(), body);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void areAnsweredWithoutAnAcceptHeader(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = instance(type)) {
+            context.getBean(Workers.class).work(1);
+            HttpResponse<String> names = get(context, "/names", BodyHandlers.ofString());
+            assertThat(names.statusCode()).as(names.body()).isEqualTo(200);
+            assertThat(names.body()).contains("\"names\":[", "report-export");
+            assertThat(get(context, "", BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+            assertThat(get(context, "/app.js", BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+
+            HttpResponse<InputStream> events = get(context, "/events/report-export", BodyHandlers.ofInputStream());
+            assertThat(events.statusCode()).isEqualTo(200);
+            assertThat(events.headers().firstValue("content-type").orElse("")).startsWith("text/event-stream");
+            try (BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8))) {
+                assertThat(lines.readLine())
+                        .startsWith("data:")
+                        .contains("\"limitSource\":\"settings\"", "\"now\":\"20");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void areRefusedIfThereIsNoSuchPath(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = instance(type)) {
+            for (String path : new String[] {"/names/all", "/other/report-export", "/other.js", "/..%2f..%2fetc"}) {
+                assertThat(get(context, path, BodyHandlers.ofString()).statusCode())
+                        .as(path)
+                        .isBetween(400, 404);
+            }
+        }
+    }
+}
