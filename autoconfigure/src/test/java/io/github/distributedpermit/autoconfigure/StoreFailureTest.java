@@ -151,7 +151,11 @@ class StoreFailureTest {
                         .withMessageContaining("only its share");
                 assertThatExceptionOfType(PermitBackendException.class).isThrownBy(each.service::fail);
                 assertThat(each.service.allow()).isEqualTo("done");
-                assertThat(each.permits.named("from-settings").tryAcquire("k")).isPresent();
+                each.permits
+                        .named("from-settings")
+                        .tryAcquire("k")
+                        .orElseThrow()
+                        .release();
                 assertThat(each.gauge("distributed.permit.store.bypassed")).isEqualTo(1);
                 assertThat(each.gauge("distributed.permit.holders.without.store", "shared"))
                         .isEqualTo(1);
@@ -257,7 +261,9 @@ class StoreFailureTest {
 
         boolean takesOpen() throws InterruptedException {
             try {
-                return permits.named("open").tryAcquire("open-key").isPresent();
+                Optional<Permit> permit = permits.named("open").tryAcquire("open-key");
+                permit.ifPresent(Permit::release);
+                return permit.isPresent();
             } catch (PermitBackendException e) {
                 return false;
             }
@@ -282,7 +288,7 @@ class StoreFailureTest {
         /** A call that returns a Mono waits for the one that runs, without a thread; one that returns a future too. */
         void reactiveCallsShareToo() throws Exception {
             Disposable running = service.mono(Mono.never()).subscribe();
-            await().until(() -> service.running.get() == 1);
+            await().until(() -> service.running() == 1);
             CompletableFuture<@Nullable String> waiting =
                     service.mono(Mono.just("done")).toFuture();
             assertThat(waiting).isNotDone();
@@ -301,6 +307,10 @@ class StoreFailureTest {
     static class Service {
 
         private final AtomicInteger running = new AtomicInteger();
+
+        public int running() {
+            return running.get();
+        }
 
         @DistributedPermit(key = "shared", limit = 2, block = false, onStoreFailure = OnStoreFailure.LOCAL)
         public String local() {

@@ -58,7 +58,8 @@ class PageRequestsTest {
             assertThat(names.statusCode()).as(names.body()).isEqualTo(200);
             assertThat(names.body()).contains("\"names\":[", "report-export");
             assertThat(get(context, "", BodyHandlers.ofString()).statusCode()).isEqualTo(200);
-            assertThat(get(context, "/app.js", BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+            assertThat(get(context, "/app.js", BodyHandlers.ofString()).statusCode())
+                    .isEqualTo(200);
 
             HttpResponse<InputStream> events = get(context, "/events/report-export", BodyHandlers.ofInputStream());
             assertThat(events.statusCode()).isEqualTo(200);

@@ -31,8 +31,12 @@ class StalledStreamsTest {
                 return state();
             });
 
-            assertThat(served.await(20, TimeUnit.SECONDS)).as("the page that reads").isTrue();
-            assertThat(stalled.await(20, TimeUnit.SECONDS)).as("each of the others").isTrue();
+            assertThat(served.await(20, TimeUnit.SECONDS))
+                    .as("the page that reads")
+                    .isTrue();
+            assertThat(stalled.await(20, TimeUnit.SECONDS))
+                    .as("each of the others")
+                    .isTrue();
             assertThatIllegalStateException()
                     .isThrownBy(() -> streams.stream(StalledStreamsTest::state))
                     .withMessageContaining("live pages");

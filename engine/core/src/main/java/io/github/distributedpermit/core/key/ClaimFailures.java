@@ -105,6 +105,12 @@ final class ClaimFailures {
                 : outage.reaches(bound);
     }
 
+    /** The store is used again: what the claims of this key have shown before says nothing about it any more. */
+    void storeIsBack(long now) {
+        outage.answered(now);
+        plan.backoff.lift();
+    }
+
     /** A claim was sent. */
     void sent(long now) {
         outage.attempted(now);

@@ -288,7 +288,7 @@ final class ClaimPlan {
     /**
      * How many calls wait besides those that {@code wanted} covers. In a store with sessions a claim that changes nothing costs
      * no write. There the number of a re-check stays that of the last claim, unless it has changed by more than a quarter or is
-     * older than a third of the lease (docs/decisions/0017-a-claim-states-how-many-calls-wait.md).
+     * older than a third of the lease (docs/decisions/0018-a-claim-states-how-many-calls-wait.md).
      */
     private int beyond(
             int wanted, int granted, int unit, boolean leases, @Nullable Waiter oldest, int calls, long now) {

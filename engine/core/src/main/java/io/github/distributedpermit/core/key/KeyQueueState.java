@@ -100,6 +100,7 @@ final class KeyQueueState {
         }
         if (withoutStore.hasEnded()) {
             withoutStore.leave();
+            failures.storeIsBack(now);
             if (closing) {
                 waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
             }

@@ -144,7 +144,7 @@ final class Instances {
         try {
             return store.get()
                     .claim(new Claim(
-                            KEY, limit, sequence, held, held, 0, Duration.ZERO, lease, false, held, 0, held > 0));
+                            KEY, limit, sequence, held, held, 0, Duration.ZERO, lease, false, held, 0, held > 0, 0));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -164,7 +164,9 @@ final class Instances {
             }
         }
         if (state != null) {
-            reports.answered(now);
+            if (now - sentAt < commandTimeout) { // a later answer is none, as for the claims of calls
+                reports.answered(now);
+            }
         } else {
             reports.failed(failure, sentAt, now);
         }

@@ -85,6 +85,7 @@ class WaitingCallsTest {
                 store.backend(process),
                 new Member("a", "a"),
                 Bench.storeTimeout(Duration.ofHours(1)),
+                PermitSettings.NONE,
                 Map.of(Bench.KEY, PermitSettings.ofLimit(1)),
                 new CoreEnvironment(
                         process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));

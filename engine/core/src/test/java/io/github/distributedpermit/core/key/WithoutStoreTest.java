@@ -1,7 +1,6 @@
 package io.github.distributedpermit.core.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.Permit;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -123,6 +121,7 @@ class WithoutStoreTest {
 
     private void assertNothingIsLeft(Party party) {
         bench.run(Duration.ofSeconds(40));
+        bench.network.server.refresh(Bench.KEY);
         assertThat(bench.used()).isZero();
         assertThat(party.engine.keys()).isZero();
         assertThat(party.engine.gauges(Bench.KEY).orElseThrow().holders()).isZero();
@@ -257,12 +256,12 @@ class WithoutStoreTest {
         bench.time.run(Weather.MILLI / 2);
         bench.conditions.claimsLost = true;
         Asked waiting = a.acquire();
-        bench.run(STORE.plusMillis(10));
+        bench.run(STORE);
         assertThat(other.holds()).isTrue();
         assertThat(waiting.isWaiting()).isTrue();
         Asked later = a.acquire();
         assertThat(later.isWaiting()).isTrue();
-        bench.run(Bench.COMMAND.plusSeconds(1));
+        bench.run(MOMENT);
         assertThat(waiting.holds() && later.holds()).isTrue();
     }
 
@@ -392,6 +391,26 @@ class WithoutStoreTest {
         assertThat(running.permit().release()).isTrue();
         bench.run(MOMENT);
         assertThat(waiting.holds()).isTrue();
+        assertThat(waiting.permit().token().version()).isNotZero();
+        waiting.release();
+        assertNothingIsLeft(a);
+    }
+
+    @Test
+    void failuresOfItsOwnClaimsDuringTheOutageEndNoCallAfterwards() {
+        Party a = local("a", 1);
+        settle(a);
+        bench.conditions.claimsLost = true;
+        Asked running = a.acquire();
+        Asked waiting = a.acquire();
+        bench.run(STORE.plusMillis(10));
+        assertThat(running.holds()).isTrue();
+        bench.run(Duration.ofMinutes(1));
+        untilUsedAgain();
+        assertThat(bench.used()).isEqualTo(1);
+        assertThat(waiting.isWaiting()).isTrue();
+        running.release();
+        bench.run(MOMENT);
         assertThat(waiting.permit().token().version()).isNotZero();
         waiting.release();
         assertNothingIsLeft(a);
@@ -552,7 +571,9 @@ class WithoutStoreTest {
         settle(a, b);
         b.engine.close();
         bench.run(Bench.LEASE.multipliedBy(2));
-        assertThat(bench.network.server.find("distributed-permit.instances").used())
+        assertThat(bench.network.server.find("distributed-permit.instances"))
+                .isNotNull()
+                .extracting(SimTable::used)
                 .isEqualTo(1);
         outage(a);
         assertThat(held(tries(a, 20))).isEqualTo(10);
@@ -904,7 +925,7 @@ class WithoutStoreTest {
                 .contains("has not answered for 10", "permit 'report'", "LOCAL")
                 .contains("2 of the 4 permits of a key, its share among 2 instance(s)")
                 .contains("distributed-permit.permits.report.on-store-failure");
-        assertThat(lines.get(1)).contains("12 call(s)", "'report' (12, 0 permit(s) of them still in use)");
+        assertThat(lines.get(1)).contains("12 call(s)", "'report' (12, 1 permit(s) of them still in use)");
     }
 
     @Test
@@ -920,7 +941,7 @@ class WithoutStoreTest {
         settle(a);
         outage(a);
         a.acquire().release();
-        assertThat(seen).containsExactly(PermitObserver.Via.OUTAGE);
+        assertThat(seen).hasSize(2).containsOnly(PermitObserver.Via.OUTAGE);
         assertThat(a.engine.status().isBypassed()).isTrue();
     }
 
@@ -987,12 +1008,5 @@ class WithoutStoreTest {
         assertThat(a.claims() - claims).isLessThan(60);
         bench.run(Duration.ofMinutes(1));
         assertThat(a.engine.keys()).isLessThan(10);
-    }
-
-    @Test
-    void nullIsNoBehaviour() {
-        @Nullable OnStoreFailure none = null;
-        assertThatThrownBy(() -> PermitRequest.builder("k").onStoreFailure(none))
-                .isInstanceOf(NullPointerException.class);
     }
 }

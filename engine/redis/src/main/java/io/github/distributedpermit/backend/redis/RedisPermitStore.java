@@ -80,7 +80,8 @@ final class RedisPermitStore implements PermitStore {
 
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return look(key).thenApply(found -> Inspection.read(key, found))
+        return look(key)
+                .thenApply(found -> Inspection.read(key, found))
                 .thenCompose(state -> names.addTo(state, UnaryOperator.identity()));
     }
 

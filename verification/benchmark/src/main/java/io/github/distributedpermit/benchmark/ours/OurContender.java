@@ -50,11 +50,7 @@ public final class OurContender implements Contender {
                 PermitSettings.NONE,
                 Map.of(),
                 CoreEnvironment.of(
-                        System::nanoTime,
-                        timers,
-                        ForkJoinPool.commonPool(),
-                        ForkJoinPool.commonPool(),
-                        observer));
+                        System::nanoTime, timers, ForkJoinPool.commonPool(), ForkJoinPool.commonPool(), observer));
     }
 
     /** The permits of one limit, for keys of any number. */
