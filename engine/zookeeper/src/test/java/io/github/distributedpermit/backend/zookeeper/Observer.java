@@ -90,10 +90,15 @@ final class Observer implements AutoCloseable {
     List<String> tree() {
         try {
             catchUp();
-            List<String> all = new ArrayList<>(ZKUtil.listSubTreeBFS(zk, root));
-            boolean named = all.removeIf(path -> path.startsWith(root + "/+"));
-            return named && all.equals(List.of(root)) ? List.of() : all;
-        } catch (KeeperException.NoNodeException e) {
+            while (zk.exists(root, false) != null) {
+                try {
+                    List<String> all = new ArrayList<>(ZKUtil.listSubTreeBFS(zk, root));
+                    boolean named = all.removeIf(path -> path.startsWith(root + "/+"));
+                    return named && all.equals(List.of(root)) ? List.of() : all;
+                } catch (KeeperException.NoNodeException e) {
+                    // a node that vanished between two steps of the listing hides no other one: list again
+                }
+            }
             return List.of();
         } catch (KeeperException | InterruptedException e) {
             throw new IllegalStateException("Can't list the tree", e);
