@@ -12,15 +12,15 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What documents say of tests is so. */
 class DocumentsTest {
 
-    private static final Path DOCUMENT = Path.of("..", "docs", "bad-input.md");
-
-    @Test
-    void everyTestThatIsNamedExists() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"bad-input.md, 50", "redis.md, 10"})
+    void everyTestThatIsNamedExists(String page, int atLeast) throws IOException {
         Map<String, String> sources;
         try (Stream<Path> files = Files.walk(Path.of(".."))) {
             sources = files.filter(DocumentsTest::isSourceOfTests)
@@ -28,12 +28,12 @@ class DocumentsTest {
                             file -> file.getFileName().toString(), DocumentsTest::read, (one, other) -> one + other));
         }
         List<MatchResult> named = Pattern.compile("`(\\w+)\\.(\\w+)`")
-                .matcher(Files.readString(DOCUMENT))
+                .matcher(Files.readString(Path.of("..", "docs", page)))
                 .results()
                 .toList();
 
         assertThat(named)
-                .hasSizeGreaterThan(50)
+                .hasSizeGreaterThan(atLeast)
                 .allSatisfy(test -> assertThat(sources.getOrDefault(test.group(1) + ".java", ""))
                         .as(test.group())
                         .contains(" void " + test.group(2) + "("));

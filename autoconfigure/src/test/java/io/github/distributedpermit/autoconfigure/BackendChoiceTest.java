@@ -15,8 +15,13 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -122,7 +127,9 @@ class BackendChoiceTest {
     void connectionsOfJedisStopTheStart() {
         FailureAnalysis analysis = analysis(withRedis.withPropertyValues("spring.data.redis.client-type=jedis"));
         assertThat(analysis.getDescription()).contains("need Lettuce").contains(JedisConnectionFactory.class.getName());
-        assertThat(analysis.getAction()).contains("spring.data.redis.client-type=lettuce");
+        assertThat(analysis.getAction())
+                .contains("spring.data.redis.client-type=lettuce")
+                .contains("@Bean(defaultCandidate = false) and @PermitRedisConnectionFactory");
     }
 
     @Test
@@ -134,11 +141,121 @@ class BackendChoiceTest {
 
     @Test
     void severalConnectionsStopTheStart() {
-        FailureAnalysis analysis =
-                analysis(plain().withBean("one", RedisConnectionFactory.class, LettuceConnectionFactory::new)
-                        .withBean("two", RedisConnectionFactory.class, LettuceConnectionFactory::new));
-        assertThat(analysis.getDescription()).contains("several connections");
-        assertThat(analysis.getAction()).contains("@Primary");
+        FailureAnalysis analysis = analysis(withTwo());
+        assertThat(analysis.getDescription()).contains("several connections").contains("one, two");
+        assertThat(analysis.getAction())
+                .contains("distributed-permit.redis.connection-factory=one")
+                .contains("@PermitRedisConnectionFactory")
+                .contains("@Primary");
+    }
+
+    @Test
+    void connectionThatTheSettingsNameIsTakenOfSeveral() {
+        withTwo()
+                .withPropertyValues("distributed-permit.redis.connection-factory=two")
+                .run(context -> assertThat(address(context)).contains("two.invalid"));
+    }
+
+    @Test
+    void markedConnectionWinsOverThePrimaryOneAndTheSettingsWinOverBoth() {
+        ApplicationContextRunner marked = plain().withUserConfiguration(MarkedAndPrimary.class);
+        marked.run(context -> assertThat(address(context)).contains("marked.invalid"));
+        marked.withPropertyValues("distributed-permit.redis.connection-factory=primary")
+                .run(context -> assertThat(address(context)).contains("primary.invalid"));
+    }
+
+    @Test
+    void markedConnectionServesPermitsBesideTheOneThatBootConfigures() {
+        withRedis.withUserConfiguration(MarkedOnly.class).run(context -> {
+            assertThat(address(context)).contains("marked.invalid");
+            assertThat(context.getBeanProvider(RedisConnectionFactory.class).getObject())
+                    .isNotSameAs(context.getBean("marked"));
+        });
+    }
+
+    @Test
+    void markedConnectionServesPermitsInAnApplicationThatUsesJedis() {
+        withRedis
+                .withUserConfiguration(MarkedOnly.class)
+                .withPropertyValues("spring.data.redis.client-type=jedis")
+                .run(context -> assertThat(address(context)).contains("marked.invalid"));
+    }
+
+    @Test
+    void severalMarkedConnectionsStopTheStart() {
+        FailureAnalysis analysis = analysis(plain().withUserConfiguration(TwoMarked.class));
+        assertThat(analysis.getDescription()).contains("Several").contains("@PermitRedisConnectionFactory");
+        assertThat(analysis.getAction()).contains("one, two").contains("distributed-permit.redis.connection-factory");
+    }
+
+    @Test
+    void nameOfNoConnectionStopsTheStart() {
+        FailureAnalysis unknown =
+                analysis(withTwo().withPropertyValues("distributed-permit.redis.connection-factory=three"));
+        assertThat(unknown.getDescription()).contains("'three'").contains("no bean of that name");
+        assertThat(unknown.getAction()).contains("one, two");
+        FailureAnalysis foreign = analysis(withTwo()
+                .withBean("text", String.class, () -> "")
+                .withPropertyValues("distributed-permit.redis.connection-factory=text"));
+        assertThat(foreign.getDescription())
+                .contains("no RedisConnectionFactory")
+                .contains("java.lang.String");
+    }
+
+    private static ApplicationContextRunner withTwo() {
+        return plain().withBean("one", RedisConnectionFactory.class, () -> connection("one"))
+                .withBean("two", RedisConnectionFactory.class, () -> connection("two"));
+    }
+
+    private static LettuceConnectionFactory connection(String host) {
+        return new LettuceConnectionFactory(new RedisStandaloneConfiguration(host + ".invalid", 6379));
+    }
+
+    private static String address(AssertableApplicationContext context) {
+        assertThat(context).hasNotFailed();
+        return context.getBean(PermitBackend.class).address();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MarkedOnly {
+
+        @Bean(defaultCandidate = false)
+        @PermitRedisConnectionFactory
+        LettuceConnectionFactory marked() {
+            return connection("marked");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoMarked {
+
+        @Bean
+        @PermitRedisConnectionFactory
+        LettuceConnectionFactory one() {
+            return connection("one");
+        }
+
+        @Bean
+        @PermitRedisConnectionFactory
+        LettuceConnectionFactory two() {
+            return connection("two");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MarkedAndPrimary {
+
+        @Bean
+        @PermitRedisConnectionFactory
+        LettuceConnectionFactory other() {
+            return connection("marked");
+        }
+
+        @Bean
+        @Primary
+        LettuceConnectionFactory primary() {
+            return connection("primary");
+        }
     }
 
     @Test
