@@ -64,6 +64,7 @@ class MetadataTest {
                         "distributed-permit.metrics.fleet-refresh",
                         "distributed-permit.permits",
                         "distributed-permit.recheck",
+                        "distributed-permit.redis.connection-factory",
                         "distributed-permit.redis.grace",
                         "distributed-permit.redis.new-server-grace",
                         "distributed-permit.release",
