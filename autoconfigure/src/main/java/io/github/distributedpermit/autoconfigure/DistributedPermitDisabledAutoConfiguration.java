@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.core.env.Environment;
@@ -25,6 +26,8 @@ public final class DistributedPermitDisabledAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(Permits.class)
     UnlimitedPermits distributedPermitUnlimitedPermits(Environment environment) {
+        // A value that is neither true nor false must not switch all limits off: binding it stops the start.
+        Binder.get(environment).bind("distributed-permit.enabled", Boolean.class);
         new FrozenSettings(environment).checkDisabled();
         log.warn("distributed-permit.enabled is false: no call is limited, neither by @DistributedPermit nor in code");
         return new UnlimitedPermits();

@@ -1,7 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
-import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.lettuce.core.RedisClient;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -29,13 +28,9 @@ class RedisBackendConfiguration {
             ObjectProvider<RedisConnectionFactory> all,
             DistributedPermitProperties properties,
             RedisPermitProperties redis) {
-        RedisSettings settings = new SettingsReader(properties).redis();
-        if (redis.grace()) {
-            settings = settings.withGrace(redis.newServerGrace());
-        }
         return new RedisPermitBackend(
                 new RedisConnectionChoice(beans).choose(redis.connectionFactory(), marked, all),
-                settings,
+                new SettingsReader(properties).redis(redis),
                 System::nanoTime);
     }
 }

@@ -72,8 +72,10 @@ final class SettingsReader {
                 .build();
     }
 
-    RedisSettings redis() {
-        return new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
+    RedisSettings redis(RedisPermitProperties redis) {
+        notNegative("redis.new-server-grace", redis.newServerGrace());
+        RedisSettings settings = new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
+        return redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings;
     }
 
     /** The defaults for all permits, checked. */
