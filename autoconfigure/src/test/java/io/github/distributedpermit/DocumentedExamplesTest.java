@@ -38,6 +38,7 @@ class DocumentedExamplesTest {
     private static final String SURROUNDINGS = """
             import io.github.distributedpermit.*;
             import io.github.distributedpermit.aop.*;
+            import io.github.distributedpermit.autoconfigure.*;
             import io.github.distributedpermit.metrics.*;
             import io.micrometer.core.instrument.Tags;
             import java.time.*;
@@ -46,6 +47,7 @@ class DocumentedExamplesTest {
             import java.util.stream.*;
             import org.springframework.cache.annotation.*;
             import org.springframework.context.annotation.*;
+            import org.springframework.data.redis.connection.lettuce.*;
             import org.springframework.scheduling.annotation.*;
             import org.springframework.stereotype.*;
             import org.springframework.transaction.annotation.*;
