@@ -1,6 +1,7 @@
 package io.github.distributedpermit.web;
 
 import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.net.URI;
@@ -78,6 +79,20 @@ public final class PermitProblems {
                 problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
         problem.setProperty("reason", "store-failed");
         return answer(problem, STORE_RETRY, failure);
+    }
+
+    /**
+     * Answers a call whose thread was interrupted while it waited, as Spring MVC does with a {@code Callable} whose request
+     * times out: the interrupted wait may end before the time-out is answered. The parameters are those of {@link #rejected}.
+     */
+    @ExceptionHandler(PermitInterruptedException.class)
+    public ResponseEntity<ProblemDetail> interrupted(PermitInterruptedException interruption, Throwable thrown)
+            throws Throwable {
+        leaveToSpring(thrown, interruption);
+        ProblemDetail problem =
+                problem(HttpStatus.SERVICE_UNAVAILABLE, "interrupted", "The wait for a permit was interrupted");
+        problem.setProperty("reason", "interrupted");
+        return answer(problem, null, interruption);
     }
 
     /** An exception of the application that says which answer it wants gets that, whatever its cause is. */

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
@@ -264,6 +265,15 @@ class MvcMethodsTest {
         await().until(() -> server.isFree("web"));
     }
 
+    /** Spring MVC interrupts a task whose request times out, and the interrupted wait may be answered first. */
+    @Test
+    void interruptedWaitIsAnswered503WithoutAStackTrace(CapturedOutput output) throws Exception {
+        HttpResponse<String> answer = server.get("/wrapped/interrupted").get(20, TimeUnit.SECONDS);
+        assertThat(answer.statusCode()).isEqualTo(503);
+        assertThat(answer.body()).contains("urn:distributed-permit:problem:interrupted");
+        Logs.assertQuiet(output);
+    }
+
     @Test
     void callableWhoseRequestTimesOutWhileItWaitsLeavesTheQueue() throws Exception {
         try (WebServer impatient = new WebServer(
@@ -442,6 +452,7 @@ class MvcMethodsTest {
             throw switch (how) {
                 case "error-response" -> new ResponseStatusException(HttpStatus.CONFLICT, "mine", rejected);
                 case "response-status" -> new Conflict(rejected);
+                case "interrupted" -> new PermitInterruptedException("of a test", new InterruptedException());
                 case "response-status-inside" -> new IllegalStateException(new Conflict(rejected));
                 default -> new IllegalStateException(rejected);
             };

@@ -11,9 +11,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** More permits of one member, and so more sessions, than Consul takes connections from a client. */
+@Tag("slow")
 class LockFileCrowdTest {
 
     private static final int LIMIT = 500;

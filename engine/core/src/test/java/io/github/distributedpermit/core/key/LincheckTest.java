@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 class LincheckTest {
 
     private static final boolean LONG = Boolean.getBoolean("tests.long");
-    private static final int RANDOM_SCENARIOS = LONG ? 60 : 2;
-    private static final int INTERLEAVINGS = LONG ? 1_500 : 400;
+    private static final int RANDOM_SCENARIOS = LONG ? 60 : 1;
+    private static final int INTERLEAVINGS = LONG ? 1_500 : 300;
 
     /** Calls 0 and 1 wait or hold; the release of one grants to the other, which leaves at the same time. */
     private static ExecutionScenario grantMeetsCancellation() {

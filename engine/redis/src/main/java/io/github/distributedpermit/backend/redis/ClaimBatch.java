@@ -10,6 +10,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandType;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -77,8 +78,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
             return new byte[0][];
         }
         Stream<byte[]> names = all.stream().flatMap(claim -> Stream.of(claim.key.names()));
-        return Stream.concat(names, Stream.of(source.lineageName(all.get(0).key)))
-                .toArray(byte[][]::new);
+        return Stream.concat(names, source.lineageName(all.get(0).key).stream()).toArray(byte[][]::new);
     }
 
     @Override
@@ -149,8 +149,8 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         /** The arguments of a command with these claims. */
         byte[][] packArguments(List<ClaimCall> claims);
 
-        /** The name of the lineage that belongs to the names of this key. */
-        byte[] lineageName(RedisKey key);
+        /** The name of the lineage that belongs to the names of this key; empty if the member asks for no grace. */
+        Optional<byte[]> lineageName(RedisKey key);
 
         /** A claim was answered. */
         void received(ClaimCall call, Holding answer);

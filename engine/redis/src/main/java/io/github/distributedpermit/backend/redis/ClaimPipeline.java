@@ -7,6 +7,7 @@ import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +42,6 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     private final Duration tombstone;
     private final KnownEpochs epochs;
     private final LineageNames lineages;
-    private final byte[] noGrace = new byte[0];
     private final byte[] newServerGrace;
     private final LongSupplier ticker;
     private final AtomicBoolean closing = new AtomicBoolean();
@@ -76,7 +76,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         this.tombstone = settings.tombstone();
         this.epochs = epochs;
         this.lineages = new LineageNames(settings.prefix());
-        this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : noGrace;
+        this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : new byte[0];
         this.ticker = ticker;
     }
 
@@ -188,18 +188,22 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     @Override
     public byte[][] packArguments(List<ClaimCall> claims) {
-        boolean graced = newServerGrace.length > 0 && connection.showsEpochs();
+        boolean graced = asksForGrace() && connection.showsEpochs();
         byte[] packed = ClaimCodec.packClaims(
                 claims,
                 tombstone,
                 connection.isCluster(),
                 call -> graced ? epochs.epochFor(call, connection.node(call.key), slot(call)) : 0);
-        return new byte[][] {memberId, packed, graced ? newServerGrace : noGrace};
+        return graced ? new byte[][] {memberId, packed, newServerGrace} : new byte[][] {memberId, packed};
+    }
+
+    private boolean asksForGrace() {
+        return newServerGrace.length > 0;
     }
 
     @Override
-    public byte[] lineageName(RedisKey key) {
-        return lineages.of(key, connection.isCluster());
+    public Optional<byte[]> lineageName(RedisKey key) {
+        return asksForGrace() ? Optional.of(lineages.of(key, connection.isCluster())) : Optional.empty();
     }
 
     @Override
@@ -312,7 +316,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     /** The server was replaced as the master: makes it refuse claims, once, and gives up the connection. */
     void closeServer() {
         long epoch = epochs.epoch();
-        if (newServerGrace.length > 0 && epoch != 0 && !closing.getAndSet(true)) {
+        if (asksForGrace() && epoch != 0 && !closing.getAndSet(true)) {
             connection.retireAfter(FormerMaster.close(connection, lineages.single(), epoch));
         }
     }

@@ -5,25 +5,27 @@
 -- effect; the fast path takes less than half the time, because it creates no function and hardly a table
 -- (docs/decisions/0013-three-forms-of-the-step.md).
 --
--- KEYS: for each claim the five that common.lua names, then the lineage. ARGV: the member, the packed claims, one after the
--- other, and how long a new server waits for members that remember it (empty: no grace after a loss of state).
--- Returns the packed views of the member's records in the same way.
+-- KEYS: for each claim the five that common.lua names. ARGV: the member, and the packed claims, one after the other. Members
+-- that ask for a grace after a loss of state add to KEYS the lineage, and to ARGV how long a new server waits for members that
+-- remember it; others send and read less, because each name, argument and field costs time.
+-- Returns the packed views of the member's records in the same way as the claims.
 
+local SHORT_HEADER, SHORT_HEADER_LENGTH = '<I4I4I4i4dddd', 48 -- without the epoch and its check
 local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4ddddI4d', 60, 0x01025044 -- mark, format, minimum reader: no grace
 local RECORD, RECORD_LENGTH, FORMAT = '<I4I4I4I4I4dddddI2', 62, 0x0200 -- not waiting, format of the last writer
-local CLAIM, CLAIM_LENGTH = '<I4I4I4I4BdddI4I4I4I4', 57
+local SHORT_CLAIM, CLAIM, CLAIM_LENGTH = '<I4I4I4I4BdddI4', '<I4I4I4I4BdddI4I4I4', 57
 local CHECK_LASTS = 100000 -- microseconds
 local call, pcall, pack, unpack = redis.call, redis.pcall, struct.pack, struct.unpack
 local member, claims = ARGV[1], ARGV[2]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-local count = (#KEYS - 1) / 5
+local count = math.floor(#KEYS / 5)
 if #claims ~= CLAIM_LENGTH * count then
   return redis.error_reply('DPCLAIM the claims are not of the version of this script')
 end
 local graced, line_epoch, closed, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil
 if graced then
-  local lineage = call('GET', KEYS[#KEYS])
+  local lineage = call('GET', KEYS[5 * count + 1])
   if lineage then
     line_epoch, closed = unpack('<I4I4', lineage)
   end
@@ -36,15 +38,25 @@ for i = 1, count do
   local found = call('HMGET', state, '*', member)
   local view
   repeat -- runs once; a break leaves the claim to the slow path
-    if not found[1] or not found[2] or #found[1] ~= HEADER_LENGTH or #found[2] ~= RECORD_LENGTH then
+    local header, record = found[1], found[2]
+    if not header or not record or #record ~= RECORD_LENGTH then
       break
     end
-    local stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked = unpack(HEADER, found[1])
+    local has_epoch = #header == HEADER_LENGTH
+    if not has_epoch and #header ~= SHORT_HEADER_LENGTH then
+      break
+    end
+    local layout = has_epoch and HEADER or SHORT_HEADER
+    local stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked = unpack(layout, header)
     if stamp ~= STAMP or queued > 0 or first_lease <= now or first_tomb <= now then
       break
     end
-    local permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, found[2])
-    local own, held, wanted, unit, flags, sequence, _, lease, tombstone, kept, remembered = unpack(CLAIM, claims, from)
+    if not has_epoch then
+      epoch, checked = 0, 0
+    end
+    local permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, record)
+    local own, held, wanted, unit, flags, sequence, _, lease, tombstone, kept, remembered =
+      unpack(graced and CLAIM or SHORT_CLAIM, claims, from)
     if sequence <= last or expiry <= now then
       break
     end
@@ -113,7 +125,7 @@ for i = 1, count do
       life = expiry + (used == 0 and lasts / 8 or math.min(4 * lasts, math.max(lasts / 8, 60000000))) -- as in claim.lua
     end
     local added = pcall('HSET', state,
-      '*', pack(HEADER, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
+      '*', pack(layout, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
       member, pack(RECORD, permits, wanted, unit, base + unit, own, sequence, version, expiry, leased, tombstoned, FORMAT))
     if added == 0 then
       for k = at, lives_longer and at + 3 or 0 do
@@ -124,7 +136,7 @@ for i = 1, count do
   until true
 
   view = view
-    or claim_slow_path({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4], KEYS[#KEYS] },
+    or claim_slow_path({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4], KEYS[5 * count + 1] },
       { member, string.sub(claims, from, from + CLAIM_LENGTH - 1), ARGV[3] }, time, found)
   if view.err then
     return view -- earlier claims of this execution are stored; repeating them changes nothing

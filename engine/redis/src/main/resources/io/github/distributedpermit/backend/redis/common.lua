@@ -13,8 +13,8 @@
 -- at most 64 bytes, so that Redis stores a small hash in its compact form.
 --
 -- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). Since
--- format 2 it ends with the epoch of the server that has written it (0: unknown) and the time when that was last checked, and
--- the minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves every such key alone. A
+-- format 2 it may end with the epoch of the server that has written it and the time when that was last checked (neither, if it
+-- is unknown, as without a grace), and the minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves every such key alone. A
 -- record ends with the format of its last writer, and since format 2 with two bytes for the calls that wait in a queued member
 -- besides those that `wanted` covers, unless there are none. Newer formats add bytes at the end of both. This script keeps bytes that it
 -- does not know, and never lowers the format or the minimum reader of a header.

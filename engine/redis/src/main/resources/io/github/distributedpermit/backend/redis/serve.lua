@@ -113,6 +113,9 @@ local function flush()
   local reader = op.grace and math.max(op.reader, GRACE_READER) or op.reader
   local header = struct.pack(HEADER_PACKING, MARK, op.format, reader, op.used, op.queued, op.override, op.version,
     op.lease, op.tomb, op.life, op.epoch, op.checked)
+  if op.epoch == 0 and op.tail == '' then
+    header = string.sub(header, 1, FIRST_HEADER_LENGTH) -- no epoch is known: without a grace the fast path reads less
+  end
   local fields = { '*', header .. op.tail }
   if op.grace then
     fields[3] = '+'

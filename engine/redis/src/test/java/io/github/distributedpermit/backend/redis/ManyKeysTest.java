@@ -33,7 +33,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 class ManyKeysTest {
 
-    private static final int KEYS = Boolean.getBoolean("tests.long") ? 100_000 : 20_000;
+    private static final int KEYS = Boolean.getBoolean("tests.long") ? 100_000 : 10_000;
     private static final int AT_ONCE = 512;
     private static final long SLACK = 24L << 20;
 

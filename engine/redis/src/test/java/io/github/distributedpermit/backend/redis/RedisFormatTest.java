@@ -44,6 +44,7 @@ class RedisFormatTest extends RedisTest {
     private static final String NO_CALLS = "0000";
     private static final String RECORD_TAIL = "feedface0a0b0c0d0e0f1011";
     private static final int HEADER = 60;
+    private static final int SHORT_HEADER = 48;
     private static final int LAST_WRITER = 61;
 
     private final RedisServer server;
@@ -70,7 +71,7 @@ class RedisFormatTest extends RedisTest {
         assertThat(HEX.formatHex(received.get(0).getBytes(StandardCharsets.ISO_8859_1)))
                 .startsWith("47" + "02" + "01" + "25" + "03000000" + "05000000")
                 .endsWith(HEX.formatHex(key().getBytes(StandardCharsets.US_ASCII)));
-        assertThat(state(eye).get("*")).startsWith("44500201" + "05000000").hasSize(2 * HEADER);
+        assertThat(state(eye).get("*")).startsWith("44500201" + "05000000").hasSize(2 * SHORT_HEADER);
         assertThat(state(eye).get("waiter")).startsWith("03000000").hasSize(2 * 62);
     }
 
@@ -150,7 +151,9 @@ class RedisFormatTest extends RedisTest {
     }
 
     private static String header(Map<String, String> fields) {
-        return String.valueOf(fields.get("*")).substring(2 * 4, 2 * HEADER);
+        String header = String.valueOf(fields.get("*"));
+        String unknownEpoch = "00".repeat(Math.max(0, HEADER - header.length() / 2));
+        return (header + unknownEpoch).substring(2 * 4, 2 * HEADER);
     }
 
     @Test
@@ -211,7 +214,7 @@ class RedisFormatTest extends RedisTest {
         RedisEye eye = eye(server);
         Claim claim = new Claim(key(), 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true);
         byte[] longer = Arrays.copyOf(Packed.claim(claim), 65);
-        String[] names = {name(0), name(1), name(2), name(3), name(4), "permits:lineage"};
+        String[] names = {name(0), name(1), name(2), name(3), name(4)};
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)
                 .isThrownBy(() -> eye.commands()

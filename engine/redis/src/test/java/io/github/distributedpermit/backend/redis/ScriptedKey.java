@@ -33,6 +33,7 @@ final class ScriptedKey {
     private static final String TIME = "call('TIME')";
     private static final String INFO = "redis.pcall('INFO', section)";
     private static final String FAST_INFO = "pcall('INFO', 'replication')";
+    private static final byte[] NEW_SERVER_GRACE = RedisKey.bytes(Long.toString(StepForms.NEW_SERVER_GRACE));
 
     private final String name;
     private final String prefix;
@@ -78,9 +79,10 @@ final class ScriptedKey {
     void claim(String member, Claim claim, boolean cluster, boolean graced) {
         byte[] packed = ClaimCodec.packClaims(
                 List.of(new ClaimCall(claim, key)), StepForms.TOMBSTONE, cluster, call -> claim.epoch());
-        byte[] grace = RedisKey.bytes(graced ? Long.toString(StepForms.NEW_SERVER_GRACE) : "");
-        byte[] views =
-                server.commands.evalsha(claims, ScriptOutputType.VALUE, names, RedisKey.bytes(member), packed, grace);
+        byte[] id = RedisKey.bytes(member);
+        byte[] views = graced
+                ? server.commands.evalsha(claims, ScriptOutputType.VALUE, names, id, packed, NEW_SERVER_GRACE)
+                : server.commands.evalsha(claims, ScriptOutputType.VALUE, key.names(), id, packed);
         answer = ClaimCodec.readView(views, 0);
     }
 

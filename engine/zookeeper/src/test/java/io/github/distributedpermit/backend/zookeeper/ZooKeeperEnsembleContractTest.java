@@ -6,8 +6,10 @@ import java.io.IOException;
 import org.apache.curator.test.TestingCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** Three servers; members and observer are connected to different ones. */
+@Tag("slow")
 class ZooKeeperEnsembleContractTest extends PermitBackendContract {
 
     private static TestingCluster ensemble;
