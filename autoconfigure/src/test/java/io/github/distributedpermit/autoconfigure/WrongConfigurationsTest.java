@@ -386,7 +386,7 @@ class WrongConfigurationsTest {
 
     static class FallbackOfAnUnknownBean {
 
-        @DistributedPermit(key = "k", limit = 1, fallback = "nobody::cached")
+        @DistributedPermit(key = "k", limit = 1, fallback = "unknown::cached")
         public String call(long id) {
             return "";
         }
