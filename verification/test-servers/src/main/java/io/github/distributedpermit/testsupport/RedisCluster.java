@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** Three masters that share the hash slots. */
+/** Three masters that share the hash slots, perhaps with a replica each. */
 public final class RedisCluster implements AutoCloseable {
 
     private static final int NODES = 3;
@@ -32,26 +32,70 @@ public final class RedisCluster implements AutoCloseable {
         return cluster;
     }
 
+    /**
+     * Starts them with a replica each, and waits until all agree.
+     *
+     * @param nodeTimeout {@code cluster-node-timeout}, after which a master is replaced
+     */
+    public static RedisCluster startWithReplicas(Duration nodeTimeout) {
+        RedisCluster cluster = new RedisCluster(Stream.generate(() -> RedisServer.started(
+                        "--cluster-enabled",
+                        "yes",
+                        "--cluster-node-timeout",
+                        Long.toString(nodeTimeout.toMillis()),
+                        "--repl-diskless-sync-delay",
+                        "0"))
+                .limit(2L * NODES)
+                .toList());
+        cluster.join();
+        cluster.replicate();
+        return cluster;
+    }
+
     private void join() {
-        for (int i = 0; i < NODES; i++) {
-            int[] slots =
-                    IntStream.range(i * SLOTS / NODES, (i + 1) * SLOTS / NODES).toArray();
-            nodes.get(i).ask(commands -> commands.clusterAddSlots(slots));
+        for (int i = 0; i < nodes.size(); i++) {
+            if (i < NODES) {
+                int[] slots = IntStream.range(i * SLOTS / NODES, (i + 1) * SLOTS / NODES)
+                        .toArray();
+                nodes.get(i).ask(commands -> commands.clusterAddSlots(slots));
+            }
             if (i > 0) {
                 nodes.get(i)
                         .ask(commands ->
                                 commands.clusterMeet("127.0.0.1", nodes.get(0).port()));
             }
         }
-        await().atMost(PATIENCE).until(() -> nodes.stream().allMatch(RedisCluster::isWhole));
+        await().atMost(PATIENCE).until(() -> nodes.stream().allMatch(this::isWhole));
     }
 
-    private static boolean isWhole(RedisServer node) {
+    private void replicate() {
+        for (int i = NODES; i < nodes.size(); i++) {
+            String master = nodes.get(i - NODES).ask(commands -> commands.clusterMyId());
+            nodes.get(i).ask(commands -> commands.clusterReplicate(master));
+        }
+        await().atMost(PATIENCE).until(this::isWhole);
+    }
+
+    /** Whether all nodes know each other, no slot is without a master, and all replicas have what their masters have. */
+    public boolean isWhole() {
+        try {
+            return nodes.stream().allMatch(this::isWhole)
+                    && nodes.stream().filter(RedisCluster::isInSync).count() == nodes.size() - NODES;
+        } catch (RuntimeException e) {
+            return false; // a node does not answer
+        }
+    }
+
+    private static boolean isInSync(RedisServer node) {
+        return node.ask(commands -> commands.info("replication").contains("master_link_status:up"));
+    }
+
+    private boolean isWhole(RedisServer node) {
         return node.ask(commands -> commands.clusterInfo().contains("cluster_state:ok")
-                && commands.clusterInfo().contains("cluster_known_nodes:" + NODES));
+                && commands.clusterInfo().contains("cluster_known_nodes:" + nodes.size()));
     }
 
-    /** The nodes, in the order of their slots. */
+    /** The nodes, the first masters in the order of their slots, then their replicas, if there are any. */
     public List<RedisServer> nodes() {
         return nodes;
     }

@@ -89,6 +89,19 @@ class CheckerTest {
     }
 
     @Test
+    void firstPermitOfEachKeyAfterAServerCanServeIsMeasured() {
+        circumstances.serves(100 * MS);
+        circumstances.serves(200 * MS);
+        Findings findings = Checker.check(
+                List.of(held(0, 1, 2, 10, 10), held(0, 11, 130, 140, 140), held(1, 21, 210, 220, 220)),
+                circumstances,
+                RULES);
+        assertThat(findings.firstOfHalfNanos()).isEqualTo(10 * MS);
+        assertThat(findings.firstOfMostNanos()).isEqualTo(30 * MS);
+        assertThat(findings.firstCallNanos()).isZero();
+    }
+
+    @Test
     void firstPermitOfEachProcessAfterAServerCanServeIsMeasured() {
         Rules rules = new Rules(
                 2, 2, Duration.ofSeconds(1), false, null, Duration.ofMillis(50), null, Duration.ofMillis(100));

@@ -18,6 +18,7 @@ public final class Findings {
     private long overGrantNanos;
     private final Map<Span, Span> overgrants = new HashMap<>();
     long firstCallNanos;
+    final List<Long> firstOfKeyNanos = new ArrayList<>();
     long recoveryNanos;
     final List<Long> lateNanos = new ArrayList<>();
     long overtakenNanos;
@@ -76,6 +77,19 @@ public final class Findings {
         return firstCallNanos;
     }
 
+    /**
+     * How long after there was a server that could serve half of all keys had their first grant at most; 0 if that was not
+     * measured.
+     */
+    public long firstOfHalfNanos() {
+        return share(firstOfKeyNanos, 0.5);
+    }
+
+    /** Likewise of nine in ten. */
+    public long firstOfMostNanos() {
+        return share(firstOfKeyNanos, 0.9);
+    }
+
     /** The longest time that a free permit and a live waiter were there at once. */
     public long recoveryNanos() {
         return recoveryNanos;
@@ -92,7 +106,11 @@ public final class Findings {
     }
 
     private long late(double share) {
-        List<Long> sorted = lateNanos.stream().sorted().toList();
+        return share(lateNanos, share);
+    }
+
+    private static long share(List<Long> times, double share) {
+        List<Long> sorted = times.stream().sorted().toList();
         return sorted.isEmpty() ? 0 : sorted.get((int) Math.ceil(share * sorted.size()) - 1);
     }
 

@@ -20,7 +20,11 @@ final class FirstCallCheck {
 
     static void check(List<Call> calls, Circumstances circumstances, Rules rules, Findings findings) {
         Duration bound = rules.firstCall();
-        if (bound == null || circumstances.returns().isEmpty()) {
+        if (circumstances.returns().isEmpty()) {
+            return;
+        }
+        firstOfKeys(calls, circumstances, findings);
+        if (bound == null) {
             return;
         }
         Map<Integer, List<Call>> members = calls.stream().collect(Collectors.groupingBy(Call::member));
@@ -32,6 +36,20 @@ final class FirstCallCheck {
                         .forEach(at -> after(at, member, own, circumstances, bound, findings));
             }
         });
+    }
+
+    /** When each key was first granted, to whichever process. */
+    private static void firstOfKeys(List<Call> calls, Circumstances circumstances, Findings findings) {
+        Map<Integer, List<Call>> keys =
+                calls.stream().filter(Call::wasGranted).collect(Collectors.groupingBy(Call::key));
+        keys.values()
+                .forEach(own -> circumstances
+                        .returns()
+                        .forEach(at -> own.stream()
+                                .mapToLong(Call::entered)
+                                .filter(entered -> entered >= at)
+                                .min()
+                                .ifPresent(entered -> findings.firstOfKeyNanos.add(entered - at))));
     }
 
     private static void after(

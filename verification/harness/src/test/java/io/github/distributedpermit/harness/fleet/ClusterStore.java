@@ -3,11 +3,12 @@ package io.github.distributedpermit.harness.fleet;
 import io.github.distributedpermit.testsupport.RedisCluster;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.MigrateArgs;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Three Redis masters that share the hash slots. */
+/** Three Redis masters that share the hash slots, perhaps with a replica each. */
 public final class ClusterStore implements Store {
 
     private static final int BATCH = 100;
@@ -22,6 +23,33 @@ public final class ClusterStore implements Store {
     /** Starts them. */
     public static ClusterStore start() {
         return new ClusterStore(RedisCluster.start());
+    }
+
+    /** Starts them with a replica each, which is promoted when the master has not answered for so long. */
+    public static ClusterStore startWithReplicas(Duration nodeTimeout) {
+        return new ClusterStore(RedisCluster.startWithReplicas(nodeTimeout));
+    }
+
+    /** Whether all nodes know each other, no slot is without a master, and all replicas have what their masters have. */
+    public boolean isWhole() {
+        return cluster.isWhole();
+    }
+
+    /** The node that serves the slot. */
+    public RedisServer masterOf(int slot) {
+        return node(ownerOf(slot));
+    }
+
+    /** Whether another node serves the slot that the other nodes count as one of their masters. */
+    public boolean isServedByAnother(int slot, RedisServer old) {
+        return cluster.nodes().stream()
+                .filter(node -> node != old)
+                .anyMatch(node -> InlineCommand.ask(node.port(), "CLUSTER INFO").contains("cluster_state:ok")
+                        && hasSlot(lineOf(InlineCommand.ask(node.port(), "CLUSTER NODES")), slot));
+    }
+
+    private static String lineOf(String nodes) {
+        return nodes.lines().filter(line -> line.contains("myself")).collect(Collectors.joining());
     }
 
     /** The slot of all that belongs to a key of permits whose name needs no encoding. */
@@ -41,11 +69,7 @@ public final class ClusterStore implements Store {
     /** Which node has the slot. */
     public int ownerOf(int slot) {
         for (int node = 0; node < cluster.nodes().size(); node++) {
-            String mine = node(node)
-                    .ask(commands -> commands.clusterNodes())
-                    .lines()
-                    .filter(line -> line.contains("myself"))
-                    .collect(Collectors.joining());
+            String mine = lineOf(node(node).ask(commands -> commands.clusterNodes()));
             if (hasSlot(mine, slot)) {
                 return node;
             }
@@ -112,7 +136,9 @@ public final class ClusterStore implements Store {
     @Override
     public List<String> residue() {
         List<String> left = new ArrayList<>();
-        cluster.nodes().forEach(node -> left.addAll(node.ask(RedisStore::residue)));
+        cluster.nodes().stream()
+                .filter(node -> !node.ask(RedisStore::isReplica))
+                .forEach(node -> left.addAll(node.ask(RedisStore::residue)));
         return left;
     }
 

@@ -48,6 +48,7 @@ public final class Proxy implements AutoCloseable {
     private final Map<Way, Mood> moods = new EnumMap<>(Way.class); // guarded by this
     private final Set<ProxyLink> silent = new HashSet<>(); // guarded by this; for as long as they are open
     private Predicate<String> dropped = source -> false; // guarded by this
+    private Predicate<String> lagging = source -> false; // guarded by this
     private boolean cutsNext; // guarded by this
     private int cut; // guarded by this
     private long swallowed; // guarded by this
@@ -105,6 +106,20 @@ public final class Proxy implements AutoCloseable {
     /** Drops what is said in either direction on connections from these addresses, old ones and new ones, until it heals. */
     public synchronized void drop(Set<String> sources) {
         dropped = sources::contains;
+    }
+
+    /**
+     * What the server sends to these addresses is held back, while what they send arrives. Those connections end with what is
+     * held back: {@link #reset(Predicate)}, or {@link #catchUp} first.
+     */
+    public synchronized void lag(Set<String> sources) {
+        lagging = sources::contains;
+    }
+
+    /** What was held back from lagging addresses arrives. */
+    public synchronized void catchUp() {
+        lagging = source -> false;
+        notifyAll();
     }
 
     /** Drops everything, attempts to connect as well: no end, no reset, no answer, until it heals. */
@@ -215,7 +230,7 @@ public final class Proxy implements AutoCloseable {
 
     /** How many of the bytes. */
     private synchronized int arrives(ProxyLink link, Way way, int bytes) throws InterruptedException {
-        while (moods.get(way) == Mood.HOLDS && !link.isClosed()) {
+        while (isHeld(link, way) && !link.isClosed()) {
             wait();
         }
         if (moods.get(way) == Mood.SWALLOWS || silent.contains(link) || dropped.test(link.source())) {
@@ -229,6 +244,10 @@ public final class Proxy implements AutoCloseable {
             return bytes / 2;
         }
         return bytes;
+    }
+
+    private synchronized boolean isHeld(ProxyLink link, Way way) {
+        return moods.get(way) == Mood.HOLDS || (way == Way.TO_MEMBERS && lagging.test(link.source()));
     }
 
     /** One side has ended the connection; the other side is closed as well, unless what is sent between them is dropped. */

@@ -115,6 +115,25 @@ class ProxyTest {
     }
 
     @Test
+    void whatIsSentToLaggingAddressesArrivesLaterOrIsLostWithTheConnection() throws Exception {
+        try (Socket member = connect("127.0.0.1");
+                Socket replica = connect("127.0.0.3")) {
+            proxy.lag(Set.of("127.0.0.3"));
+            assertSilent(replica);
+            assertThat(echo(member, "meanwhile")).isEqualTo("meanwhile");
+            proxy.catchUp();
+            assertThat(new String(replica.getInputStream().readNBytes(19), StandardCharsets.US_ASCII))
+                    .isEqualTo("is there an answer?");
+
+            proxy.lag(Set.of("127.0.0.3"));
+            assertSilent(replica);
+            proxy.reset("127.0.0.3"::equals);
+            proxy.catchUp();
+            assertThatThrownBy(() -> echo(replica, "it is lost")).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
     void forgottenConnectionsAreSilentAndNewOnesWork() throws Exception {
         try (Socket old = connect("127.0.0.1")) {
             assertThat(echo(old, "before")).isEqualTo("before");

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 /** One Redis server. Used by the master's thread. */
 public final class RedisStore implements Store {
 
+    private static final long FOR_EVER = -1;
+
     private final RedisServer server;
     private final @Nullable Proxy network;
     private final boolean eachItsOwn;
@@ -92,15 +94,24 @@ public final class RedisStore implements Store {
                 .orElse("Redis");
     }
 
+    static boolean isReplica(RedisCommands<String, String> commands) {
+        return commands.info("replication").contains("role:slave");
+    }
+
     @Override
     public List<String> residue() {
         return ask(RedisStore::residue);
     }
 
-    /** The readable name of a killed member does not count: it expires after a day. */
+    /**
+     * The readable name of a killed member does not count: it expires after a day. With a grace the lineage stays by design, and
+     * a key that has been in grace expires after up to 81 s.
+     */
     static List<String> residue(RedisCommands<String, String> commands) {
         List<String> left = new ArrayList<>(commands.keys("distributed-permit*"));
         left.removeIf(key -> key.startsWith("distributed-permit:name:"));
+        boolean grace = left.removeIf(key -> key.endsWith(":lineage"));
+        left.removeIf(key -> grace && commands.pttl(key) != FOR_EVER);
         left.addAll(commands.pubsubChannels("distributed-permit*"));
         return left;
     }

@@ -63,6 +63,17 @@ public final class SentinelStore implements Store {
         return Set.of(SENTINELS, RedisNode.ADDRESS);
     }
 
+    /** What the master replicates is held back from its replicas, whose connections stay. */
+    public static void holdReplication(RedisNode master) {
+        master.network().lag(Set.of(RedisNode.ADDRESS));
+    }
+
+    /** What was held back is lost with the connections. */
+    public static void loseReplication(RedisNode master) {
+        master.network().reset(RedisNode.ADDRESS::equals);
+        master.network().catchUp();
+    }
+
     /** The server that is the master now. */
     public RedisNode master() {
         return nodes.stream()

@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * @param overBound how long that may be, 0 for as long as the fault is excused
  * @param firstCall the longest time that a process got no permit after there was a server that could serve
  * @param firstCallBound how long that may be, 0 if it is not measured
+ * @param firstHalf how long after a server could serve half of all keys had their first grant at most; 0 if that was not
+ *     measured
+ * @param firstMost likewise of nine in ten
  * @param violations what must not be
  * @param origin code and machine
  */
@@ -66,6 +69,8 @@ public record Result(
         double overBound,
         double firstCall,
         double firstCallBound,
+        double firstHalf,
+        double firstMost,
         List<String> violations,
         Origin origin) {
 
@@ -111,6 +116,8 @@ public record Result(
                 millis(scenario.setup().over()),
                 millis(findings.firstCallNanos()),
                 millis(scenario.setup().firstCall()),
+                millis(findings.firstOfHalfNanos()),
+                millis(findings.firstOfMostNanos()),
                 List.copyOf(violations),
                 Origin.current());
     }
@@ -138,7 +145,7 @@ public record Result(
     /** For people, one line and one more per violation. */
     public String asText() {
         StringBuilder text = new StringBuilder(
-                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms (%.0f ms from first to last), first call %.1f ms, recovery %.1f of %.0f ms, late %.1f, at most %.1f ms (machine stalled %.1f %%), overtaken %.1f ms, %d s, seed %d"
+                "%-28s %-4s %d hits of %d, %d grants, %d losses, most %d of %d, over %.1f ms (%.0f ms from first to last), first call %.1f ms (of each key: median %.1f, 90 %% %.1f ms), recovery %.1f of %.0f ms, late %.1f, at most %.1f ms (machine stalled %.1f %%), overtaken %.1f ms, %d s, seed %d"
                         .formatted(
                                 scenario,
                                 held() ? "held" : "FAIL",
@@ -151,6 +158,8 @@ public record Result(
                                 overGrant,
                                 overSpread,
                                 firstCall,
+                                firstHalf,
+                                firstMost,
                                 recovery,
                                 bound,
                                 usuallyLate,

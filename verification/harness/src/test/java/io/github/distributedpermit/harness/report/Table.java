@@ -37,7 +37,7 @@ final class Table {
                     result.overBound() / 1000);
         }
         String first = result.firstCallBound() == 0
-                ? "-"
+                ? firstOfKeys(result)
                 : String.format(
                         Locale.ROOT,
                         "%.2f s (bound %.1f s)",
@@ -58,6 +58,17 @@ final class Table {
                 first,
                 result.losses(),
                 result.scenario());
+    }
+
+    /** Older results do not have it, and of those with a bound it says less. */
+    private static String firstOfKeys(Result result) {
+        return result.firstMost() == 0
+                ? "-"
+                : String.format(
+                        Locale.ROOT,
+                        "median %.2f s, 90 %% %.2f s",
+                        result.firstHalf() / 1000,
+                        result.firstMost() / 1000);
     }
 
     static String ofMutants(List<Caught> mutants) {

@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 /** All rows. */
 public final class Scenarios {
 
-    private static final Set<String> STORES = Set.of("redis", "redis-sentinel", "zookeeper", "consul");
+    private static final Set<String> STORES = Set.of("redis", "redis-sentinel", "redis-grace", "zookeeper", "consul");
 
     private Scenarios() {}
 
@@ -19,6 +19,7 @@ public final class Scenarios {
         all.addAll(RedisOutages.all());
         all.addAll(RedisTopologies.all());
         all.addAll(SentinelScenarios.all());
+        all.addAll(GraceScenarios.all());
         all.addAll(ZooKeeperScenarios.all());
         all.addAll(ConsulScenarios.all());
         all.addAll(ConsulTopologies.all());

@@ -10,10 +10,10 @@ import java.time.Duration;
 final class SentinelFaults {
 
     /** A Sentinel needs up to twenty seconds to make a master of before a replica: it asks it every ten seconds. */
-    private static final Duration DEMOTED = Duration.ofSeconds(60);
+    static final Duration DEMOTED = Duration.ofSeconds(60);
 
     /** How long the network stays parted after another master was made. */
-    private static final Duration LONGEST_PARTING = Duration.ofSeconds(4);
+    static final Duration LONGEST_PARTING = Duration.ofSeconds(4);
 
     private SentinelFaults() {}
 
@@ -48,11 +48,11 @@ final class SentinelFaults {
                 old -> old.network().heal());
     }
 
-    private static void freeze(RedisNode node) {
+    static void freeze(RedisNode node) {
         Signals.stop(node.server().pid());
     }
 
-    private static void goOn(RedisNode node) {
+    static void goOn(RedisNode node) {
         Signals.resume(node.server().pid());
     }
 
@@ -127,7 +127,7 @@ final class SentinelFaults {
     }
 
     /** Of those that are still there; members may have left by themselves. */
-    private static void resetSome(Stage stage, RedisNode old) {
+    static void resetSome(Stage stage, RedisNode old) {
         old.network()
                 .reset(source -> !SentinelStore.others().contains(source)
                         && stage.random().nextBoolean());
@@ -172,11 +172,11 @@ final class SentinelFaults {
         return hit;
     }
 
-    private static void awaitPromotion(Stage stage, SentinelStore store, RedisNode old) throws InterruptedException {
+    static void awaitPromotion(Stage stage, SentinelStore store, RedisNode old) throws InterruptedException {
         stage.await("the fail-over", DEMOTED, () -> store.successorOf(old).isPresent());
     }
 
-    private static void awaitWhole(Stage stage, SentinelStore store) throws InterruptedException {
+    static void awaitWhole(Stage stage, SentinelStore store) throws InterruptedException {
         stage.await("one master that all agree on, with replicas", DEMOTED, store::isWhole);
     }
 }

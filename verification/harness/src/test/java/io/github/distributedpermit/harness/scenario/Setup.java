@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param extra further settings of the members
  * @param over see {@link Rules#over()}
  * @param firstCall see {@link Rules#firstCall()}
+ * @param late see {@link Rules#late()}
  */
 public record Setup(
         int members,
@@ -31,7 +32,8 @@ public record Setup(
         @Nullable Duration order,
         List<String> extra,
         @Nullable Duration over,
-        @Nullable Duration firstCall) {
+        @Nullable Duration firstCall,
+        Duration late) {
 
     static final Duration COMMAND_TIMEOUT = Duration.ofMillis(600);
     static final Duration TOMBSTONE = Duration.ofSeconds(2);
@@ -48,7 +50,7 @@ public record Setup(
             Duration recovery,
             @Nullable Duration order,
             List<String> extra) {
-        this(members, limit, lease, orders, recovery, order, extra, null, null);
+        this(members, limit, lease, orders, recovery, order, extra, null, null, LATE);
     }
 
     /** Three processes with six threads each, at four keys with a limit of three; more callers than permits. */
@@ -62,21 +64,25 @@ public record Setup(
     }
 
     Setup withOrders(Orders other) {
-        return new Setup(members, limit, lease, other, recovery, order, extra, over, firstCall);
+        return new Setup(members, limit, lease, other, recovery, order, extra, over, firstCall, late);
     }
 
     Setup with(String... more) {
         List<String> all = new ArrayList<>(extra);
         all.addAll(List.of(more));
-        return new Setup(members, limit, lease, orders, recovery, order, all, over, firstCall);
+        return new Setup(members, limit, lease, orders, recovery, order, all, over, firstCall, late);
     }
 
     Setup withOver(Duration most) {
-        return new Setup(members, limit, lease, orders, recovery, order, extra, most, firstCall);
+        return new Setup(members, limit, lease, orders, recovery, order, extra, most, firstCall, late);
     }
 
     Setup withFirstCall(Duration within) {
-        return new Setup(members, limit, lease, orders, recovery, order, extra, over, within);
+        return new Setup(members, limit, lease, orders, recovery, order, extra, over, within, late);
+    }
+
+    Setup withLate(Duration most) {
+        return new Setup(members, limit, lease, orders, recovery, order, extra, over, firstCall, most);
     }
 
     Rules rules() {
