@@ -151,12 +151,12 @@ final class WaiterQueue {
         return weight;
     }
 
-    /** How many calls wait for a permit. */
+    /** How many calls wait for a permit, without those that run already. */
     int queueing() {
-        return queueing;
+        return queueing - adoptions;
     }
 
-    /** Whether there are calls that wait for a permit. */
+    /** Whether there are calls that wait for a permit, or run already and ask the store for theirs. */
     boolean hasQueueing() {
         return queueing > 0;
     }

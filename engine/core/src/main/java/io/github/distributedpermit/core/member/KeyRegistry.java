@@ -236,7 +236,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return answer;
     }
 
-    /** An instance whose calls need no claims learns of an outage from its health checks only. */
+    /** An instance whose calls need no claims learns of the begin of an outage from its health checks only. */
     private void probed(@Nullable Throwable failure, long sentAt) {
         if (failure == null) {
             long lasted = contact.reported().answered(now());
@@ -417,6 +417,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     @Override
     public void storeFails(Throwable cause, long nanos) {
         log.fails(cause, nanos);
+        probe.begin(); // no call or health check has to come for the end of the outage to be noticed
     }
 
     @Override

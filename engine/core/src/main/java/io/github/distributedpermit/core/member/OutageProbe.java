@@ -3,6 +3,8 @@ package io.github.distributedpermit.core.member;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.key.KeyQueueHost;
+import io.github.distributedpermit.core.key.LastingOutage;
+import io.github.distributedpermit.core.key.StoreContact;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -14,9 +16,10 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether the store answers while calls run without it: twice a second it takes a permit of a key of its own and
- * returns it, because a store may answer a claim that asks for nothing although it can't grant. So the keys need not do so one
- * by one. Thread-safe. An error may end it, so each call that runs without the store makes sure that it goes on.
+ * Finds out whether the store answers again, while calls run without it and while operators see it as not answering: twice a
+ * second it takes a permit of a key of its own and returns it, because a store may answer a claim that asks for nothing although
+ * it can't grant. So the keys need not do so one by one, and an instance without calls finds the end of the outage as well.
+ * Thread-safe. An error may end it, so each call that runs without the store makes sure that it goes on.
  */
 final class OutageProbe {
 
@@ -65,7 +68,7 @@ final class OutageProbe {
         this.ended = ended;
     }
 
-    /** Has the store asked until the outage ends. Has no effect while that goes on. */
+    /** Has the store asked until no outage is known. Has no effect while that goes on. */
     void begin() {
         long now = host.now();
         synchronized (lock) {
@@ -75,6 +78,11 @@ final class OutageProbe {
             due = now;
         }
         look();
+    }
+
+    private boolean isNeeded() {
+        StoreContact contact = host.contact();
+        return contact.lasting().isOn() || contact.reported().isReported();
     }
 
     /** The member leaves the store. */
@@ -92,7 +100,7 @@ final class OutageProbe {
         Attempt attempt = null;
         Attempt late = null;
         synchronized (lock) {
-            if (closed || !host.contact().lasting().isOn()) {
+            if (closed || !isNeeded()) {
                 due = Long.MIN_VALUE;
                 current = null;
                 return;
@@ -109,12 +117,12 @@ final class OutageProbe {
             }
         }
         if (late != null) {
-            host.contact().lasting().failed();
-            reports.failed(
-                    PermitStoreException.passing("no answer within the command time-out", null), late.sentAt, now);
+            failed(PermitStoreException.passing("no answer within the command time-out", null), late, now);
         }
         if (attempt != null) {
-            reports.asked(now);
+            if (host.contact().lasting().isOn()) {
+                reports.asked(now);
+            }
             send(1, attempt);
         }
     }
@@ -145,11 +153,24 @@ final class OutageProbe {
         }
         if (goesOn) {
             send(0, attempt);
-        } else if (failure == null || !reports.failed(failure, attempt.sentAt, now)) {
+        } else if (failure == null || !failed(failure, attempt, now)) {
             succeed(attempt, now);
-        } else {
-            host.contact().lasting().failed();
         }
+    }
+
+    /**
+     * Calls that do not run without the store are not affected by failures of probes: they fail at once only if claims of calls
+     * have failed lately.
+     */
+    private boolean failed(Throwable failure, Attempt attempt, long now) {
+        LastingOutage lasting = host.contact().lasting();
+        boolean failed = lasting.isOn()
+                ? reports.failed(failure, attempt.sentAt, now)
+                : !StoreReports.isRefusal(StoreLog.cause(failure));
+        if (failed) {
+            lasting.failed();
+        }
+        return failed;
     }
 
     private void succeed(Attempt attempt, long now) {

@@ -34,7 +34,7 @@ final class StoreReports {
      */
     boolean failed(@Nullable Throwable failure, long sentAt, long now) {
         Throwable cause = StoreLog.cause(failure);
-        if (cause instanceof PermitStoreException refusal && refusal.isPermanent()) {
+        if (isRefusal(cause)) {
             answered(now);
             return false;
         }
@@ -44,5 +44,10 @@ final class StoreReports {
             host.storeFails(cause, lasted);
         }
         return true;
+    }
+
+    /** Whether the store answered that it refuses the claim permanently. */
+    static boolean isRefusal(Throwable cause) {
+        return cause instanceof PermitStoreException failure && failure.isPermanent();
     }
 }

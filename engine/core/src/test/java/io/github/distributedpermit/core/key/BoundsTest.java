@@ -84,6 +84,8 @@ class BoundsTest {
         assertThat(a.engine.keys()).isEqualTo(keys);
         bench.run(Bench.LEASE.plusSeconds(10));
         assertThat(a.engine.keys()).isZero();
+        bench.conditions.refusing = false;
+        bench.run(Duration.ofSeconds(3)); // the store is asked until it answers
         assertThat(bench.time.pending()).isZero();
     }
 
@@ -103,6 +105,8 @@ class BoundsTest {
         permits.forEach(Permit::release);
         bench.run(Bench.LEASE.plusSeconds(10));
         assertThat(a.engine.keys()).isZero();
+        bench.conditions.claimsLost = false;
+        bench.run(Duration.ofSeconds(3)); // the store is asked until it answers
         assertThat(bench.time.pending()).isZero();
     }
 

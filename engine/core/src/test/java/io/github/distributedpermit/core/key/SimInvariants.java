@@ -105,6 +105,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
 
     @Override
     public void sent(SimLink link, Claim claim) {
+        if (!SimMember.isOfCalls(claim.key())) {
+            return;
+        }
         SimMember member = member(link.member);
         if (member != null && !member.claims[SimMember.key(claim.key())].spend()) {
             throw violation("hot loop: %s claims %s too often, now %s", member, claim.key(), claim);
@@ -135,7 +138,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     @Override
     public void delivered(SimLink link, String key, Holding holding, boolean pushed) {
         SimMember member = member(link.member);
-        if (member == null) {
+        if (member == null || !SimMember.isOfCalls(key)) {
             return;
         }
         int k = SimMember.key(key);
@@ -157,7 +160,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     @Override
     public void failed(SimLink link, Claim claim, Throwable cause) {
         SimMember member = member(link.member);
-        if (member != null) {
+        if (member != null && SimMember.isOfCalls(claim.key())) {
             int key = SimMember.key(claim.key());
             member.failedAt[key] = Math.max(member.failedAt[key], member.process.runningTime());
         }
@@ -205,6 +208,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     @Override
     public void stepped(
             String key, SimTable table, @Nullable String claimer, @Nullable Claim claim, SimTable.Outcome out) {
+        if (!SimMember.isOfCalls(key)) {
+            return;
+        }
         Map<String, SimTable.Row> before = rowsBefore.get(SimMember.key(key));
         int sum = 0;
         int most = Integer.MIN_VALUE;

@@ -83,6 +83,11 @@ final class SimMember {
         return "k" + key;
     }
 
+    /** Whether a key is one that calls use, and not one of the core itself. */
+    static boolean isOfCalls(String name) {
+        return name.startsWith("k");
+    }
+
     static int key(String name) {
         return Integer.parseInt(name.substring(1));
     }

@@ -368,6 +368,46 @@ class WithoutStoreTest {
         assertThat(bench.time.pending()).isZero();
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = OnStoreFailure.class,
+            names = {"FAIL", "ALLOW", "LOCAL"})
+    void anInstanceWithoutCallsNoticesThatTheStoreAnswersAgain(OnStoreFailure how) {
+        Party a = member("a", 2, how);
+        settle(a);
+        bench.conditions.claimsLost = true;
+        a.acquire(Duration.ofSeconds(5));
+        bench.run(Duration.ofMinutes(10));
+        assertThat(a.engine.status().isAnswering()).isFalse();
+        storeReturns();
+        bench.run(STEADY.plusSeconds(1));
+        assertThat(a.engine.status().isAnswering()).isTrue();
+        bench.run(Duration.ofMinutes(1));
+        long claims = a.claims();
+        bench.run(Bench.LEASE);
+        assertThat(a.claims() - claims)
+                .as("only the claims that count the instances")
+                .isEqualTo(how == OnStoreFailure.LOCAL ? 3 : 0);
+        assertNothingIsLeft(a);
+    }
+
+    @Test
+    void aClaimAfterTheOutageStatesNoCallThatRunsAsWaiting() {
+        Party a = allowing("a", 2);
+        settle(a);
+        outage(a);
+        List<Asked> running = tries(a, 6);
+        assertThat(held(running)).isEqualTo(6);
+        long before = a.claims();
+        untilUsedAgain();
+        assertThat(a.claimsAfter(before))
+                .filteredOn(claim -> claim.key().equals(Bench.KEY))
+                .isNotEmpty()
+                .allSatisfy(claim -> assertThat(claim.beyond()).isZero());
+        release(running);
+        assertNothingIsLeft(a);
+    }
+
     @Test
     void aCallThatRunsIsRecordedWhenTheStoreIsUsedAgainBeforeOthersGetPermits() {
         Party a = local("a", 1);
