@@ -125,14 +125,14 @@ class LivePageTest {
         if (wanted) {
             // some seconds for the plot
             await().atMost(PATIENCE).until(() -> browser.text("#n-wait").matches("1[0-9] s"));
-            browser.screenshot(IMAGES.resolve("live-page.png"));
+            picture("live-page.png");
         }
         browser.colours("dark");
         assertThat(browser.evaluate("getComputedStyle(document.body).backgroundColor")
                         .asString())
                 .isEqualTo("rgb(18, 22, 28)");
         if (wanted) {
-            browser.screenshot(IMAGES.resolve("live-page-dark.png"));
+            picture("live-page-dark.png");
         }
         browser.colours("light");
         browser.size(390, 1400, 2, true);
@@ -140,8 +140,15 @@ class LivePageTest {
                 .as("nothing is wider than a phone")
                 .isLessThanOrEqualTo(390);
         if (wanted) {
-            browser.screenshot(IMAGES.resolve("live-page-phone.png"));
+            picture("live-page-phone.png");
         }
+    }
+
+    /** Colours change gradually. */
+    private static void picture(String file) throws IOException {
+        await().atMost(PATIENCE)
+                .until(() -> browser.evaluate("document.getAnimations().length").asInt() == 0);
+        browser.screenshot(IMAGES.resolve(file));
     }
 
     @Test
