@@ -36,6 +36,7 @@ class PageRequestsTest {
                         "server.port=0",
                         "server.address=127.0.0.1",
                         "server.shutdown=immediate",
+                        "spring.lifecycle.timeout-per-shutdown-phase=100ms", // the worker never ends
                         "spring.main.banner-mode=off",
                         "distributed-permit.permits.report-export.limit=12",
                         "management.endpoints.web.exposure.include=permits,permitsui")

@@ -490,9 +490,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         try {
             session.lost();
         } finally {
-            // Each queue compares this count, so that it can't miss the loss if an error strikes here. The count is
-            // raised
-            // after the validity has ended: a queue that sees the new count applies no answer of the old session.
+            // Each queue compares this count, so that it can't miss the loss if an error strikes here. It is raised
+            // after
+            // the validity has ended: a queue that sees the new count applies no answer of the old session.
             lostSessions.incrementAndGet();
             each(KeyQueue::sessionLost);
         }

@@ -5,7 +5,6 @@ import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -103,10 +102,9 @@ final class StoreLog {
 
     /** What failed, without the wrapper of a stage. */
     static Throwable cause(@Nullable Throwable failure) {
-        if (failure == null) {
-            return PermitStoreException.passing("no answer", null);
-        }
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        return failure == null
+                ? PermitStoreException.passing("no answer", null)
+                : PermitStoreException.causeOf(failure);
     }
 
     private static String millis(long nanos) {

@@ -1,11 +1,14 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitToken;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** One call of a simulated application. */
 final class SimCall {
+
+    record Passing(SimCall by, PermitToken token, long at) {}
 
     final long number;
     final SimMember member;
@@ -24,6 +27,10 @@ final class SimCall {
     boolean ended;
     boolean lost;
 
+    /** The first later call that ended before this one, with a permit. */
+    @Nullable
+    Passing passing;
+
     @Nullable
     Permit permit;
 
@@ -40,6 +47,16 @@ final class SimCall {
         this.arrivedAt = now;
         this.arrivedRunning = member.process.runningTime();
         this.leastLimit = Integer.MAX_VALUE;
+    }
+
+    /**
+     * A later call of the process has ended with a permit. This one may have been given its permit before: a future that waits
+     * ends a moment after that, and one that finds an idle permit ends at once.
+     */
+    void passedBy(SimCall other, PermitToken token, long now) {
+        if (passing == null) {
+            passing = new Passing(other, token, now);
+        }
     }
 
     boolean isHeld() {

@@ -145,6 +145,10 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         member.unansweredSince[k] = Long.MAX_VALUE;
         boolean inTime = member.process.clock() - link.sentAt(holding.sequence()) < plan.commandTimeout;
         if (!pushed && inTime) {
+            if (!isAsRecentAsCallbacks(member.answeredAt[k], member)) {
+                member.heardBefore[k] = member.heardAt[k];
+                member.answeredAt[k] = time.now();
+            }
             member.heardAt[k] = member.process.runningTime();
         }
         if (pushed) {
@@ -153,6 +157,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         long sentAt = link.sentAt(holding.sequence());
         long until = sentAt + plan.lease - plan.lease / Policy.MARGIN;
         if (sentAt != Long.MIN_VALUE && member.process.clock() < until) {
+            if (member.process.clock() >= member.confirmedUntil[k]) {
+                member.lapsedAt[k] = time.now();
+            }
             member.confirmedUntil[k] = Math.max(member.confirmedUntil[k], until);
         }
     }
@@ -175,7 +182,10 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         SimMember member = call.member;
         long now = member.process.runningTime();
         long missed = member.process.wasStopped() ? plan.commandTimeout + 1_000 * MILLI : 0;
-        boolean silent = now - member.heardAt[call.key] + missed >= plan.storeTimeout;
+        long heardAt = isAsRecentAsCallbacks(member.answeredAt[call.key], member)
+                ? member.heardBefore[call.key]
+                : member.heardAt[call.key];
+        boolean silent = now - heardAt + missed >= plan.storeTimeout;
         boolean overdue = call.block
                 ? call.timeout >= 0 && time.now() - call.arrivedAt >= call.timeout
                 : time.now() - answerableFrom(call) >= plan.commandTimeout
@@ -183,7 +193,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (!silent && !overdue) {
             throw violation(
                     "%s ended because of the store, which answered %d ms ago (%d ms of the member's time)",
-                    call, (now - member.heardAt[call.key]) / MILLI, (now - call.arrivedRunning) / MILLI);
+                    call, (now - heardAt) / MILLI, (now - call.arrivedRunning) / MILLI);
         }
     }
 
@@ -191,7 +201,8 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     private long answerableFrom(SimCall call) {
         long wentOn = call.member.process.stoppedUntil();
         long due = call.arrivedAt + plan.commandTimeout;
-        return due + plan.commandTimeout / 20 < wentOn ? wentOn : call.arrivedAt;
+        boolean endedBefore = due < call.member.process.stoppedAt();
+        return !endedBefore && due + plan.commandTimeout / 20 < wentOn ? wentOn : call.arrivedAt;
     }
 
     private @Nullable SimMember member(String id) {
@@ -259,13 +270,23 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
 
     // ---- the calls
 
+    /** A call has ended without a permit, which may have been decided a moment before its future ends. */
+    void notGranted(SimCall call) {
+        if (call.passing != null && !isAsRecentAsCallbacks(call.passing.at(), call.member)) {
+            throw violation("%s was served before %s of the same process", call.passing.by(), call);
+        }
+    }
+
     void granted(SimCall call) {
+        PermitToken token = call.permit == null ? new PermitToken(0, 0) : call.permit.token();
         for (SimCall other : call.member.waiting.get(call.key)) {
             if (other.number < call.number && !other.ended) {
-                throw violation("%s was served before %s of the same process", call, other);
+                other.passedBy(call, token, time.now());
             }
         }
-        PermitToken token = call.permit == null ? new PermitToken(0, 0) : call.permit.token();
+        if (call.passing != null && call.passing.token().compareTo(token) < 0) {
+            throw violation("%s was served before %s of the same process", call.passing.by(), call);
+        }
         if (!tokens.get(call.key).add(token)) {
             throw violation("token %s of %s was given before", token, call);
         }
@@ -327,13 +348,19 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
     }
 
+    /** Whether a callback that runs now may have been decided before then. */
+    private boolean isAsRecentAsCallbacks(long at, SimMember member) {
+        return time.now() - Math.max(at, member.process.stoppedUntil()) <= SimMember.DEFERRED;
+    }
+
     /** A call was notified that its permit is lost. */
     void lost(SimCall call) {
         int believed = call.weight;
         for (SimCall other : call.member.holding.get(call.key)) {
             believed += other == call || other.lost ? 0 : other.weight;
         }
-        boolean lapsed = call.member.process.clock() >= call.member.confirmedUntil[call.key];
+        boolean lapsed = call.member.process.clock() >= call.member.confirmedUntil[call.key]
+                || isAsRecentAsCallbacks(call.member.lapsedAt[call.key], call.member);
         int recorded = recorded(server.find(SimMember.name(call.key)), call.member.process.id);
         if (!lapsed && recorded >= believed && time.now() >= excusedUntil[call.key]) {
             throw violation("%s is notified of a loss, but the store has all %d", call, believed);

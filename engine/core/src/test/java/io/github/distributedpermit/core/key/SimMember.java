@@ -14,7 +14,7 @@ import java.util.Map;
 /** One simulated instance of an application: a real engine, and what the world knows of its calls. */
 final class SimMember {
 
-    private static final long DEFERRED = 300_000;
+    static final long DEFERRED = 300_000;
 
     final SimProcess process;
     final PermitEngine engine;
@@ -26,10 +26,17 @@ final class SimMember {
     final List<List<SimCall>> holding = new ArrayList<>();
     /** Until when the answers delivered so far allow to hold, on the member's clock, per key. */
     final long[] confirmedUntil;
+    /** When an answer was delivered although the earlier ones allowed it no longer, on the common clock, per key. */
+    final long[] lapsedAt;
     /** Since when nothing has come although a claim was sent, on the member's clock, per key. */
     final long[] unansweredSince;
     /** When something came last, or failed last, in running time of the member, per key. */
     final long[] heardAt;
+
+    /** The same before the first of the answers that came since callbacks may have been decided, and when that came. */
+    final long[] heardBefore;
+
+    final long[] answeredAt;
 
     final long[] failedAt;
     /** When it last asked for more than it used, on the member's clock, per key. */
@@ -44,9 +51,12 @@ final class SimMember {
         int keys = plan.limits.length;
         limits = new int[keys];
         confirmedUntil = new long[keys];
+        lapsedAt = new long[keys];
         unansweredSince = new long[keys];
         wantedAt = new long[keys];
         heardAt = new long[keys];
+        heardBefore = new long[keys];
+        answeredAt = new long[keys];
         failedAt = new long[keys];
         claims = new Budget[keys];
         timers = new Budget(network.time, 200, 200);
@@ -54,9 +64,12 @@ final class SimMember {
         for (int key = 0; key < keys; key++) {
             limits[key] = plan.limit(key);
             confirmedUntil[key] = Long.MIN_VALUE;
+            lapsedAt[key] = Long.MIN_VALUE / 2;
             unansweredSince[key] = Long.MAX_VALUE;
             wantedAt[key] = process.clock();
             heardAt[key] = process.clock();
+            heardBefore[key] = process.clock();
+            answeredAt[key] = Long.MIN_VALUE / 2;
             failedAt[key] = Long.MIN_VALUE;
             claims[key] = new Budget(network.time, 60, 40);
             waiting.add(new ArrayList<>());

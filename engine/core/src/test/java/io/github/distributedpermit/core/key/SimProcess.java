@@ -8,6 +8,7 @@ final class SimProcess implements Scheduler {
     final String id;
     private final Timeline time;
     private final long clockOffset;
+    private long stoppedAt;
     private long stoppedUntil;
     private long stood;
     private boolean dead;
@@ -27,6 +28,7 @@ final class SimProcess implements Scheduler {
     /** Nothing happens to it before it goes on, then everything at once. */
     void stop(long duration) {
         stood += duration;
+        stoppedAt = time.now();
         stoppedUntil = Math.max(stoppedUntil, time.now() + duration);
     }
 
@@ -38,6 +40,11 @@ final class SimProcess implements Scheduler {
     /** Whether it was ever stopped. */
     boolean wasStopped() {
         return stood > 0;
+    }
+
+    /** When it was last stopped. */
+    long stoppedAt() {
+        return stoppedAt;
     }
 
     long stoppedUntil() {

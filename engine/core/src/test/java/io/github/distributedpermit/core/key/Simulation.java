@@ -276,9 +276,11 @@ final class Simulation {
             time.after(plan.severity == 0 ? plan.around(plan.hold) : hold, call.member.process, () -> release(call));
         } else if (failure instanceof PermitRejectedException rejected) {
             refused++;
+            invariants.notGranted(call);
             checkRejection(call, rejected.reason());
         } else if (failure instanceof PermitBackendException) {
             failed++;
+            invariants.notGranted(call);
             invariants.storeFailed(call);
             if (plan.severity == 0 && !isTooShort(call)) {
                 throw invariants.violation("%s failed with a store that is well: %s", call, failure);
