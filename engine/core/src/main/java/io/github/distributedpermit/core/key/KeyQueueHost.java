@@ -39,7 +39,7 @@ public interface KeyQueueHost {
     /**
      * Reports that the store grants nothing new of this key for a while, because it may have lost state.
      *
-     * @param moved whether another server answers, or the same one after a restart; otherwise the store lacks the key
+     * @param moved whether another server answers, or the same one after a restart or when it was emptied; otherwise the store lacks the key
      * @param lasts how long at most, nanoseconds
      */
     default void graceBegins(String key, boolean moved, long lasts) {}

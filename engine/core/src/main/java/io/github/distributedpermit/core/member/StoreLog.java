@@ -88,7 +88,7 @@ final class StoreLog {
                         + " since the last such line.",
                 store,
                 moved
-                        ? "another server answers, or the same one after a restart"
+                        ? "another server answers, or the same one after a restart or after FLUSHALL"
                         : "it has no data of permits that may be held, for example after FLUSHALL",
                 millis(lasts),
                 LogSafe.escape(key),

@@ -69,7 +69,7 @@ final class Grace {
             startAt(now, true, now + micros(claim));
         }
         stored = true;
-        epoch = server.epoch();
+        epoch = lineage.epoch();
         checked = now;
         return lost;
     }

@@ -103,7 +103,7 @@ public final class KeyTable {
     public Optional<Step> claim(
             String member, Claim claim, long now, long since, Lineage lineage, ServerIdentity server) {
         Grace here = Objects.requireNonNull(grace);
-        if (lineage.closed() == server.epoch()) {
+        if (lineage.closed() != 0 && lineage.closed() == lineage.epochOf(server, now)) {
             return Optional.empty();
         }
         expire(now);
@@ -155,7 +155,7 @@ public final class KeyTable {
      */
     public Step override(OptionalInt limit, long now, ServerIdentity server) {
         long written = Objects.requireNonNull(grace).epoch();
-        if (written == 0 || written == server.epoch()) {
+        if (written == 0 || Lineage.isOf(server, written)) {
             return override(limit, now);
         }
         records.override(limit);

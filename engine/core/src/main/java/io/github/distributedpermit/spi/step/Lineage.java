@@ -11,10 +11,13 @@ import java.util.Deque;
 public final class Lineage {
 
     private static final int MOST_ADOPTED = 16;
+    private static final long SALTS = 1 << 16;
+    private static final long MICROS_PER_SALT = 1_000;
 
     private final long newServerGrace;
     private final Deque<Long> adopted = new ArrayDeque<>();
     private long epoch;
+    private long salt;
     private String run = "";
     private String node = "";
     private long since;
@@ -29,6 +32,32 @@ public final class Lineage {
      */
     public Lineage(long newServerGrace) {
         this.newServerGrace = newServerGrace;
+    }
+
+    /**
+     * The epoch under which a server answers: of its own the upper half, the lower half mixed with the salt of this lineage, which
+     * is the time when that was created. So claims that were sent before the server was emptied remember another epoch than
+     * those sent after it, although the server is the same. The upper half still shows by itself which server has written.
+     */
+    long epochOf(ServerIdentity server, long now) {
+        if (epoch == 0) {
+            salt = saltAt(now);
+        }
+        return salted(server);
+    }
+
+    private static long saltAt(long now) {
+        return now / MICROS_PER_SALT % SALTS;
+    }
+
+    private long salted(ServerIdentity server) {
+        long own = server.epoch();
+        return Math.max(1, own / SALTS * SALTS + (own + salt) % SALTS);
+    }
+
+    /** Whether that server has written under this epoch, as far as that shows without the lineage. */
+    static boolean isOf(ServerIdentity server, long written) {
+        return written / SALTS == server.epoch() / SALTS;
     }
 
     /** The epoch that has written last; 0 if nothing is stored. */
@@ -51,9 +80,11 @@ public final class Lineage {
         return closed;
     }
 
-    /** Lets the server of this epoch grant and renew no more. */
-    public void close(long which) {
-        closed = which;
+    /** Lets the server grant and renew no more, if it answers under this epoch. */
+    public void close(long which, ServerIdentity server) {
+        if (epoch == which && salted(server) == which) {
+            closed = which;
+        }
     }
 
     /**
@@ -63,10 +94,11 @@ public final class Lineage {
      * @return whether a member has shown that data of this epoch was lost which the server took for new
      */
     boolean check(ServerIdentity server, long remembered, long now) {
+        long present = epochOf(server, now);
         if (epoch == 0) {
             virgin = remembered == 0 && !server.promoted();
             enter(server, virgin ? server.startedAt() : now);
-        } else if (epoch != server.epoch()) {
+        } else if (epoch != present) {
             if (isContinuedBy(server)) {
                 adopted.addFirst(epoch);
                 if (adopted.size() > MOST_ADOPTED) {
@@ -88,7 +120,7 @@ public final class Lineage {
     }
 
     private void enter(ServerIdentity server, long from) {
-        epoch = server.epoch();
+        epoch = salted(server);
         run = server.run();
         node = server.node();
         since = from;

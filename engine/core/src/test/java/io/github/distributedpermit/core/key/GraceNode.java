@@ -78,9 +78,8 @@ final class GraceNode {
 
     /** Lets it grant and renew no more, if it still has the epoch that the member knows. */
     void close(long epoch) {
-        if (identity.epoch() == epoch) {
-            run(node -> node.lineage.close(epoch));
-        }
+        ServerIdentity self = identity;
+        run(node -> node.lineage.close(epoch, self));
     }
 
     void flush() {

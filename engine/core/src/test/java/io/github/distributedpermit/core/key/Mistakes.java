@@ -262,6 +262,17 @@ final class Mistakes {
         }
     }
 
+    /** {@code Grace.cap}: the grace ends when as many permits came back as the member that is to be served states as limit. */
+    static final class EndsEarly {
+        @OnMethodEnter
+        static void enter(
+                @Argument(0) int limit,
+                @FieldValue("pool") int pool,
+                @FieldValue(value = "active", readOnly = false) boolean active) {
+            active = active && pool < limit;
+        }
+    }
+
     /** {@code Grace.micros}. */
     static final class Halved {
         @OnMethodExit

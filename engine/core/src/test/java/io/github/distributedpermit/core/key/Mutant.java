@@ -63,6 +63,8 @@ enum Mutant {
     NO_SECOND_GRACE("spi.step.Grace", "isLost", Mistakes.NotLostInGrace.class),
     ONLY_GRANTS_CHECK("spi.step.Grace", "isDue", Mistakes.OnlyGrantsCheck.class),
     RECLAIMED_AFTER_THE_GRACE("spi.step.Grace", "reclaimable", Mistakes.ReclaimedAlways.class),
+    NO_SALT("spi.step.Lineage", "saltAt", FixedValue.value(0L)),
+    GRACE_ENDS_EARLY("spi.step.Grace", "cap", Mistakes.EndsEarly.class),
     SAME_RUN_IS_ENOUGH("spi.step.Lineage", "isContinuedBy", Mistakes.SameRunIsEnough.class),
     MEMORY_OF_MEMBERS_IGNORED("spi.step.Lineage", "check", Mistakes.MemoryIgnored.class),
     CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),

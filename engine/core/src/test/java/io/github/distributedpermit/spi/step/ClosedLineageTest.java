@@ -16,16 +16,21 @@ class ClosedLineageTest {
     @Test
     void closedEpochRefusesEveryClaimAndALaterOneDoesNot() {
         assertThat(isAnswered(1, 1, 7)).isTrue();
-        lineage.close(7);
+        lineage.close(lineage.epoch() + 1, server(7));
+        assertThat(isAnswered(2, 1, 7)).as("another epoch was closed").isTrue();
+        lineage.close(lineage.epoch(), server(7));
 
-        assertThat(isAnswered(2, 1, 7)).isFalse();
-        assertThat(isAnswered(3, 0, 7)).isFalse();
-        assertThat(isAnswered(4, 1, 8)).isTrue();
+        assertThat(isAnswered(3, 1, 7)).isFalse();
+        assertThat(isAnswered(4, 0, 7)).isFalse();
+        assertThat(isAnswered(5, 1, 8)).isTrue();
     }
 
     private boolean isAnswered(long sequence, int wanted, long epoch) {
         Claim claim = new Claim("k", 1, sequence, wanted, wanted, 0, Duration.ZERO, Duration.ofSeconds(15), false);
-        ServerIdentity server = new ServerIdentity(epoch, "run", "", epoch > 7, 0, Set.of());
-        return table.claim("m", claim, 1_000_000, 0, lineage, server).isPresent();
+        return table.claim("m", claim, 1_000_000, 0, lineage, server(epoch)).isPresent();
+    }
+
+    private static ServerIdentity server(long epoch) {
+        return new ServerIdentity(epoch, "run", "", epoch > 7, 0, Set.of());
     }
 }

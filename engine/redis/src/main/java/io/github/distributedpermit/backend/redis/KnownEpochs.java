@@ -14,6 +14,8 @@ final class KnownEpochs {
     /** The slot of a server that is in no cluster. */
     static final int NO_SLOT = -1;
 
+    private static final int SALT_BITS = 16;
+
     private final ConcurrentMap<Integer, Long> bySlot = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Known> byNode = new ConcurrentHashMap<>();
     private final LongSupplier ticker;
@@ -48,6 +50,11 @@ final class KnownEpochs {
         return bySlot.getOrDefault(NO_SLOT, 0L);
     }
 
+    /** Each slot has a salt of its own, which changes the lower half of the epoch. */
+    private static boolean areOfOneServer(long one, long other) {
+        return one >>> SALT_BITS == other >>> SALT_BITS;
+    }
+
     /** An answer of this epoch has arrived. */
     void received(long epoch, String node, int slot) {
         Long before = bySlot.get(slot);
@@ -55,7 +62,7 @@ final class KnownEpochs {
             bySlot.put(slot, epoch);
         }
         Known known = byNode.get(node);
-        if (slot != NO_SLOT && (known == null || known.epoch != epoch)) {
+        if (slot != NO_SLOT && (known == null || !areOfOneServer(known.epoch, epoch))) {
             byNode.put(node, new Known(epoch, ticker.getAsLong()));
         }
     }

@@ -23,10 +23,10 @@ local count = math.floor(#KEYS / 5)
 if #claims ~= CLAIM_LENGTH * count then
   return redis.error_reply('DPCLAIM the claims are not of the version of this script')
 end
-local graced, line_epoch, closed, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil
+local graced, lineage, line_epoch, closed, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil, nil
 if graced then
-  local lineage = call('GET', KEYS[5 * count + 1])
-  if lineage then
+  lineage = call('GET', KEYS[5 * count + 1])
+  if lineage and #lineage >= 51 then
     line_epoch, closed = unpack('<I4I4', lineage)
   end
 end
@@ -68,7 +68,8 @@ for i = 1, count do
         if not server_epoch then
           local replication = pcall('INFO', 'replication')
           local _, id = string.find(type(replication) == 'string' and replication or '', 'master_replid:', 1, true)
-          server_epoch = id and tonumber(string.sub(replication, id + 1, id + 8), 16) or 0
+          local own = id and tonumber(string.sub(replication, id + 1, id + 8), 16) or 0
+          server_epoch = math.max(1, own - own % 65536 + (own + unpack('<I2', lineage, 50)) % 65536) -- as in serve.lua
         end
         if server_epoch ~= epoch then
           break

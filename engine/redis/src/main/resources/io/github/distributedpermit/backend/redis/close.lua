@@ -4,15 +4,18 @@
 -- KEYS: the lineage. ARGV: the epoch under which the server has granted permits. Returns 1 if it is closed now. A server that has
 -- another epoch by now is not closed: it was promoted again, or follows another master.
 
-local function hex_epoch()
+-- As server_epoch in serve.lua; the salt follows 49 bytes.
+local function salted_epoch(salt)
   local found = redis.pcall('INFO', 'replication')
   local _, last = string.find(type(found) == 'string' and found or '', 'master_replid:', 1, true)
-  return last and tonumber(string.sub(found, last + 1, last + 8), 16) or 0
+  local own = last and tonumber(string.sub(found, last + 1, last + 8), 16) or 0
+  return own == 0 and 0 or math.max(1, own - own % 65536 + (own + salt) % 65536)
 end
 
 local epoch = tonumber(ARGV[1])
 local lineage = redis.call('GET', KEYS[1])
-if not lineage or #lineage < 8 or struct.unpack('<I4', lineage) ~= epoch or hex_epoch() ~= epoch then
+if not lineage or #lineage < 51 or struct.unpack('<I4', lineage) ~= epoch
+  or salted_epoch(struct.unpack('<I2', lineage, 50)) ~= epoch then
   return 0
 end
 redis.call('SET', KEYS[1], string.sub(lineage, 1, 4) .. struct.pack('<I4', epoch) .. string.sub(lineage, 9))

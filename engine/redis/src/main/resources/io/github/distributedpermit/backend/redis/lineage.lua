@@ -3,9 +3,13 @@
 --
 -- The lineage is a string, one for each prefix, in a cluster one for each slot: the epoch of the writer, the epoch that is closed,
 -- since when (the start of the server while the lineage is virgin), whether it is virgin (no member has shown that it remembers
--- data that is not here), the first 16 characters of run id and node id, and the epochs whose data was taken over whole.
+-- data that is not here), the first 16 characters of run id and node id, the salt, and the epochs whose data was taken over whole.
+--
+-- The epoch is that of the server, its lower half mixed with the salt, which is the time when the lineage was created. FLUSHALL
+-- does not change the epoch of the server, but removes the lineage. So a claim that was sent before it remembers another epoch
+-- than those that follow, and reclaims nothing, however late it arrives. claims.lua and close.lua compute the same.
 
-local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4dBc16c16', 49, 16
+local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4dBc16c16I2', 51, 16
 local NO_NAME = string.rep('-', 16)
 local CHECK_LASTS = 100000
 local VERSION_JUMP, VERSION_SPREAD = 64000000, 16777216
@@ -13,16 +17,17 @@ local VERSION_JUMP, VERSION_SPREAD = 64000000, 16777216
 local function read_lineage()
   local packed = call('GET', KEYS[6])
   if not packed or #packed < LINEAGE_LENGTH then
-    return { epoch = 0, closed = 0, since = 0, virgin = false, run = NO_NAME, node = NO_NAME, adopted = '' }
+    return { epoch = 0, closed = 0, since = 0, virgin = false, run = NO_NAME, node = NO_NAME,
+      salt = math.floor(op.now / 1000) % 65536, adopted = '' }
   end
-  local epoch, closed, since, virgin, run, node = struct.unpack(LINEAGE_PACKING, packed)
-  return { epoch = epoch, closed = closed, since = since, virgin = virgin == 1, run = run, node = node,
+  local epoch, closed, since, virgin, run, node, salt = struct.unpack(LINEAGE_PACKING, packed)
+  return { epoch = epoch, closed = closed, since = since, virgin = virgin == 1, run = run, node = node, salt = salt,
     adopted = string.sub(packed, LINEAGE_LENGTH + 1) }
 end
 
 local function write_lineage(l)
-  write('SET', KEYS[6], struct.pack(LINEAGE_PACKING, l.epoch, l.closed, l.since, l.virgin and 1 or 0, l.run, l.node)
-    .. l.adopted)
+  write('SET', KEYS[6], struct.pack(LINEAGE_PACKING, l.epoch, l.closed, l.since, l.virgin and 1 or 0, l.run, l.node,
+    l.salt) .. l.adopted)
 end
 
 -- Whether data of that epoch is complete here.
@@ -65,12 +70,14 @@ end
 -- which the server took for new.
 local function follow(l, epoch, remembered, of_node)
   local missed, changed = false, l.epoch ~= epoch
+  -- what the member knows of another slot, which has another salt
+  local knows_node = of_node and remembered - remembered % 65536 == epoch - epoch % 65536
   if changed then
     local own = identify()
     local since = op.now
     if l.epoch == 0 then
       -- a slot that was never used has no lineage either: what the member knows of the whole node decides
-      l.virgin = (remembered == 0 and not own.promoted) or (of_node and remembered == epoch)
+      l.virgin = (remembered == 0 and not own.promoted) or knows_node
       since = l.virgin and own.started or op.now
     elseif (l.run == own.run and not own.promoted) or (l.node ~= own.node and own.serving[l.node]) then
       l.adopted = string.sub(struct.pack('<I4', l.epoch) .. l.adopted, 1, 4 * MOST_ADOPTED)
@@ -80,7 +87,7 @@ local function follow(l, epoch, remembered, of_node)
     end
     l.epoch, l.run, l.node, l.since = epoch, own.run, own.node, since
   end
-  if l.virgin and remembered ~= 0 and not covers(l, remembered) then
+  if l.virgin and remembered ~= 0 and not knows_node and not covers(l, remembered) then
     l.virgin, l.since, missed, changed = false, op.now, true, true
   end
   if changed then
@@ -116,7 +123,7 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, leas
   local foreign = remembered ~= 0 and remembered ~= op.epoch
   local due = op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
     or ((wanted > kept or op.queued > 0) and (now < op.checked or now - op.checked >= CHECK_LASTS))
-  local epoch = due and server_epoch() or 0
+  local epoch = due and server_epoch(l.salt) or 0
   if epoch == 0 then
     return false -- not due, or the server does not say
   end

@@ -29,19 +29,20 @@ local function info(section)
   return type(found) == 'string' and found or ''
 end
 
--- The epoch of this server: the first 8 digits of its replication id, which changes with every start and every promotion. 0 if
--- the server does not say.
-local function server_epoch()
+-- The epoch of this server: the first 8 digits of its replication id, which changes with every start and every promotion, the
+-- lower half mixed with the salt of a lineage (lineage.lua). 0 if the server does not say.
+local function server_epoch(salt)
   local found = info('replication')
   local _, last = string.find(found, 'master_replid:', 1, true)
-  return last and tonumber(string.sub(found, last + 1, last + 8), 16) or 0
+  local own = last and tonumber(string.sub(found, last + 1, last + 8), 16) or 0
+  return own == 0 and 0 or math.max(1, own - own % 65536 + (own + salt) % 65536)
 end
 
 -- Whether the server has written the key itself. Otherwise state may be lost, and no member may be served before a claim has
 -- examined that.
 local function is_own()
-  local epoch = op.epoch ~= 0 and server_epoch() or 0
-  return epoch == 0 or epoch == op.epoch
+  local epoch = op.epoch ~= 0 and server_epoch(0) or 0
+  return epoch == 0 or epoch - epoch % 65536 == op.epoch - op.epoch % 65536 -- the other half depends on the salt
 end
 
 -- The most permits in use that a grant may lead to: during a grace those that members have reclaimed.

@@ -50,13 +50,38 @@ class RedisGraceTest extends RedisTest {
         Holding held = claim(a, key(), 1, 0, 0);
         claim(b, key() + "-other", 1, 0, 0);
 
-        flush();
+        long epoch = flush(held.epoch());
 
         assertRejectedInGrace(claim(b, key(), 1, 0, 0));
-        assertThat(claim(a, key(), 1, 1, held.epoch()).permits()).isEqualTo(1);
-        assertRejectedInGrace(claim(b, key(), 1, 0, held.epoch()));
-        claim(a, key(), 0, 0, held.epoch());
-        assertThat(claim(b, key(), 1, 0, held.epoch()).permits()).isEqualTo(1); // it came back and was returned
+        assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+        assertRejectedInGrace(claim(b, key(), 1, 0, epoch));
+        claim(a, key(), 0, 0, epoch);
+        assertThat(claim(b, key(), 1, 0, epoch).permits()).isEqualTo(1); // it came back and was returned
+    }
+
+    /** The epoch of the server is the same before and after, so that the lineage must tell the two apart. */
+    @Test
+    void claimFromBeforeAFlushReclaimsNothing() {
+        Holding held = claim(a, key(), 1, 0, 0);
+
+        long epoch = flush(held.epoch());
+
+        assertThat(epoch).isNotEqualTo(held.epoch());
+        assertThat(epoch >>> 16).as("of the same server").isEqualTo(held.epoch() >>> 16);
+        assertRejectedInGrace(claim(a, key(), 1, 1, held.epoch()));
+        assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+    }
+
+    /** The member that is the first after it has just started, and remembers nothing. */
+    @Test
+    void flushIsNoticedWhenAMemberComesThatRemembersMore() {
+        Holding held = claim(a, key(), 2, 0, 0);
+        server.ask(RedisCommands::flushall);
+        assertThat(claim(b, key(), 1, 0, 0).permits()).isEqualTo(1);
+
+        Holding foreign = claim(a, key() + "-other", 1, 0, held.epoch());
+
+        assertThat(foreign.grace()).isTrue();
     }
 
     @Test
@@ -91,7 +116,7 @@ class RedisGraceTest extends RedisTest {
     void evictedPermitsDoNotCountTwice() {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
         claim(b, key(), 1, 0, 0);
-        flush();
+        epoch = flush(epoch);
         assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
 
         TestMember.answer(a.store().evict(key(), a.id()));
@@ -111,7 +136,7 @@ class RedisGraceTest extends RedisTest {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
         claim(b, key(), 1, 0, 0);
 
-        flush();
+        epoch = flush(epoch);
 
         assertThat(claim(a, key(), 1, 1, epoch).grace()).isTrue();
         Holding last = claim(b, key(), 1, 1, epoch);
@@ -187,15 +212,15 @@ class RedisGraceTest extends RedisTest {
         RedisEye eye = eye(server);
         long epoch = claim(a, key(), 1, 0, 0).epoch();
         assertThat(oldClaim(eye, 1)).isEqualTo(1);
-        flush();
+        long after = flush(epoch);
         Duration brief = Duration.ofMillis(500);
-        assertThat(claim(a, key(), 1, 1, epoch, brief).grace()).isTrue();
+        assertThat(claim(a, key(), 1, 1, after, brief).grace()).isTrue();
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)
                 .isThrownBy(() -> oldClaim(eye, 2))
                 .withMessageContaining("DPNEWER 2 2 1");
         await().atMost(TestMember.PATIENCE)
-                .until(() -> !claim(a, key(), 1, 1, epoch, brief).grace());
+                .until(() -> !claim(a, key(), 1, 1, after, brief).grace());
         assertThat(oldClaim(eye, 3)).isEqualTo(1);
     }
 
@@ -229,8 +254,10 @@ class RedisGraceTest extends RedisTest {
         return ByteBuffer.wrap(view).order(ByteOrder.LITTLE_ENDIAN).getInt();
     }
 
-    private void flush() {
+    /** Empties the server. Returns the epoch under which it answers from then on, of which a claim of before learns. */
+    private long flush(long before) {
         server.ask(RedisCommands::flushall);
+        return claim(a, key() + "-flushed", 1, 0, before).epoch();
     }
 
     private static void assertRejectedInGrace(Holding answer) {

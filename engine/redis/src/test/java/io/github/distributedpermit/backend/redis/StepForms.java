@@ -29,12 +29,16 @@ final class StepForms implements AutoCloseable {
     static final Duration TOMBSTONE = Duration.ofSeconds(30);
     static final long NEW_SERVER_GRACE = 3_000_000;
 
+    /** Both halves of an epoch differ from those of others. */
+    private static final long EPOCHS_APART = 0x1_3001;
+
     private final ScriptedKey.Server redis;
     private final ScriptedKey slow;
     private final ScriptedKey fast;
     private KeyTable java = KeyTable.graced(TOMBSTONE);
     private Lineage lineage = new Lineage(NEW_SERVER_GRACE);
     private ServerIdentity identity = identity(1, 1, false, 0);
+    private long answered;
     private Effect javaEffect = Effect.NONE;
 
     /** An hour ahead, so that the expiry of Redis, which has its own clock, removes nothing during a history. */
@@ -78,7 +82,7 @@ final class StepForms implements AutoCloseable {
     }
 
     private static ServerIdentity identity(long epoch, int run, boolean promoted, long started) {
-        return new ServerIdentity(epoch, "%016d".formatted(run), "", promoted, started, Set.of());
+        return new ServerIdentity(epoch * EPOCHS_APART, "%016d".formatted(run), "", promoted, started, Set.of());
     }
 
     /** The server has lost everything. */
@@ -93,8 +97,9 @@ final class StepForms implements AutoCloseable {
         return now;
     }
 
+    /** That of the last answer. */
     long epoch() {
-        return identity.epoch();
+        return answered;
     }
 
     long slowPathCalls() {
@@ -121,6 +126,7 @@ final class StepForms implements AutoCloseable {
                 : java.claim(member, claim, now, since);
         javaEffect = new Effect(
                 step.answer().orElseThrow(), List.copyOf(step.served().entrySet()));
+        answered = step.answer().orElseThrow().epoch();
         redis.setClock(now);
         slow.claim(member, claim, cluster, graced);
         fast.claim(member, claim, cluster, graced);

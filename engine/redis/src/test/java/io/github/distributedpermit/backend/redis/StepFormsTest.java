@@ -29,7 +29,7 @@ class StepFormsTest extends RedisTest {
     private static final int SEEDS = Boolean.getBoolean("tests.long") ? 24 : 12;
 
     /** The histories in which some mutant shows that none before it in this list shows. */
-    private static final List<Long> TELLING_SEEDS = List.of(1L, 2L, 3L, 24L, 9L, 4L);
+    private static final List<Long> TELLING_SEEDS = List.of(1L, 2L, 3L, 51L, 9L);
 
     private static final int MOST_SEEDS = 48;
 
@@ -115,8 +115,8 @@ class StepFormsTest extends RedisTest {
                 new Mutant("slow: the same run is enough", "l.run == own.run and not own.promoted", "l.run == own.run"),
                 new Mutant(
                         "slow: who remembers is not asked",
-                        "l.virgin = (remembered == 0 and not own.promoted)",
-                        "l.virgin = (not own.promoted)"),
+                        "if l.virgin and remembered ~= 0 and",
+                        "if false and remembered ~= 0 and"),
                 new Mutant("slow: a unit above the limit blocks", "return limit(r) > 0 and", "return false and"),
                 new Mutant("slow: a try passes the queue", "wanted > base and op.queued == 0", "wanted > base"),
                 new Mutant("slow: a head that waits is passed", "break -- strict", "position = position + 1 -- strict"),

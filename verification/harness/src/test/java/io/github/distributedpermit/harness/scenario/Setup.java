@@ -86,7 +86,7 @@ public record Setup(
     }
 
     Rules rules() {
-        return new Rules(limit, limit, recovery, orders.maxHoldMicros() == 0, order, LATE, over, firstCall);
+        return new Rules(limit, limit, recovery, orders.maxHoldMicros() == 0, order, late, over, firstCall);
     }
 
     /** The settings of the member of that number. */
