@@ -62,7 +62,7 @@ final class GraceFaults {
         return hit[0];
     }
 
-    /** A second loss within a grace is a fault of its own. */
+    /** A second loss within a grace is a fault of its own, which begins the grace anew. */
     private static void awaitEndOfGrace(Stage stage) throws InterruptedException {
         Stage.during(stage.setup().lease().plus(A_SECOND));
     }
@@ -179,6 +179,7 @@ final class GraceFaults {
             }
         }
         SentinelFaults.awaitWhole(stage, store);
+        awaitEndOfGrace(stage);
         return hit[0] && thereWasAGrace(stage);
     }
 
