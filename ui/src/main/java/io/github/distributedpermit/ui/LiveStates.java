@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What the pages show. All pages of an instance that show the same permit share one look into the store per
@@ -31,8 +32,9 @@ final class LiveStates {
     }
 
     /** Without a permit. */
-    LiveState names() {
-        return state(null);
+    Map<String, Object> names() {
+        return OperationResponseBody.of(
+                Map.<String, Object>of("now", clock.instant(), "writable", writable, "names", allNames()));
     }
 
     /** Blocks until the store has answered, a command time-out at most. */
@@ -52,9 +54,12 @@ final class LiveStates {
     }
 
     private LiveState state(PermitsView.@Nullable Detail detail) {
-        List<String> names = permits.permits().permits().stream()
+        return new LiveState(clock.instant(), writable, allNames(), detail);
+    }
+
+    private List<String> allNames() {
+        return permits.permits().permits().stream()
                 .map(PermitsView.Summary::name)
                 .toList();
-        return new LiveState(clock.instant(), writable, names, detail);
     }
 }

@@ -5,9 +5,11 @@ import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.jackson.JacksonEndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
 import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.jackson.EndpointJsonMapper;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -19,7 +21,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
 /** Auto-configuration of the live page, if the application exposes the endpoints {@code permits} and {@code permitsui}. */
-@AutoConfiguration(afterName = "io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration")
+@AutoConfiguration(
+        after = JacksonEndpointAutoConfiguration.class,
+        afterName = "io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration")
 @ConditionalOnWebApplication
 @ConditionalOnBean(PermitsEndpoint.class)
 @ConditionalOnAvailableEndpoint(endpoint = PermitsUiEndpoint.class)
@@ -40,6 +44,18 @@ public final class PermitsUiAutoConfiguration {
         return new PermitsUiEndpoint(permits, writable, streams);
     }
 
+    /** For applications with Jackson 3, unless they have the actuator use their own mapper. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "tools.jackson.databind.json.JsonMapper")
+    @ConditionalOnBean(EndpointJsonMapper.class)
+    static class Json {
+
+        @Bean
+        StateFormat distributedPermitStateFormat(EndpointJsonMapper mapper) {
+            return new ActuatorFormat(mapper.get());
+        }
+    }
+
     /** For Spring MVC; a servlet application may do without it, for example with Jersey. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(name = "org.springframework.web.servlet.mvc.method.annotation.SseEmitter")
@@ -47,8 +63,20 @@ public final class PermitsUiAutoConfiguration {
     static class Servlet {
 
         @Bean
-        ServletEventStreams distributedPermitEventStreams() {
-            return new ServletEventStreams();
+        ServletEventStreams distributedPermitEventStreams(ObjectProvider<StateFormat> format) {
+            return new ServletEventStreams(format.getIfAvailable(() -> StateFormat.OF_APPLICATION));
+        }
+    }
+
+    /** For WebFlux on Netty. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "reactor.netty.http.server.HttpServerResponse")
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class Netty {
+
+        @Bean
+        ConnectionState distributedPermitConnectionState() {
+            return new ConnectionState();
         }
     }
 
@@ -59,8 +87,8 @@ public final class PermitsUiAutoConfiguration {
     static class Reactive {
 
         @Bean
-        ReactiveEventStreams distributedPermitEventStreams() {
-            return new ReactiveEventStreams();
+        ReactiveEventStreams distributedPermitEventStreams(ObjectProvider<StateFormat> format) {
+            return new ReactiveEventStreams(format.getIfAvailable(() -> StateFormat.OF_APPLICATION));
         }
     }
 }

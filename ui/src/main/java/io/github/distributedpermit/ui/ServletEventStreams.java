@@ -1,6 +1,7 @@
 package io.github.distributedpermit.ui;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledFuture;
@@ -22,12 +23,16 @@ final class ServletEventStreams implements EventStreams, DisposableBean {
 
     private static final int IDLE_SECONDS = 10;
 
+    private static final MediaType TEXT = new MediaType("text", "plain", StandardCharsets.UTF_8);
+
     private final Semaphore free = new Semaphore(MOST);
     private final Set<Stream> open = ConcurrentHashMap.newKeySet();
     private final ScheduledThreadPoolExecutor threads;
+    private final StateFormat format;
     private volatile boolean running = true;
 
-    ServletEventStreams() {
+    ServletEventStreams(StateFormat format) {
+        this.format = format;
         threads = new ScheduledThreadPoolExecutor(MOST, task -> {
             Thread thread = new Thread(task, "distributed-permit-ui");
             thread.setDaemon(true);
@@ -104,7 +109,8 @@ final class ServletEventStreams implements EventStreams, DisposableBean {
 
         private void send() {
             try {
-                emitter.send(SseEmitter.event().data(states.get(), MediaType.APPLICATION_JSON));
+                Object data = format.format(states.get());
+                emitter.send(SseEmitter.event().data(data, data instanceof String ? TEXT : MediaType.APPLICATION_JSON));
             } catch (IOException | RuntimeException e) {
                 end(); // an emitter that fails before its response begins makes no call of its own
                 emitter.completeWithError(e); // the page has been closed, or the instance is about to stop

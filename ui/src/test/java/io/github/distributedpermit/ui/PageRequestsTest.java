@@ -14,6 +14,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.WebApplicationType;
@@ -27,7 +28,7 @@ class PageRequestsTest {
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    private static ConfigurableApplicationContext instance(WebApplicationType type) {
+    private static ConfigurableApplicationContext instance(WebApplicationType type, String... others) {
         LocalPermitBackend store = new LocalPermitBackend();
         return new SpringApplicationBuilder(Workers.class)
                 .web(type)
@@ -36,11 +37,11 @@ class PageRequestsTest {
                         "server.port=0",
                         "server.address=127.0.0.1",
                         "server.shutdown=immediate",
-                        "spring.lifecycle.timeout-per-shutdown-phase=100ms", // the worker never ends
+                        "spring.lifecycle.timeout-per-shutdown-phase=100ms",
                         "spring.main.banner-mode=off",
                         "distributed-permit.permits.report-export.limit=12",
                         "management.endpoints.web.exposure.include=permits,permitsui")
-                .run();
+                .run(Stream.of(others).map("--"::concat).toArray(String[]::new));
     }
 
     private <T> HttpResponse<T> get(
@@ -70,6 +71,29 @@ class PageRequestsTest {
                 assertThat(lines.readLine())
                         .startsWith("data:")
                         .contains("\"limitSource\":\"settings\"", "\"now\":\"20");
+            }
+        }
+    }
+
+    /** The page reads the names of fields that the endpoint documents. */
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void areAnsweredTheSameWhateverTheApplicationSetsForJackson(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = instance(
+                type,
+                "spring.jackson.property-naming-strategy=UPPER_SNAKE_CASE",
+                "spring.jackson.datatype.datetime.write-dates-as-timestamps=true",
+                "spring.jackson.default-property-inclusion=non-empty",
+                "distributed-permit.permits[größe].limit=1")) {
+            context.getBean(Workers.class).work(1);
+            assertThat(get(context, "/names", BodyHandlers.ofString()).body())
+                    .contains("\"names\":[", "\"größe\"", "\"now\":\"20", "\"writable\":false");
+            HttpResponse<InputStream> events = get(context, "/events/report-export", BodyHandlers.ofInputStream());
+            try (BufferedReader lines =
+                    new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8))) {
+                assertThat(lines.readLine())
+                        .startsWith("data:")
+                        .contains("\"limitSource\":\"settings\"", "\"now\":\"20", "\"since\":\"20", "\"größe\"");
             }
         }
     }

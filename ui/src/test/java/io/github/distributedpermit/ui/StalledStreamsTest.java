@@ -14,7 +14,7 @@ class StalledStreamsTest {
 
     @Test
     void doNotKeepOtherPagesFromBeingServed() throws Exception {
-        ServletEventStreams streams = new ServletEventStreams();
+        ServletEventStreams streams = new ServletEventStreams(StateFormat.OF_APPLICATION);
         CountDownLatch stalled = new CountDownLatch(EventStreams.MOST - 1);
         CountDownLatch ever = new CountDownLatch(1);
         CountDownLatch served = new CountDownLatch(1);
