@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Many keys, each used once by the real core on a real server, leave nothing on either side: 20,000, and 100,000 with
+ * Many keys, each used once by the real core on a real server, leave nothing on either side: 10,000, and 100,000 with
  * {@code -Plong}.
  */
 class ManyKeysTest {
@@ -40,7 +40,7 @@ class ManyKeysTest {
     private static final CoreSettings SETTINGS = CoreSettings.DEFAULTS.toBuilder()
             .lease(Duration.ofSeconds(6))
             .commandTimeout(Duration.ofSeconds(1))
-            .maxKeys(KEYS)
+            .maxKeys(KEYS + 1) // and the one that warms up
             .build();
 
     private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1);
