@@ -30,7 +30,7 @@ import org.springframework.context.support.GenericApplicationContext;
  */
 class LivePageTest {
 
-    private static final Path IMAGES = Path.of("..", "docs", "images");
+    private static final Path IMAGES = Path.of("..", "..", "docs", "images");
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String EVIL = "<img src=x onerror=\"window.evil=1\">/\"'&lt;script>";
     private static final int TAB = 9;
