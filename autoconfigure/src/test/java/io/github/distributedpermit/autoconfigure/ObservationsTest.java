@@ -144,7 +144,7 @@ class ObservationsTest {
         runner.run(context -> {
             Permits permits = context.getBean(Permits.class);
             permits.acquire("export").release();
-            assertThat(permits.tryAcquire("export")).isPresent();
+            assertThat(permits.tryAcquire("export")).hasValueSatisfying(Permit::release);
         });
     }
 

@@ -22,7 +22,7 @@ final class Machine {
                         + System.getProperty("os.name") + " " + System.getProperty("os.version") + ", loopback");
         report.setting("Java", Runtime.version().toString());
         report.setting("Redis server", redis);
-        report.setting("clients", artifact(RedisClient.class) + ", " + artifact(Redisson.class));
+        report.setting("clients", artifact(RedisClient.class) + ", " + artifact(Redisson.class) + ", all with NIO");
     }
 
     private static String processor() {

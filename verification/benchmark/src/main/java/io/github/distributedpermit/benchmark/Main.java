@@ -2,6 +2,7 @@ package io.github.distributedpermit.benchmark;
 
 import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.fleet.Stores;
+import io.github.distributedpermit.benchmark.fleet.Transport;
 import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.report.Document;
 import io.github.distributedpermit.benchmark.report.JsonReport;
@@ -16,12 +17,14 @@ import io.github.distributedpermit.benchmark.scenario.Crash;
 import io.github.distributedpermit.benchmark.scenario.Growth;
 import io.github.distributedpermit.benchmark.scenario.ManyKeys;
 import io.github.distributedpermit.benchmark.scenario.MemberCost;
+import io.github.distributedpermit.benchmark.scenario.Network;
 import io.github.distributedpermit.benchmark.scenario.OnConsul;
 import io.github.distributedpermit.benchmark.scenario.OnZooKeeper;
 import io.github.distributedpermit.benchmark.scenario.Processes;
 import io.github.distributedpermit.benchmark.scenario.Renewal;
 import io.github.distributedpermit.benchmark.scenario.Scenario;
 import io.github.distributedpermit.benchmark.scenario.SettingsThatMatter;
+import io.github.distributedpermit.benchmark.scenario.Spaced;
 import io.github.distributedpermit.benchmark.scenario.Uncontended;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import java.io.PrintStream;
@@ -41,15 +44,18 @@ public final class Main {
         Options options = Options.parse(args);
         LogManager.getLogManager().reset(); // peers complain at length of being interrupted at the end of a slice
         PrintStream out = System.out;
+        Transport.choose();
         Report report = new Report(out::println);
         try (RedisServer redis = RedisServer.start()) {
             Machine.describe(report, redis.version());
             Bench bench = new Bench(options.effort(), Stores.redis(redis.port()), report);
             List<Scenario> scenarios = List.of(
                     new Uncontended(),
+                    new Spaced(),
                     new ManyKeys(redis),
                     new Contended(redis),
                     new Processes(redis),
+                    new Network(redis),
                     new MemberCost(redis),
                     new Renewal(redis),
                     new Crash(),

@@ -10,9 +10,7 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandType;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,8 +75,16 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         if (all.isEmpty()) {
             return new byte[0][];
         }
-        Stream<byte[]> names = all.stream().flatMap(claim -> Stream.of(claim.key.names()));
-        return Stream.concat(names, source.lineageName(all.get(0).key).stream()).toArray(byte[][]::new);
+        // Loops, because this runs once for each command, mostly on a processor that has done something else meanwhile.
+        byte[] lineage = source.lineageName(all.get(0).key);
+        byte[][] names = new byte[all.size() * RedisKey.NAMES + (lineage == null ? 0 : 1)][];
+        for (int i = 0; i < all.size(); i++) {
+            System.arraycopy(all.get(i).key.names(), 0, names, i * RedisKey.NAMES, RedisKey.NAMES);
+        }
+        if (lineage != null) {
+            names[names.length - 1] = lineage;
+        }
+        return names;
     }
 
     @Override
@@ -149,8 +155,8 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         /** The arguments of a command with these claims. */
         byte[][] packArguments(List<ClaimCall> claims);
 
-        /** The name of the lineage that belongs to the names of this key; empty if the member asks for no grace. */
-        Optional<byte[]> lineageName(RedisKey key);
+        /** The name of the lineage that belongs to the names of this key; null if the member asks for no grace. */
+        byte @Nullable [] lineageName(RedisKey key);
 
         /** A claim was answered. */
         void received(ClaimCall call, Holding answer);

@@ -7,7 +7,6 @@ import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -202,8 +201,8 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     @Override
-    public Optional<byte[]> lineageName(RedisKey key) {
-        return asksForGrace() ? Optional.of(lineages.of(key, connection.isCluster())) : Optional.empty();
+    public byte @Nullable [] lineageName(RedisKey key) {
+        return asksForGrace() ? lineages.of(key, connection.isCluster()) : null;
     }
 
     @Override

@@ -16,10 +16,16 @@ record RedisKey(String user, String encoded, byte[][] names) {
 
     private static final List<String> PARTS = List.of("state", "line", "leases", "tombs", "override");
 
+    /** How many names each key has. */
+    static final int NAMES = 5;
+
     static RedisKey of(String prefix, String user) {
         String encoded = KeyEncoding.encode(user);
         String stem = prefix + ":{" + encoded + "}:";
-        byte[][] names = PARTS.stream().map(part -> bytes(stem + part)).toArray(byte[][]::new);
+        byte[][] names = new byte[NAMES][];
+        for (int i = 0; i < NAMES; i++) {
+            names[i] = bytes(stem + PARTS.get(i));
+        }
         return new RedisKey(user, encoded, names);
     }
 

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the key of the user for the encoded form in a notification: the encoded form may be a hash, which can't be decoded.
@@ -11,9 +12,18 @@ import java.util.concurrent.ConcurrentMap;
  */
 final class RedisKeys {
 
+    /** A power of two. */
+    private static final int RECENT = 256;
+
     private final String prefix;
     /** For notifications; has an entry for each of {@link #byUser}, and changes within its operations. */
     private final ConcurrentMap<String, RedisKey> byEncoded = new ConcurrentHashMap<>();
+    /**
+     * Keys that were used lately, each at the place that its hash determines: most calls use the same few keys, and building
+     * the names of one takes a third of the caller's part of an acquire. Threads may overwrite each other's entry, which only
+     * costs building it again.
+     */
+    private final @Nullable RedisKey[] recent = new RedisKey[RECENT];
     /** Keys in use, as the user gave them. */
     private final ConcurrentMap<String, InUse> byUser = new ConcurrentHashMap<>();
 
@@ -69,7 +79,15 @@ final class RedisKeys {
     }
 
     RedisKey keyOf(String user) {
-        return RedisKey.of(prefix, user);
+        int hash = user.hashCode();
+        int place = (hash ^ hash >>> 16) & RECENT - 1;
+        RedisKey known = recent[place];
+        if (known != null && known.user().equals(user)) {
+            return known;
+        }
+        RedisKey key = RedisKey.of(prefix, user);
+        recent[place] = key;
+        return key;
     }
 
     /** The user's key; empty if the member neither holds nor waits for it. */

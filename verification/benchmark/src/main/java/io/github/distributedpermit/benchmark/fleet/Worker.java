@@ -21,6 +21,7 @@ public final class Worker implements AutoCloseable {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> line = new ArrayList<>(List.of(java, "-Xms128m", "-Xmx384m", "-XX:+UseSerialGC"));
         line.add("-Djava.net.preferIPv4Stack=true");
+        Transport.arguments().forEach(line::add);
         line.addAll(List.of("-cp", System.getProperty("java.class.path"), WorkerMain.class.getName()));
         line.addAll(List.of(stores.asArgument(), Integer.toString(number), board.toString()));
         line.add(Integer.toString(events));
@@ -30,6 +31,7 @@ public final class Worker implements AutoCloseable {
             work.keys(),
             work.limit(),
             work.hold().toNanos() / 1000,
+            work.pause().toNanos() / 1000,
             work.slice().toNanos() / 1000
         }) {
             line.add(Long.toString(value));

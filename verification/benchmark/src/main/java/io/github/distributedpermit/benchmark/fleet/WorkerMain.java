@@ -41,7 +41,7 @@ public final class WorkerMain {
         this.work = work;
     }
 
-    /** Arguments: stores, number of this process, board, events, threads, processes, keys, limit, hold and slice in us. */
+    /** Arguments: stores, number of this process, board, events, threads, processes, keys, limit, hold, pause and slice in us. */
     public static void main(String[] args) throws Exception {
         Workload work = new Workload(
                 Integer.parseInt(args[4]),
@@ -49,7 +49,8 @@ public final class WorkerMain {
                 Integer.parseInt(args[6]),
                 Integer.parseInt(args[7]),
                 micros(args[8]),
-                micros(args[9]));
+                micros(args[9]),
+                micros(args[10]));
         Board board = Board.open(Path.of(args[2]), work.keys(), work.seats(), Integer.parseInt(args[3]));
         new WorkerMain(Stores.parse(args[0]), Integer.parseInt(args[1]), board, work).serve();
         Runtime.getRuntime().halt(0);

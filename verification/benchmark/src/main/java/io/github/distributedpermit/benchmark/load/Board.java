@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 /**
  * The independent observer: a file that all processes of a run have mapped. It counts who is inside, per key, with atomic
  * operations that every process sees, so more calls inside than the limit are seen at the instant it happens, whatever
- * the contender believes. And it notes when each thread asked, entered and left; {@code System.nanoTime} is one clock
+ * the contender believes. And it notes when each thread asked, entered, left and was done; {@code System.nanoTime} is one clock
  * for all processes of a Linux machine. Thread-safe; each {@link Seat} belongs to one thread.
  */
 public final class Board {
@@ -25,7 +25,7 @@ public final class Board {
     private static final int INSIDE = 64;
     private static final int KEY_BYTES = 64;
     private static final int SEAT_HEADER = 64;
-    static final int EVENT = 3 * Long.BYTES;
+    static final int EVENT = 4 * Long.BYTES;
 
     private final MappedByteBuffer buffer;
     private final int keys;

@@ -13,6 +13,7 @@ final class Caller implements Runnable {
     private final List<Gate> gates;
     private final int limit;
     private final long hold;
+    private final long pause;
     private final long from;
     private final long until;
     private final SplittableRandom random;
@@ -24,6 +25,7 @@ final class Caller implements Runnable {
         this.gates = gates;
         this.limit = work.limit();
         this.hold = work.hold().toNanos();
+        this.pause = work.pause().toNanos();
         this.from = from;
         this.until = until;
         this.random = new SplittableRandom(from + number);
@@ -59,17 +61,21 @@ final class Caller implements Runnable {
         long entered = System.nanoTime();
         board.entered(key, limit);
         if (hold > 0 && entered < until) {
-            hold(entered);
+            idle(entered, hold);
         }
         board.leaving(key);
         long left = System.nanoTime();
         gate.leave(pass);
-        seat.noted(asked, entered, left);
+        long done = System.nanoTime();
+        seat.noted(asked, entered, left, done);
+        if (pause > 0 && done < until) {
+            idle(done, pause);
+        }
     }
 
-    private void hold(long entered) {
-        LockSupport.parkNanos(this, hold);
-        for (long left = entered + hold - System.nanoTime(); left > 0; left = entered + hold - System.nanoTime()) {
+    private void idle(long since, long nanos) {
+        LockSupport.parkNanos(this, nanos);
+        for (long left = since + nanos - System.nanoTime(); left > 0; left = since + nanos - System.nanoTime()) {
             LockSupport.parkNanos(this, left);
         }
     }

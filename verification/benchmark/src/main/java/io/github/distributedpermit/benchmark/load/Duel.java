@@ -14,7 +14,44 @@ import java.util.function.ToDoubleFunction;
  */
 public final class Duel {
 
+    /** How far the speeds of two windows may be apart to agree. */
+    private static final double AGREEMENT = 0.05;
+
     private final Map<String, List<SliceStats>> results = new LinkedHashMap<>();
+
+    /**
+     * Runs the slices, after a warm-up that ends when every contender's last two windows agree. A short warm-up flatters the
+     * lighter client, whose code is compiled sooner.
+     *
+     * @param least the least rounds of the warm-up; the most are three times as many
+     */
+    public static Duel runWarm(Map<String, Slice> slices, int least, int rounds) throws Exception {
+        Duel warmUp = run(slices, 0, least);
+        int done = least;
+        for (int window = Math.max(1, least / 3);
+                done + window <= 3 * least && !warmUp.isSteady(window);
+                done += window) {
+            Duel more = run(slices, 0, window);
+            warmUp.results.forEach((name, stats) -> stats.addAll(more.of(name)));
+        }
+        return run(slices, 0, rounds);
+    }
+
+    /** Whether the speed in the last window is that of the window before it. */
+    private boolean isSteady(int window) {
+        return results.values().stream().allMatch(stats -> {
+            double last = speed(stats, stats.size() - window, window);
+            double before = speed(stats, stats.size() - 2 * window, window);
+            return Math.abs(last / before - 1) <= AGREEMENT;
+        });
+    }
+
+    private static double speed(List<SliceStats> stats, int from, int count) {
+        return Quartiles.of(stats.subList(from, from + count).stream()
+                        .map(SliceStats::perSecond)
+                        .toList())
+                .median();
+    }
 
     /**
      * Runs the slices.

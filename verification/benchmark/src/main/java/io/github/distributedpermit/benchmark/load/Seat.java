@@ -2,7 +2,7 @@ package io.github.distributedpermit.benchmark.load;
 
 import java.nio.ByteBuffer;
 
-/** What one thread notes on the {@link Board}: when it asked, entered and left. Confined to it until the slice is over. */
+/** What one thread notes on the {@link Board}: when it asked, entered, left and was done. Confined to it until the slice is over. */
 public final class Seat {
 
     private static final int CALLS = 0;
@@ -27,14 +27,20 @@ public final class Seat {
         buffer.putLong(OPEN, since);
     }
 
-    /** A call is over. */
-    void noted(long asked, long entered, long left) {
+    /**
+     * A call is over.
+     *
+     * @param left when it began to give its permit back
+     * @param done when it had given it back
+     */
+    void noted(long asked, long entered, long left, long done) {
         long calls = calls();
         if (calls < capacity) {
             int at = HEADER + (int) calls * Board.EVENT;
             buffer.putLong(at, asked);
             buffer.putLong(at + 8, entered);
             buffer.putLong(at + 16, left);
+            buffer.putLong(at + 24, done);
         }
         buffer.putLong(CALLS, calls + 1);
         buffer.putLong(OPEN, 0);
@@ -65,5 +71,9 @@ public final class Seat {
 
     long left(int call) {
         return buffer.getLong(HEADER + call * Board.EVENT + 16);
+    }
+
+    long done(int call) {
+        return buffer.getLong(HEADER + call * Board.EVENT + 24);
     }
 }

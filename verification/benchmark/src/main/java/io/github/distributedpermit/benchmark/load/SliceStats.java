@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
  * @param inVain threads that never got in
  * @param violations calls that entered while as many as allowed were inside
  * @param most calls inside of one key at once
+ * @param times what the calls that were noted one by one took
  */
 public record SliceStats(
         long pairs,
@@ -28,7 +29,8 @@ public record SliceStats(
         double longestByMean,
         long inVain,
         long violations,
-        int most) {
+        int most,
+        CallTimes times) {
 
     /** Reads the board after a slice. */
     public static SliceStats of(Board board, Workload work, long from, long until) {
@@ -48,7 +50,8 @@ public record SliceStats(
                 waits(seats, until),
                 Arrays.stream(seats).filter(seat -> seat.calls() == 0).count(),
                 board.violations(),
-                board.most());
+                board.most(),
+                CallTimes.of(seats));
     }
 
     private static long count(Seat seat, java.util.function.IntPredicate which) {

@@ -36,6 +36,11 @@ public record Bench(Effort effort, Stores stores, Report report) {
         return duel(work, names, freshKeys, events, warmUp, rounds, Map.of());
     }
 
+    /** A duel in this process after a long warm-up: at least so many rounds. */
+    Duel warmDuel(Workload work, List<String> names, int events, int warmUp, int rounds) throws Exception {
+        return duel(work, names, false, events, Map.of(), slices -> Duel.runWarm(slices, warmUp, rounds));
+    }
+
     /** A duel in this process, with meters around some slices. */
     Duel duel(
             Workload work,
@@ -45,6 +50,17 @@ public record Bench(Effort effort, Stores stores, Report report) {
             int warmUp,
             int rounds,
             Map<String, ? extends UnaryOperator<Slice>> meters)
+            throws Exception {
+        return duel(work, names, freshKeys, events, meters, slices -> Duel.run(slices, warmUp, rounds));
+    }
+
+    private Duel duel(
+            Workload work,
+            List<String> names,
+            boolean freshKeys,
+            int events,
+            Map<String, ? extends UnaryOperator<Slice>> meters,
+            Course course)
             throws Exception {
         Path file = Files.createTempFile("benchmark", ".board");
         Deque<Contender> open = new ArrayDeque<>();
@@ -57,7 +73,7 @@ public record Bench(Effort effort, Stores stores, Report report) {
                 Slice slice = new LocalSlice(name, contender, work, board, freshKeys);
                 slices.put(name, meter(meters, name).apply(slice));
             }
-            return observed(Duel.run(slices, warmUp, rounds));
+            return observed(course.run(slices));
         } finally {
             Files.deleteIfExists(file);
             for (Contender contender : open) {
@@ -87,6 +103,12 @@ public record Bench(Effort effort, Stores stores, Report report) {
     private static UnaryOperator<Slice> meter(Map<String, ? extends UnaryOperator<Slice>> meters, String name) {
         UnaryOperator<Slice> meter = meters.get(name);
         return meter == null ? PLAIN : meter;
+    }
+
+    /** How a duel is run. */
+    private interface Course {
+
+        Duel run(Map<String, Slice> slices) throws Exception;
     }
 
     private Duel observed(Duel duel) {

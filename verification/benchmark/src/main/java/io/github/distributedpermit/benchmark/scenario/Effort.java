@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /** How long to look: quick for a first impression, full for figures to publish. */
 public enum Effort {
-    /** Below eight minutes on two cores. */
+    /** Below ten minutes on two cores. */
     QUICK(1, 1),
     /** About half an hour. */
     FULL(3, 2);

@@ -59,6 +59,13 @@ public final class OnConsul implements Scenario {
         Duel duel = bench.duel(work, names, false, 0, warmUp, bench.effort().rounds(8), Map.of(Cast.CONSUL, meter));
         // the agent itself writes now and then, too
         bench.report().row("writes per pair", load, "log entries", Quartiles.of(writes), Mark.atMost(2.05));
+        bench.report()
+                .row(
+                        "pair",
+                        load,
+                        "x naive slots",
+                        duel.ratio(Cast.CONSUL_SLOTS, Cast.CONSUL, SliceStats::perSecond),
+                        Mark.atMost(1));
         for (String name : names) {
             bench.report().figure(load, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
         }

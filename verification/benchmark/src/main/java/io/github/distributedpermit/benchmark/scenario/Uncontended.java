@@ -11,6 +11,9 @@ import java.util.List;
 /** One thread acquires and releases without contention: what a call pays when a permit is free. */
 public final class Uncontended implements Scenario {
 
+    /** Rounds of 50 ms: five seconds of each contender. */
+    private static final int WARM_UP = 100;
+
     private static final String LOAD = "one thread, one key";
 
     @Override
@@ -30,7 +33,7 @@ public final class Uncontended implements Scenario {
                 Cast.ZSET,
                 Cast.EVALSHA,
                 Cast.PING);
-        Duel duel = bench.duel(work, names, false, 0, 10, bench.effort().rounds(40));
+        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(40));
         row(bench, duel, "pair, asynchronous return", Cast.OURS, 0.6);
         row(bench, duel, "pair, synchronous return", Cast.OURS_SYNC, 1.05);
         row(bench, duel, "pair, linger 1 ms", Cast.OURS_LINGER, 0.01);

@@ -58,7 +58,7 @@ class BoardTest {
     void waitThatIsStillOpenAtTheEndCounts() throws Exception {
         Workload work = Workload.of(2, 1, Duration.ZERO, Duration.ofNanos(1000));
         Board board = Board.open(folder.resolve("open"), 1, 2, 1);
-        board.seat(0).noted(0, 100, 200);
+        board.seat(0).noted(0, 100, 200, 210);
         board.seat(1).waits(100);
         SliceStats stats = SliceStats.of(board, work, 0, 1000);
         assertThat(stats.inVain()).isOne();
@@ -69,8 +69,8 @@ class BoardTest {
     void releaseIsMatchedWithTheStartThatItMadePossible() throws Exception {
         Workload work = Workload.of(2, 1, Duration.ZERO, Duration.ofNanos(1000));
         Board board = Board.open(folder.resolve("matched"), 1, 2, 1);
-        board.seat(0).noted(0, 100, 200);
-        board.seat(1).noted(0, 250, 300);
+        board.seat(0).noted(0, 100, 200, 210);
+        board.seat(1).noted(0, 250, 300, 310);
         assertThat(SliceStats.of(board, work, 0, 1000).handOver()).isEqualTo(50);
     }
 

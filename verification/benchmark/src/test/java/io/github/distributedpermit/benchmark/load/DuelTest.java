@@ -41,6 +41,6 @@ class DuelTest {
     }
 
     private static SliceStats stats(double perSecond) {
-        return new SliceStats(1, perSecond, 0, 0, 0, 0, 0, 0, 0, 0);
+        return new SliceStats(1, perSecond, 0, 0, 0, 0, 0, 0, 0, 0, new CallTimes(0, 0, 0, 0));
     }
 }

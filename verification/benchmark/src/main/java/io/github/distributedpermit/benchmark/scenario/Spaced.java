@@ -1,0 +1,56 @@
+package io.github.distributedpermit.benchmark.scenario;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.load.CallTimes;
+import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.SliceStats;
+import io.github.distributedpermit.benchmark.load.Workload;
+import io.github.distributedpermit.benchmark.report.Mark;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/** One thread that calls now and then, without contention: the ordinary call, whose caches and processor have cooled. */
+public final class Spaced implements Scenario {
+
+    private static final Duration GAP = Duration.ofNanos(250_000);
+    private static final String LOAD = "one thread, one key, hold 0.25 ms, pause 0.25 ms";
+    private static final int EVENTS = 2_000;
+
+    /** Rounds of 200 ms: five seconds of each contender. */
+    private static final int WARM_UP = 25;
+
+    @Override
+    public String title() {
+        return "spaced pair on Redis";
+    }
+
+    @Override
+    public void run(Bench bench) throws Exception {
+        Workload work = Workload.of(1, 10, GAP, Duration.ofMillis(200)).spaced(GAP);
+        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.OURS_SYNC, Cast.EXPIRABLE, Cast.EVALSHA);
+        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(30));
+        row(bench, duel, "acquire alone", Cast.RSEMAPHORE, CallTimes::acquire, Mark.atMost(1));
+        row(bench, duel, "acquire alone", Cast.EVALSHA, CallTimes::acquire, Mark.atMost(1.3));
+        row(bench, duel, "pair", Cast.RSEMAPHORE, CallTimes::pair, Mark.atMost(0.6));
+        for (String name : names) {
+            figure(bench, duel, name, "acquire us", CallTimes::acquire);
+            figure(bench, duel, name, "slowest acquire of a hundred us", CallTimes::slowAcquire);
+            figure(bench, duel, name, "release us", CallTimes::release);
+            figure(bench, duel, name, "us per pair", CallTimes::pair);
+        }
+    }
+
+    private static void row(
+            Bench bench, Duel duel, String metric, String peer, ToDoubleFunction<CallTimes> what, Mark mark) {
+        bench.report().row(metric, LOAD, "x " + peer, duel.ratio(Cast.OURS, peer, of(what)), mark);
+    }
+
+    private static void figure(Bench bench, Duel duel, String name, String metric, ToDoubleFunction<CallTimes> what) {
+        bench.report().figure(LOAD, name, metric, duel.figure(name, stats -> what.applyAsDouble(stats.times()) / 1000));
+    }
+
+    private static ToDoubleFunction<SliceStats> of(ToDoubleFunction<CallTimes> what) {
+        return stats -> what.applyAsDouble(stats.times());
+    }
+}
