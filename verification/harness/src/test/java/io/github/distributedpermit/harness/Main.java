@@ -1,6 +1,6 @@
 package io.github.distributedpermit.harness;
 
-import io.github.distributedpermit.harness.fleet.Redis7;
+import io.github.distributedpermit.harness.fleet.AnotherRedis;
 import io.github.distributedpermit.harness.mutant.Planted;
 import io.github.distributedpermit.harness.mutant.Trial;
 import io.github.distributedpermit.harness.report.Caught;
@@ -22,7 +22,6 @@ public final class Main {
 
     private static final Path FOLDER = Path.of("verification", "harness", "target", "harness");
     private static final int CAPACITY = 4_000_000;
-    private static final int REDIS_7 = 7;
 
     private Main() {}
 
@@ -43,8 +42,9 @@ public final class Main {
             boolean flat = new Soak(FOLDER.resolve("soak"), soak).run(options.seed());
             System.exit(flat ? 0 : 1);
         }
-        if (options.redis() == REDIS_7) {
-            Redis7.use();
+        AnotherRedis redis = options.redis();
+        if (redis != null) {
+            redis.use();
         }
         boolean held = options.mutants() ? allAreCaught(options) : allHold(options);
         System.exit(held ? 0 : 1);
@@ -72,7 +72,8 @@ public final class Main {
     }
 
     private static Result run(Scenario<?> plain, Options options) throws Exception {
-        Scenario<?> scenario = options.redis() == REDIS_7 ? plain.called(plain.name() + " --redis 7") : plain;
+        AnotherRedis redis = options.redis();
+        Scenario<?> scenario = redis == null ? plain : plain.called(plain.name() + " " + redis.option());
         int hits = options.hits() > 0 ? options.hits() : scenario.hits();
         Path folder = FOLDER.resolve(Results.fileName(scenario.name()));
         Result result = new Run(folder, CAPACITY, List.of()).of(scenario, hits, options.seed());

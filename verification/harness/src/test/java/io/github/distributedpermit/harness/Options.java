@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness;
 
+import io.github.distributedpermit.harness.fleet.AnotherRedis;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed of all chance
  * @param record whether the table is brought up to date
  * @param list whether only names are wanted
- * @param redis 7 for Debian's Redis 7 in the place of the embedded one
+ * @param redis in the place of the embedded one, or {@code null}
  * @param atOnce how many scenarios run at the same time
  * @param soak how long to soak, {@code null} for not at all
  */
@@ -27,7 +28,7 @@ record Options(
         long seed,
         boolean record,
         boolean list,
-        int redis,
+        @Nullable AnotherRedis redis,
         int atOnce,
         @Nullable Duration soak) {
 
@@ -39,7 +40,7 @@ record Options(
         long seed = System.nanoTime() % 1_000_000;
         boolean record = false;
         boolean list = false;
-        int redis = 6;
+        AnotherRedis redis = null;
         int atOnce = 1;
         Duration soak = null;
         while (!words.isEmpty()) {
@@ -52,7 +53,7 @@ record Options(
                 case "--soak" -> soak = Duration.parse("PT" + words.pop());
                 case "--list" -> list = true;
                 case "--at-once" -> atOnce = Integer.parseInt(words.pop());
-                case "--redis" -> redis = Integer.parseInt(words.pop());
+                case "--redis" -> redis = AnotherRedis.named(words.pop());
                 default -> names.add(word);
             }
         }

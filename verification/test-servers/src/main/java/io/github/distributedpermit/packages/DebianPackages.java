@@ -18,8 +18,13 @@ public final class DebianPackages {
 
     /** The folder into which packages of Debian 12 are unpacked; the name is that of all of them together. */
     public static Path unpacked(String name, String... packages) {
+        return unpackedOf(CURRENT, name, List.of(packages));
+    }
+
+    /** The folder into which packages of another release are unpacked. */
+    public static Path unpackedOf(String release, String name, List<String> packages) {
         return Kept.folder(name, folder -> Files.isDirectory(folder.resolve(ROOT)), folder -> {
-                    if (!fetch(folder, CURRENT, packages)) {
+                    if (!fetch(folder, release, packages.toArray(String[]::new))) {
                         throw new IllegalStateException(
                                 "Debian's packages could not be fetched; see " + folder.resolve("fetch.log"));
                     }

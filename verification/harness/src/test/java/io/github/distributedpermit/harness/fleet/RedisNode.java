@@ -31,7 +31,7 @@ public record RedisNode(RedisServer server, Proxy network) implements AutoClosea
     /** What makes a server connect to others from that address: the first it listens on, or since Redis 7 a setting. */
     static List<String> source(String address) {
         List<String> settings = new ArrayList<>(List.of("--bind", address, "127.0.0.1"));
-        if (Redis7.isInUse()) {
+        if (AnotherRedis.isInUse()) {
             settings.addAll(List.of("--bind-source-addr", address));
         }
         return settings;

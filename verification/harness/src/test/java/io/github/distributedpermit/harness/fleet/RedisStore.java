@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -86,12 +87,17 @@ public final class RedisStore implements Store {
     }
 
     static String version(RedisCommands<String, String> commands) {
-        return commands.info("server")
-                .lines()
-                .filter(line -> line.startsWith("redis_version:"))
-                .map(line -> "Redis " + line.substring(line.indexOf(':') + 1))
-                .findFirst()
+        String server = commands.info("server");
+        return versionIn(server, "valkey_version:", "Valkey ")
+                .or(() -> versionIn(server, "redis_version:", "Redis "))
                 .orElse("Redis");
+    }
+
+    private static Optional<String> versionIn(String server, String field, String name) {
+        return server.lines()
+                .filter(line -> line.startsWith(field))
+                .map(line -> name + line.substring(field.length()))
+                .findFirst();
     }
 
     static boolean isReplica(RedisCommands<String, String> commands) {
