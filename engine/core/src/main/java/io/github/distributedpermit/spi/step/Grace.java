@@ -46,7 +46,7 @@ final class Grace {
         if (!stored || claim.probe() || foreign || lineage.epoch() != epoch || lineage.closed() == epoch) {
             return true;
         }
-        if (claim.kept() > recorded && !active) {
+        if ((claim.kept() > recorded && !active) || wentOnBeforeALoss(lineage)) {
             return true;
         }
         boolean mayGrant = claim.wanted() > claim.kept() || queued;
@@ -64,14 +64,22 @@ final class Grace {
         if (lost) {
             begin(lineage, claim, now);
             jumps = stored || active;
-        } else if (missed) {
-            active = false;
-            startAt(now, true, now + micros(claim));
+        } else if ((missed || wentOnBeforeALoss(lineage)) && lineage.graceEnd(micros(claim)) > now) {
+            startAt(lineage.since(), true, lineage.graceEnd(micros(claim)));
         }
         stored = true;
         epoch = lineage.epoch();
         checked = now;
         return lost;
+    }
+
+    /**
+     * Whether the key was served as that of a new server, and then a claim of another key has shown that the server was not
+     * new, but had lost its data.
+     */
+    private boolean wentOnBeforeALoss(Lineage lineage) {
+        boolean knows = active && start == lineage.since();
+        return epoch != 0 && checked < lineage.since() && !lineage.isVirgin() && !knows;
     }
 
     private boolean isLost(Lineage lineage) {

@@ -41,6 +41,40 @@ public class LineageTest {
         assertThat(after).isNotEqualTo(before);
     }
 
+    /** The first claim of the one key came from a member that remembered nothing, so that the server looked new. */
+    @Test
+    public void aLossThatAnyKeyShowsBeginsAGraceOfAll() {
+        long before = claim("a", 1, 0, 0).epoch();
+        now += SECOND;
+        table = KeyTable.graced(Duration.ofSeconds(30));
+        lineage = new Lineage(3 * SECOND);
+        assertThat(claim("new", 1, 0, 0).permits()).isEqualTo(1);
+        KeyTable other = KeyTable.graced(Duration.ofSeconds(30));
+        now += SECOND;
+        other.claim("a", claimOf(1, 0, before), now, now, lineage, SERVER);
+
+        Holding withheld = claim("newer", 1, 0, 0);
+
+        assertThat(withheld.permits()).isZero();
+        assertThat(withheld.grace()).isTrue();
+        Holding foreign = claim("a", 2, 1, before);
+        assertThat(claim("a", 3, 1, foreign.epoch()).permits()).isEqualTo(1);
+        now += LEASE.toSeconds() * SECOND;
+        assertThat(claim("newer", 2, 0, foreign.epoch()).permits()).isEqualTo(1);
+    }
+
+    /** A key that nobody claimed before the grace was over is as good as new. */
+    @Test
+    public void aKeyThatRestedDuringTheGraceIsServedAfterIt() {
+        claim("new", 1, 0, 0);
+        KeyTable other = KeyTable.graced(Duration.ofSeconds(30));
+        now += SECOND;
+        other.claim("a", claimOf(1, 0, 1), now, now, lineage, SERVER);
+        now += LEASE.toSeconds() * SECOND;
+
+        assertThat(claim("newer", 1, 0, 0).permits()).isEqualTo(1);
+    }
+
     private Holding claim(String member, long sequence, int kept, long epoch) {
         now += SECOND / 10;
         return table.claim(member, claimOf(sequence, kept, epoch), now, now, lineage, SERVER)

@@ -23,11 +23,11 @@ local count = math.floor(#KEYS / 5)
 if #claims ~= CLAIM_LENGTH * count then
   return redis.error_reply('DPCLAIM the claims are not of the version of this script')
 end
-local graced, lineage, line_epoch, closed, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil, nil
+local graced, lineage, line_epoch, closed, since, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil, nil, nil
 if graced then
   lineage = call('GET', KEYS[5 * count + 1])
   if lineage and #lineage >= 51 then
-    line_epoch, closed = unpack('<I4I4', lineage)
+    line_epoch, closed, since = unpack('<I4I4d', lineage)
   end
 end
 
@@ -61,7 +61,7 @@ for i = 1, count do
       break
     end
     if graced then -- flags from 4 on: a probe, or the first claim in a slot
-      if line_epoch ~= epoch or closed == epoch or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
+      if line_epoch ~= epoch or closed == epoch or checked < since or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
       end
       if wanted > kept and (now < checked or now - checked >= CHECK_LASTS) then

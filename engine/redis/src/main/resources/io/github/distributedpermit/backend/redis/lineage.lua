@@ -117,11 +117,19 @@ local function forget()
   op.records, op.changed, op.head = {}, {}, false
 end
 
+-- Whether the key was served as that of a new server, and then a claim of another key has shown that the server was not new, but
+-- had lost its data.
+local function went_on_before_a_loss(l)
+  local knows = op.grace and op.grace.start == l.since
+  return op.epoch ~= 0 and op.checked < l.since and not l.virgin and not knows
+end
+
 -- Compares the server with the data, if this is due before the claim. Returns whether the records of the key are void.
 local function check(l, remembered, of_node, probe, kept, wanted, recorded, lease, new_server_grace)
   local now = op.now
   local foreign = remembered ~= 0 and remembered ~= op.epoch
   local due = op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
+    or went_on_before_a_loss(l)
     or ((wanted > kept or op.queued > 0) and (now < op.checked or now - op.checked >= CHECK_LASTS))
   local epoch = due and server_epoch(l.salt) or 0
   if epoch == 0 then
@@ -142,8 +150,8 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, leas
     if op.grace or not op.fresh then -- so that tokens do not repeat; the key stays until the clock has passed the version
       op.version = math.max(op.version, now) + VERSION_JUMP + epoch % VERSION_SPREAD
     end
-  elseif missed then
-    start_grace(now, true, now + lease)
+  elseif (missed or went_on_before_a_loss(l)) and l.since + lease > now then
+    start_grace(l.since, true, l.since + lease)
   end
   op.epoch, op.checked, op.dirty = epoch, now, true
   return lost

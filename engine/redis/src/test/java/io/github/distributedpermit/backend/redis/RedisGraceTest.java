@@ -84,6 +84,20 @@ class RedisGraceTest extends RedisTest {
         assertThat(foreign.grace()).isTrue();
     }
 
+    /** A member that has just started was served before one showed by another key that the server had lost its data. */
+    @Test
+    void lossThatAnotherKeyShowsBeginsAGraceOfThisOne() {
+        Holding held = claim(a, key(), 1, 0, 0);
+        server.ask(RedisCommands::flushall);
+        TestMember c = graced(server);
+        assertThat(claim(b, key(), 1, 0, 0).permits()).isEqualTo(1);
+        long epoch = claim(a, key() + "-other", 1, 0, held.epoch()).epoch();
+
+        assertRejectedInGrace(claim(c, key(), 1, 0, 0));
+        assertRejectedInGrace(claim(b, key(), 2, 1, epoch), 1);
+        assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+    }
+
     @Test
     void closeScriptClosesOnlyTheEpochItIsGiven() {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
@@ -261,7 +275,11 @@ class RedisGraceTest extends RedisTest {
     }
 
     private static void assertRejectedInGrace(Holding answer) {
-        assertThat(answer.permits()).isZero();
+        assertRejectedInGrace(answer, 0);
+    }
+
+    private static void assertRejectedInGrace(Holding answer, int held) {
+        assertThat(answer.permits()).isEqualTo(held);
         assertThat(answer.grace()).isTrue();
     }
 
