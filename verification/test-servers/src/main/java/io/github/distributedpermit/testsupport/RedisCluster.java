@@ -2,6 +2,7 @@ package io.github.distributedpermit.testsupport;
 
 import static org.awaitility.Awaitility.await;
 
+import io.lettuce.core.MigrateArgs;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -102,9 +103,34 @@ public final class RedisCluster implements AutoCloseable {
 
     /** A started connection factory for it; the caller destroys it. */
     public LettuceConnectionFactory connectionFactory() {
-        RedisClusterConfiguration where = new RedisClusterConfiguration(
-                nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList());
+        return RedisServer.running(new LettuceConnectionFactory(where(), RedisServer.clientConfiguration()));
+    }
+
+    /** As a user whom all nodes know. */
+    public LettuceConnectionFactory connectionFactory(String user, String password) {
+        RedisClusterConfiguration where = where();
+        where.setUsername(user);
+        where.setPassword(password);
         return RedisServer.running(new LettuceConnectionFactory(where, RedisServer.clientConfiguration()));
+    }
+
+    private RedisClusterConfiguration where() {
+        return new RedisClusterConfiguration(
+                nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList());
+    }
+
+    /** Moves a slot with all that is in it from one master to another. */
+    public static void migrate(int slot, RedisServer source, RedisServer target) {
+        String sourceId = source.ask(commands -> commands.clusterMyId());
+        String targetId = target.ask(commands -> commands.clusterMyId());
+        target.ask(commands -> commands.clusterSetSlotImporting(slot, sourceId));
+        source.ask(commands -> commands.clusterSetSlotMigrating(slot, targetId));
+        for (String key : source.ask(commands -> commands.clusterGetKeysInSlot(slot, SLOTS))) {
+            source.ask(commands ->
+                    commands.migrate("127.0.0.1", target.port(), 0, PATIENCE.toMillis(), MigrateArgs.Builder.key(key)));
+        }
+        target.ask(commands -> commands.clusterSetSlotNode(slot, targetId));
+        source.ask(commands -> commands.clusterSetSlotNode(slot, targetId));
     }
 
     @Override

@@ -73,6 +73,12 @@ final class Failures {
             }
             cause = deeper;
         }
+        for (Throwable ofNode : cause.getSuppressed()) { // no node of a Cluster has said which others there are
+            PermitStoreException known = of(ofNode, key);
+            if (known.isPermanent()) {
+                return known;
+            }
+        }
         return PermitStoreException.passing(
                 "Redis can't be reached: " + cause.getClass().getSimpleName(), cause);
     }

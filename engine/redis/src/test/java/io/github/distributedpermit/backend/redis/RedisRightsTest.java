@@ -1,5 +1,9 @@
 package io.github.distributedpermit.backend.redis;
 
+import static io.github.distributedpermit.backend.redis.DocumentedRights.CLIENTS_OWN;
+import static io.github.distributedpermit.backend.redis.DocumentedRights.PASSWORD;
+import static io.github.distributedpermit.backend.redis.DocumentedRights.USER;
+import static io.github.distributedpermit.backend.redis.DocumentedRights.rule;
 import static io.github.distributedpermit.backend.redis.TestMember.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -11,15 +15,12 @@ import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -34,13 +35,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisRightsTest extends RedisTest {
 
-    private static final Path DOCUMENT = Path.of("..", "..", "docs", "security.md");
     private static final String PREFIX = RedisSettings.DEFAULT_PREFIX;
-    private static final String USER = "permits";
-    private static final String PASSWORD = "PASSWORD";
-
-    /** Commands of Lettuce: {@code HELLO} needs no right, and {@code CLIENT} may fail. */
-    private static final Set<String> CLIENTS_OWN = Set.of("hello", "client");
 
     /** The command without which only a warning is missing. */
     private static final String FOR_A_WARNING = "info";
@@ -253,13 +248,6 @@ class RedisRightsTest extends RedisTest {
                         commands.stream().map(each -> "+" + each).collect(Collectors.joining(" ")));
     }
 
-    /** The documented rule, without line breaks. */
-    private static String rule() throws IOException {
-        Matcher rule = Pattern.compile("ACL SETUSER (?:[^\n]+\n +)*[^\n]+").matcher(Files.readString(DOCUMENT));
-        assertThat(rule.find()).as("a rule in " + DOCUMENT).isTrue();
-        return rule.group().replaceAll("\\s+", " ").trim();
-    }
-
     private static List<String> granted() throws IOException {
         return Arrays.stream(rule().split(" "))
                 .filter(word -> word.startsWith("+"))
@@ -268,9 +256,7 @@ class RedisRightsTest extends RedisTest {
     }
 
     private void permit(String rule) {
-        RedisEye eye = eye(server);
-        eye.acl(rule.replaceFirst("^ACL ", "").split(" "));
-        eye.acl("LOG", "RESET");
+        DocumentedRights.permit(eye(server), rule);
     }
 
     private LettuceConnectionFactory asUser() {
@@ -282,9 +268,7 @@ class RedisRightsTest extends RedisTest {
     }
 
     private Set<String> denials() {
-        return server.ask(commands -> commands.aclLog()).stream()
-                .map(entry -> String.valueOf(entry.get("object")).replaceAll("\\|.*", ""))
-                .collect(Collectors.toCollection(TreeSet::new));
+        return DocumentedRights.denials(server);
     }
 
     private long refusals() {

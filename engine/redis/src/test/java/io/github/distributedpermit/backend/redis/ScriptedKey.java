@@ -86,6 +86,18 @@ final class ScriptedKey {
         answer = ClaimCodec.readView(views, 0);
     }
 
+    /** A claim of another key of the same prefix, which then is gone. */
+    void claimElsewhere(String member, Claim claim) {
+        RedisKey other = RedisKey.of(prefix, claim.key());
+        byte[][] theirs = Arrays.copyOf(other.names(), 6);
+        theirs[5] = names[5];
+        byte[] packed = ClaimCodec.packClaims(
+                List.of(new ClaimCall(claim, other)), StepForms.TOMBSTONE, false, call -> claim.epoch());
+        server.commands.evalsha(
+                claims, ScriptOutputType.VALUE, theirs, RedisKey.bytes(member), packed, NEW_SERVER_GRACE);
+        server.commands.del(other.names());
+    }
+
     void override(OptionalInt limit, boolean cluster) {
         Object unused = server.commands.evalsha(
                 override,
@@ -245,6 +257,13 @@ final class ScriptedKey {
             commands.set(RedisKey.bytes("info-" + id + "-replication"), RedisKey.bytes(text));
             text = "run_id:%s\r\nuptime_in_seconds:%d\r\n".formatted(run, (now - started) / 1_000_000);
             commands.set(RedisKey.bytes("info-" + id + "-server"), RedisKey.bytes(text));
+        }
+
+        /** The scripts read that the server does not show its replication id, as some managed services do not. */
+        void setNoIdentity() {
+            for (String section : List.of("replication", "server")) {
+                commands.set(RedisKey.bytes("info-" + id + "-" + section), RedisKey.bytes("role:master\r\n"));
+            }
         }
 
         void setClock(long micros) {

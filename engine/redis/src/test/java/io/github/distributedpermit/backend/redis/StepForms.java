@@ -132,6 +132,17 @@ final class StepForms implements AutoCloseable {
         fast.claim(member, claim, cluster, graced);
     }
 
+    /** A claim of another key by a member that remembers data of this epoch. */
+    void claimElsewhere(long epoch) {
+        Claim claim =
+                new Claim("other", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, epoch, true, 0);
+        KeyTable other = KeyTable.graced(TOMBSTONE);
+        other.claim("stranger", claim, now, now, lineage, identified());
+        redis.setClock(now);
+        slow.claimElsewhere("stranger", claim);
+        fast.claimElsewhere("stranger", claim);
+    }
+
     void override(OptionalInt limit, boolean cluster) {
         Step step = java.override(limit, now, identified());
         javaEffect = new Effect(null, List.copyOf(step.served().entrySet()));

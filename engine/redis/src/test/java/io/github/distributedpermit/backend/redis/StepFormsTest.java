@@ -105,6 +105,11 @@ class StepFormsTest extends RedisTest {
                         "fast: a change of the server is not noticed",
                         "if server_epoch ~= epoch then",
                         "if false then"),
+                new Mutant("fast: a loss that another key shows is not noticed", "checked < since or ", ""),
+                new Mutant(
+                        "slow: a loss that another key shows is not noticed",
+                        "op.checked < l.since and not l.virgin",
+                        "false"),
                 new Mutant("slow: held instead of kept", "had = math.max(had, kept)", "had = math.max(had, held)"),
                 new Mutant(
                         "slow: a claim from before reclaims",

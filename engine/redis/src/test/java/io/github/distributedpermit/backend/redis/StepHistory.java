@@ -104,13 +104,17 @@ final class StepHistory {
     /** The server is replaced, restarted or emptied, or only its epoch changes. */
     private String change() {
         long started = forms.now() - TimeUnit.HOURS.toMicros(1);
-        switch (random.nextInt(5)) {
+        switch (random.nextInt(6)) {
             case 0 -> forms.server(++epochs, ++runs, true, started);
             case 1 -> forms.server(++epochs, runs, true, started);
             case 2 -> forms.server(++epochs, runs, false, started);
             case 3 -> {
                 forms.loseAll();
                 forms.server(++epochs, ++runs, random.nextBoolean(), forms.now() - random.nextInt(5_000_000));
+            }
+            case 4 -> {
+                forms.claimElsewhere(1 + random.nextInt(1_000_000));
+                return "claim of another key";
             }
             default -> forms.loseAll();
         }
