@@ -63,7 +63,7 @@ public class LineageTest {
         assertThat(claim("newer", 2, 0, foreign.epoch()).permits()).isEqualTo(1);
     }
 
-    /** A key that nobody claimed before the grace was over is as good as new. */
+    /** A key that no member claimed during the grace is as good as new. */
     @Test
     public void aKeyThatRestedDuringTheGraceIsServedAfterIt() {
         claim("new", 1, 0, 0);
