@@ -52,6 +52,16 @@ class RedisKeyLayoutTest extends RedisTest {
                         stem + "state", stem + "line", stem + "leases", stem + "tombs", stem + "override");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"Aa", "BB"})
+    void keysWithTheSameHashCodeAreNotMixedUp(String first) {
+        assertThat("Aa").hasSameHashCodeAs("BB");
+        RedisKeys keys = new RedisKeys("permits");
+        for (String key : new String[] {first, "Aa", "BB", first}) {
+            assertThat(keys.keyOf(key)).hasToString("permits:{" + key + "}:state");
+        }
+    }
+
     @Test
     void prefixWithBracesIsRefused() {
         assertThatIllegalArgumentException()
