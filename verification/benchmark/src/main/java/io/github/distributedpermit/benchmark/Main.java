@@ -25,6 +25,7 @@ import io.github.distributedpermit.benchmark.scenario.Renewal;
 import io.github.distributedpermit.benchmark.scenario.Scenario;
 import io.github.distributedpermit.benchmark.scenario.SettingsThatMatter;
 import io.github.distributedpermit.benchmark.scenario.Spaced;
+import io.github.distributedpermit.benchmark.scenario.Tails;
 import io.github.distributedpermit.benchmark.scenario.Uncontended;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import java.io.PrintStream;
@@ -56,6 +57,7 @@ public final class Main {
                     new Contended(redis),
                     new Processes(redis),
                     new Network(redis),
+                    new Tails(),
                     new MemberCost(redis),
                     new Renewal(redis),
                     new Crash(),

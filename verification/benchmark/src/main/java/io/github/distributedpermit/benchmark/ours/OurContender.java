@@ -15,6 +15,7 @@ import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 
@@ -89,6 +90,16 @@ public final class OurContender implements Contender {
 
             @Override
             public void leave(Object pass) {
+                ((Permit) pass).release();
+            }
+
+            @Override
+            public CompletionStage<Permit> enterLater() {
+                return permits.acquireAsync(request);
+            }
+
+            @Override
+            public void leaveLater(Object pass) {
                 ((Permit) pass).release();
             }
         };

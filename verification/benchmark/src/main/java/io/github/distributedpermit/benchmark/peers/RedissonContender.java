@@ -2,6 +2,7 @@ package io.github.distributedpermit.benchmark.peers;
 
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.Gate;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RPermitExpirableSemaphore;
@@ -52,6 +53,16 @@ public final class RedissonContender implements Contender {
             @Override
             public void leave(Object pass) {
                 semaphore.release();
+            }
+
+            @Override
+            public CompletionStage<Object> enterLater() {
+                return semaphore.acquireAsync().thenApply(nothing -> PASS);
+            }
+
+            @Override
+            public void leaveLater(Object pass) {
+                semaphore.releaseAsync();
             }
         };
     }
