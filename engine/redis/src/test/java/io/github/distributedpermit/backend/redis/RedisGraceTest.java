@@ -180,6 +180,42 @@ class RedisGraceTest extends RedisTest {
     }
 
     @Test
+    void serverThatStartsWithAnOldSnapshotGivesBackWhatIsNotInIt() {
+        long before = claim(a, key(), 1, 0, 0).epoch();
+        server.ask(RedisCommands::save);
+        assertThat(claim(b, key(), 1, 0, 0).permits()).isEqualTo(1);
+
+        server.stop();
+        server.start();
+
+        TestMember c = graced(server);
+        assertRejectedInGrace(await().ignoreException(PermitStoreException.class)
+                .until(() -> claim(c, key(), 1, 0, 0), answer -> true));
+        long epoch = await().ignoreException(PermitStoreException.class)
+                .until(() -> claim(b, key(), 1, 1, before), answer -> true)
+                .epoch();
+        assertThat(epoch).isNotEqualTo(before);
+        assertThat(claim(b, key(), 1, 1, epoch).permits()).isEqualTo(1);
+        assertRejectedInGrace(claim(c, key(), 1, 0, epoch));
+        assertThat(await().ignoreException(PermitStoreException.class)
+                        .until(() -> claim(a, key(), 1, 1, epoch), answer -> true)
+                        .permits())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void anotherDatabaseInThePlaceOfThisOneIsNoticed() {
+        long before = claim(a, key(), 1, 0, 0).epoch();
+        server.ask(commands -> commands.swapdb(0, 1));
+
+        long epoch = claim(a, key() + "-other", 0, 0, before).epoch();
+
+        assertThat(epoch).isNotEqualTo(before);
+        assertRejectedInGrace(claim(b, key(), 1, 0, 0));
+        assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+    }
+
+    @Test
     void promotedReplicaThatLagsGivesBackWhatItHasNotReceived() {
         RedisServer replica = open(RedisServer.started("--save", ""));
         Holding older = claim(a, key(), 1, 0, 0);

@@ -62,6 +62,27 @@ final class GraceFaults {
         return hit[0];
     }
 
+    /** {@code kill -9} of the server, which comes back with what it had up to two leases before. */
+    static boolean restartOld(Stage stage, RedisStore store) throws Exception {
+        store.ask(commands -> commands.save());
+        Stage.during(stage.between(Duration.ZERO, stage.setup().lease().multipliedBy(2)));
+        return restartEmpty(stage, store);
+    }
+
+    /** Another database takes the place of the one that members use, and stays there. */
+    static boolean swap(Stage stage, RedisStore store) throws Exception {
+        stage.aim(Call::isInside);
+        store.ask(commands -> commands.swapdb(0, 1));
+        boolean hit = stage.someone(Call::isInside);
+        store.ask(commands -> {
+            commands.select(1);
+            return commands.flushdb();
+        });
+        stage.serves();
+        awaitEndOfGrace(stage);
+        return hit;
+    }
+
     /** A second loss within a grace is a fault of its own, which begins the grace anew. */
     private static void awaitEndOfGrace(Stage stage) throws InterruptedException {
         Stage.during(stage.setup().lease().plus(A_SECOND));

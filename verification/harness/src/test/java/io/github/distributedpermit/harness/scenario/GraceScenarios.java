@@ -58,6 +58,18 @@ final class GraceScenarios {
                         setup(A_GRACE),
                         GraceFaults::restartEmpty),
                 single(
+                        "redis-grace-old-snapshot",
+                        "`kill -9` of Redis, restarted with a snapshot from 0 to 6 s before",
+                        NEVER,
+                        setup(A_GRACE),
+                        GraceFaults::restartOld),
+                single(
+                        "redis-grace-swapdb",
+                        "`SWAPDB` puts an empty database in the place of the one in use",
+                        NEVER,
+                        setup(A_GRACE),
+                        GraceFaults::swap),
+                single(
                         "redis-grace-first-replica",
                         "a replica connects to a server that has none, and leaves",
                         NO_GRACE,
