@@ -45,12 +45,17 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         this.settings = settings;
         this.member = member;
         this.loop = new EventLoop("distributed-permit-consul", ticker);
-        this.api = new ConsulApi(new ConsulHttp(() -> client(settings), settings, loop), settings);
+        this.api = new ConsulApi(new ConsulHttp(() -> client(settings, loop), settings, loop), settings);
         this.layout = KeyLayout.of(settings.layout());
     }
 
-    private static HttpClient client(ConsulSettings settings) {
+    /**
+     * The client works on the event loop: threads of its own would take two more hand-overs for each request. Only the thread that
+     * waits for the sockets is the client's.
+     */
+    private static HttpClient client(ConsulSettings settings, EventLoop loop) {
         HttpClient.Builder builder = HttpClient.newBuilder()
+                .executor(loop)
                 .version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .connectTimeout(settings.requestTimeout());
