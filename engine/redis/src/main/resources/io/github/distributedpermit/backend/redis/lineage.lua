@@ -63,7 +63,7 @@ local function identify()
     end
   end
   return { run = string.sub(run .. NO_NAME, 1, 16), node = node, promoted = string.find(second, '[^0]') ~= nil,
-    started = op.now - uptime * 1000000, serving = serving }
+    started = (math.floor(op.now / 1000000) - uptime) * 1000000, serving = serving } -- the second in which it started
 end
 
 -- Compares the data with the server that continues it. Returns whether a member has shown that data of this epoch was lost

@@ -46,6 +46,22 @@ class RedisGraceTest extends RedisTest {
     }
 
     @Test
+    void serverThatHasJustStartedWaitsForTheSetTimeAtMost() {
+        Duration wait = Duration.ofSeconds(3);
+        server.stop();
+        server.start();
+        long started = System.nanoTime();
+        TestMember first = open(new TestMember(factory(server), TestMember.SETTINGS.withGrace(wait)));
+        Duration age = Duration.ofNanos(System.nanoTime() - started);
+
+        Holding waiting = first.queue(key(), 1, 1);
+
+        assertThat(waiting.grace()).isTrue();
+        assertThat(waiting.recheckAfter())
+                .hasValueSatisfying(rest -> assertThat(rest.plus(age)).isLessThanOrEqualTo(wait.plusMillis(1)));
+    }
+
+    @Test
     void emptiedServerGivesPermitsBackToThoseWhoHoldThem() {
         Holding held = claim(a, key(), 1, 0, 0);
         claim(b, key() + "-other", 1, 0, 0);

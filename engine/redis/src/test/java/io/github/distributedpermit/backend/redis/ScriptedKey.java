@@ -255,7 +255,7 @@ final class ScriptedKey {
             String text = "role:master\r\nmaster_replid:%08x%s\r\nmaster_replid2:%s\r\n"
                     .formatted(epoch, "e".repeat(32), id2);
             commands.set(RedisKey.bytes("info-" + id + "-replication"), RedisKey.bytes(text));
-            text = "run_id:%s\r\nuptime_in_seconds:%d\r\n".formatted(run, (now - started) / 1_000_000);
+            text = "run_id:%s\r\nuptime_in_seconds:%d\r\n".formatted(run, now / 1_000_000 - started / 1_000_000);
             commands.set(RedisKey.bytes("info-" + id + "-server"), RedisKey.bytes(text));
         }
 

@@ -73,10 +73,10 @@ final class StepForms implements AutoCloseable {
         identity = identity(epoch, run, promoted, started);
     }
 
-    /** What the server says now: INFO shows its age in whole seconds. */
+    /** What the server says now: INFO shows how many seconds have begun since that in which it started. */
     private ServerIdentity identified() {
         redis.setIdentity(identity.epoch(), identity.run(), identity.promoted(), identity.startedAt(), now);
-        long started = now - (now - identity.startedAt()) / 1_000_000 * 1_000_000;
+        long started = identity.startedAt() / 1_000_000 * 1_000_000;
         return new ServerIdentity(
                 identity.epoch(), identity.run(), identity.node(), identity.promoted(), started, Set.of());
     }
