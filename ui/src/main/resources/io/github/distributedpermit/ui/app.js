@@ -8,6 +8,7 @@
   const $ = id => document.getElementById(id);
   const PALETTE = 8, SEATS = 240, DOTS = 400, ROWS = 100, WINDOW = 120000;
   const letters = new Map();
+  const NOT_WRITABLE = ' This page may not change it: see distributed-permit.endpoint.writes and management.endpoint.permits.access.';
   let samples = [], source = null, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
 
   function el(tag, cls, text) {
@@ -124,8 +125,9 @@
     fill($('calls'), calls, 5, 'No call of this instance holds or waits.');
     $('calls-more').textContent = k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + calls.length + ' calls are shown.' : '';
 
+    idleKey(false);
     $('limit-text').textContent = 'The limit in force is ' + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
-      + '.' + (writable ? '' : ' This page may not change it: see distributed-permit.endpoint.writes and management.endpoint.permits.access.');
+      + '.' + (writable ? '' : NOT_WRITABLE);
     for (const e of $('limit-form').elements) e.disabled = !writable;
     if (writable) $('lift').disabled = k.limitSource !== 'override';
     if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
@@ -140,9 +142,19 @@
     for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
     for (const id of ['seats', 'queue']) $(id).replaceChildren();
     $('seats-text').textContent = 'No key of this permit is in use by this instance.';
+    idleKey(detail !== null);
+    $('limit-text').textContent = 'Without a key in use, name the key whose limit to change.' + (writable ? '' : NOT_WRITABLE);
+    for (const e of $('limit-form').elements) e.disabled = !writable || detail === null;
     $('queue-text').textContent = '';
     fill($('members'), [], 7, 'No instance holds or waits.');
     fill($('calls'), [], 5, 'No call of this instance holds or waits.');
+  }
+
+  // the key of a change while none is in use; most permits have one key, with the name of the permit
+  function idleKey(wanted) {
+    if (wanted && $('idle-key').dataset.of !== name) { $('idle-key').value = name; $('idle-key').dataset.of = name; }
+    $('idle-key').hidden = $('idle-key-label').hidden = !wanted;
+    $('idle-key').required = wanted;
   }
 
   // keeps the focus of a button in a row that is drawn again
@@ -209,11 +221,13 @@
     return found ? { 'X-XSRF-TOKEN': decodeURIComponent(found[1]) } : {};
   }
   async function change(method, body, done) {
+    const of = key !== null ? key : $('idle-key').value;
+    if (!of) { $('done').textContent = 'Not changed: no key is named.'; return; }
     $('done').textContent = 'sending';
     let url = api + '/' + encodeURIComponent(name);
-    if (method === 'DELETE') url += '?key=' + encodeURIComponent(key);
+    if (method === 'DELETE') url += '?key=' + encodeURIComponent(of);
     try {
-      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key, ...body }) });
+      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body }) });
       const answer = await r.json().catch(() => ({}));
       $('done').textContent = r.ok ? done(answer) : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
     } catch (e) {

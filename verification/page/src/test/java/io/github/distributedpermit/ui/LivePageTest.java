@@ -184,6 +184,25 @@ class LivePageTest {
         await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("from the settings"));
     }
 
+    @Test
+    void limitOfAKeyThatIsNotInUseIsChanged() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("name the key"));
+        assertThat(browser.evaluate("document.getElementById('idle-key').value").asString())
+                .isEqualTo("report-export");
+        browser.evaluate("document.getElementById('limit').value = 3");
+        browser.evaluate("document.getElementById('limit-form').requestSubmit()");
+        await().atMost(PATIENCE).until(() -> browser.text("#done").contains("3 for all instances"));
+
+        one.work(5);
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 3"));
+        assertThat(browser.evaluate("document.getElementById('idle-key').hidden")
+                        .asBoolean())
+                .isTrue();
+        assertThat(browser.errors()).isEmpty();
+    }
+
     private static String focused() {
         return browser.evaluate("document.activeElement ? document.activeElement.id : ''")
                 .asString();
