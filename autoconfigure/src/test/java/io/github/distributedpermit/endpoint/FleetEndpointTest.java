@@ -7,11 +7,14 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration;
+import io.github.distributedpermit.autoconfigure.DistributedPermitMetricsAutoConfiguration;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,13 +87,16 @@ class FleetEndpointTest {
                         DataRedisAutoConfiguration.class,
                         ConsulAutoConfiguration.class,
                         DistributedPermitAutoConfiguration.class,
+                        DistributedPermitMetricsAutoConfiguration.class,
                         DistributedPermitEndpointAutoConfiguration.class))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=permits",
                         "distributed-permit.endpoint.writes=true",
+                        "distributed-permit.metrics.fleet-refresh=200ms",
                         "distributed-permit.command-timeout=5s",
                         "distributed-permit.permits.fleet.limit=" + LIMIT,
                         "distributed-permit.key-prefix=fleet-" + UUID.randomUUID())
+                .withBean(SimpleMeterRegistry.class)
                 .withPropertyValues(store);
         runner.withPropertyValues("distributed-permit.instance-name=one")
                 .run(one -> runner.withPropertyValues("distributed-permit.instance-name=two")
@@ -189,6 +195,10 @@ class FleetEndpointTest {
             Key key = instance.key();
             assertThat(key.inUse()).isEqualTo(inUse);
             assertThat(key.waiting()).as("calls that wait").isEqualTo(2 * CALLS - inUse);
+            assertThat(instance.fleet("holders")).isEqualTo(inUse);
+            assertThat(instance.fleet("waiters")).isEqualTo(2 * CALLS - inUse);
+            assertThat(instance.fleet("members")).isEqualTo(2);
+            assertThat(instance.fleet("limit")).isEqualTo(inUse);
             for (MemberRow row : key.members()) {
                 Instance of =
                         row.member().equals(one.endpoint.permits().instance().member()) ? one : two;
@@ -203,6 +213,7 @@ class FleetEndpointTest {
 
         private final PermitsControlEndpoint endpoint;
         private final Permits permits;
+        private final MeterRegistry registry;
         private final List<Permit> held = new ArrayList<>();
         private final AtomicInteger lost = new AtomicInteger();
         private final AtomicBoolean stopped = new AtomicBoolean();
@@ -211,6 +222,7 @@ class FleetEndpointTest {
             assertThat(context).hasNotFailed();
             endpoint = context.getBean(PermitsControlEndpoint.class);
             permits = context.getBean(Permits.class);
+            registry = context.getBean(MeterRegistry.class);
         }
 
         void call() {
@@ -265,6 +277,13 @@ class FleetEndpointTest {
         void stop() {
             stopped.set(true);
             endAll();
+        }
+
+        double fleet(String what) {
+            return registry.get("distributed.permit.fleet." + what)
+                    .tag("name", "fleet")
+                    .gauge()
+                    .value();
         }
 
         Key key() {
