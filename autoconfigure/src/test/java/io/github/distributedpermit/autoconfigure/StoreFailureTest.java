@@ -14,6 +14,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.testsupport.Detour;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -22,11 +23,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.test.TestingServer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -42,6 +48,7 @@ class StoreFailureTest {
 
     private static final String INSTANCES = "distributed-permit.instances";
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration KEPT = Duration.ofMillis(500);
 
     private static ApplicationContextRunner runner() {
         return Starts.plain()
@@ -94,17 +101,10 @@ class StoreFailureTest {
     @Test
     void consulIsKilledAndStartedAgain() {
         try (ConsulServer server = ConsulServer.startOnDisk()) {
-            outage(
-                    runner().withConfiguration(AutoConfigurations.of(ConsulAutoConfiguration.class))
-                            .withPropertyValues(
-                                    "distributed-permit.backend=consul",
-                                    "spring.cloud.consul.port="
-                                            + server.address().getPort()),
-                    server::kill,
-                    () -> {
-                        server.launch();
-                        server.awaitLeader();
-                    });
+            outage(consul(server.address().getPort()), server::kill, () -> {
+                server.launch();
+                server.awaitLeader();
+            });
         }
     }
 
@@ -118,6 +118,46 @@ class StoreFailureTest {
                     () -> quietly(server::stop),
                     () -> quietly(server::restart));
         }
+    }
+
+    @Test
+    @Tag("slow")
+    void consulIsSilentAndAnswersAgain() {
+        try (ConsulServer server = ConsulServer.startOnDisk();
+                Detour way = new Detour(server.address().getPort())) {
+            outage(consul(way.port()), way::silence, way::resume);
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void consulWithLockFilesIsSilentAndAnswersAgain() {
+        try (ConsulServer server = ConsulServer.startOnDisk();
+                Detour way = new Detour(server.address().getPort())) {
+            outage(
+                    consul(way.port()).withPropertyValues("distributed-permit.consul.layout=lock-file"),
+                    way::silence,
+                    way::resume);
+        }
+    }
+
+    @Test
+    @Tag("slow")
+    void zooKeeperIsSilentAndAnswersAgain() throws Exception {
+        try (TestingServer server = new TestingServer();
+                Detour way = new Detour(server.getPort())) {
+            outage(
+                    runner().withPropertyValues(
+                                    "distributed-permit.backend=zookeeper",
+                                    "distributed-permit.zookeeper.connect-string=127.0.0.1:" + way.port()),
+                    way::silence,
+                    way::resume);
+        }
+    }
+
+    private static ApplicationContextRunner consul(int port) {
+        return runner().withConfiguration(AutoConfigurations.of(ConsulAutoConfiguration.class))
+                .withPropertyValues("distributed-permit.backend=consul", "spring.cloud.consul.port=" + port);
     }
 
     private interface Step {
@@ -167,6 +207,7 @@ class StoreFailureTest {
                     .as("one of the two has the share of one permit")
                     .isTrue();
             a.reactiveCallsShareToo();
+            a.callsThatEndBadlyGiveTheirShareBack();
 
             up.run();
             await().atMost(PATIENCE)
@@ -285,6 +326,42 @@ class StoreFailureTest {
                     .count();
         }
 
+        /** By an error, by an interrupt while it waits, and one that keeps its permit for a while after it. */
+        void callsThatEndBadlyGiveTheirShareBack() throws Exception {
+            for (int i = 0; i < 3; i++) {
+                assertThatExceptionOfType(StackOverflowError.class).isThrownBy(service::overflow);
+            }
+            CountDownLatch inside = new CountDownLatch(1);
+            CountDownLatch end = new CountDownLatch(1);
+            FutureTask<String> holds = inThread(() -> service.blocking(inside, end));
+            assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+            FutureTask<String> waits = new FutureTask<>(() -> service.blocking(inside, end));
+            Thread waiting = new Thread(waits, "waits");
+            waiting.start();
+            await().until(() ->
+                    waiting.getState() == Thread.State.WAITING || waiting.getState() == Thread.State.TIMED_WAITING);
+            waiting.interrupt();
+            assertThat(waits)
+                    .failsWithin(Duration.ofSeconds(20))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(InterruptedException.class);
+            end.countDown();
+            assertThat(holds).succeedsWithin(Duration.ofSeconds(20));
+            assertThat(inThread(() -> service.blocking(inside, end))).succeedsWithin(Duration.ofSeconds(20));
+
+            long from = System.nanoTime();
+            assertThat(service.kept()).isEqualTo("done");
+            await().ignoreExceptionsInstanceOf(PermitRejectedException.class)
+                    .untilAsserted(() -> assertThat(service.kept()).isEqualTo("done"));
+            assertThat(Duration.ofNanos(System.nanoTime() - from)).isGreaterThanOrEqualTo(KEPT);
+        }
+
+        private static FutureTask<String> inThread(Callable<String> work) {
+            FutureTask<String> task = new FutureTask<>(work);
+            new Thread(task, "caller").start();
+            return task;
+        }
+
         /** A call that returns a Mono waits for the one that runs, without a thread; one that returns a future too. */
         void reactiveCallsShareToo() throws Exception {
             Disposable running = service.mono(Mono.never()).subscribe();
@@ -329,6 +406,23 @@ class StoreFailureTest {
 
         @DistributedPermit(key = "fail", limit = 1, block = false, onStoreFailure = OnStoreFailure.FAIL)
         public String fail() {
+            return "done";
+        }
+
+        @DistributedPermit(key = "overflow", limit = 2, block = false)
+        public String overflow() {
+            throw new StackOverflowError();
+        }
+
+        @DistributedPermit(key = "blocking", limit = 2)
+        public String blocking(CountDownLatch inside, CountDownLatch end) throws InterruptedException {
+            inside.countDown();
+            end.await();
+            return "done";
+        }
+
+        @DistributedPermit(key = "kept", limit = 2, block = false, holdAtLeast = "500ms")
+        public String kept() {
             return "done";
         }
 

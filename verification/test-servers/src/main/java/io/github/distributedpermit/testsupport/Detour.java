@@ -1,6 +1,8 @@
 package io.github.distributedpermit.testsupport;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -21,6 +23,7 @@ public final class Detour implements AutoCloseable {
     private final Queue<Socket> open = new ConcurrentLinkedQueue<>();
     private final ServerSocket listening;
     private volatile int target;
+    private boolean silent; // guarded by this
 
     /** Listens on a free port of the loopback interface. */
     public Detour(int target) {
@@ -58,18 +61,43 @@ public final class Detour implements AutoCloseable {
         }
     }
 
-    private static void pump(Socket from, Socket to) {
+    /** Passes nothing on, also on new connections, until {@link #resume}: as if the server were frozen. */
+    public synchronized void silence() {
+        silent = true;
+    }
+
+    /** What was held back arrives now. */
+    public synchronized void resume() {
+        silent = false;
+        notifyAll();
+    }
+
+    private synchronized void awaitVoice() throws InterruptedException {
+        while (silent) {
+            wait();
+        }
+    }
+
+    private void pump(Socket from, Socket to) {
+        byte[] chunk = new byte[8192];
         try (from;
                 to) {
-            from.getInputStream().transferTo(to.getOutputStream());
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            for (int length = in.read(chunk); length >= 0; length = in.read(chunk)) {
+                awaitVoice();
+                out.write(chunk, 0, length);
+            }
         } catch (IOException e) {
             Thread.onSpinWait(); // one of them has closed the connection
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the detour is closed
         }
     }
 
     @Override
     public void close() {
-        threads.shutdown();
+        threads.shutdownNow();
         try {
             listening.close();
             for (Socket socket : open) {
