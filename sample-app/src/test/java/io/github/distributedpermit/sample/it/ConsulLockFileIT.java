@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("slow")
 class ConsulLockFileIT extends ConsulLayoutLaws {
 
     ConsulLockFileIT() {
@@ -13,7 +14,6 @@ class ConsulLockFileIT extends ConsulLayoutLaws {
     @Override
     @Test
     @Order(Integer.MAX_VALUE)
-    @Tag("slow")
     void permitsOfAKilledInstanceServeTheOtherWithinTwiceTheTtl() {
         super.permitsOfAKilledInstanceServeTheOtherWithinTwiceTheTtl();
     }

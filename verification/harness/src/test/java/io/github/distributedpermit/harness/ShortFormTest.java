@@ -9,6 +9,7 @@ import io.github.distributedpermit.harness.scenario.Run;
 import io.github.distributedpermit.harness.scenario.Scenarios;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The short form of what {@code ./verification/harness/run} does, so that the harness itself stays in order. */
@@ -36,6 +37,7 @@ class ShortFormTest {
     }
 
     @Test
+    @Tag("slow")
     void callsWithoutAnAnswerAreNotRefused() throws Exception {
         Result result = new Run(FOLDER.resolve("redis-silent-new-keys"), CAPACITY, List.of())
                 .of(Scenarios.named("redis-silent-new-keys"), 1, SEED);

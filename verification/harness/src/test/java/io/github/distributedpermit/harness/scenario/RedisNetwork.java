@@ -15,6 +15,11 @@ import java.util.List;
 /** The rows of the network between members and one Redis server. */
 final class RedisNetwork {
 
+    /** As in the core, and the double of its factor: every key is a new one, so that calls wait for answers alone. */
+    private static final double USUAL_FACTOR = 16;
+
+    private static final double USUAL_LEAST = 10_000_000;
+
     private static final int LONG = 20;
 
     /** The connection is made anew, and a failing store is asked again within a second and a bit. */
@@ -76,7 +81,11 @@ final class RedisNetwork {
                         RedisNetwork::loseAnswersOfOne));
     }
 
-    /** What is asked for while nothing is answered must not be refused: no member can know that there was no permit. */
+    /**
+     * What is asked for while nothing is answered must not be refused: no member can know that there was no permit. A call whose
+     * time-out is not much longer than answers take otherwise may be: then the time-out was too short. On a machine that is
+     * stalled answers take long.
+     */
     private static boolean silence(Stage stage, RedisStore store) throws Exception {
         Duration time = stage.between(SHORT.dividedBy(2), SHORT.multipliedBy(3).dividedBy(2));
         stage.aim(Call::isWaiting);
@@ -92,7 +101,13 @@ final class RedisNetwork {
         List<Call> within = stage.log().calls(first).stream()
                 .filter(call -> call.asked() > silent[0] && call.ended() != 0 && call.ended() < silent[1])
                 .toList();
+        double usual = stage.log().calls(0).stream()
+                .filter(call -> call.wasGranted() && call.entered() < silent[0])
+                .mapToLong(call -> call.entered() - call.asked())
+                .average()
+                .orElse(0);
         within.stream()
+                .filter(call -> call.timeout() > USUAL_LEAST + USUAL_FACTOR * usual)
                 .filter(call -> call.ending() == Ending.TIMED_OUT || call.ending() == Ending.REFUSED)
                 .findFirst()
                 .ifPresent(call -> stage.expect(false, "there was no answer, and a call was refused: " + call));
