@@ -92,7 +92,10 @@ class VirtualThreadsTest {
                         recording.stop();
                         Path file = folder.resolve("pinned.jfr");
                         recording.dump(file);
-                        pinned = RecordingFile.readAllEvents(file);
+                        // the library's own events are recorded as well
+                        pinned = RecordingFile.readAllEvents(file).stream()
+                                .filter(event -> event.getEventType().getName().equals(PINNED))
+                                .toList();
                     }
                     assertThat(pinned).as("what is known to pin").anyMatch(event -> isIn(event, Control.class));
                     assertThat(pinned)

@@ -6,6 +6,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -101,18 +103,23 @@ final class ConsulHttp {
         }
     }
 
-    /** The time-out is over the whole exchange: the client's own ends with the headers, whatever becomes of the body. */
+    /**
+     * The answer is taken from the body as it ends, on the loop. What the JDK's client returns is completed by the common pool instead: an application may block all of that pool's threads with calls that
+     * wait for a permit, and then no answer would arrive that could end their wait. Only failures without an answer come from
+     * there, or are overtaken by the time-out. The time-out is over the whole exchange: the client's own ends with the headers,
+     * whatever becomes of the body.
+     */
     private CompletableFuture<Reply> send(Connections connections, HttpRequest request, Duration timeout) {
+        CompletableFuture<Reply> answer = new CompletableFuture<>();
         Connections.Pool pool;
         try {
             pool = connections.pool();
         } catch (RuntimeException | Error e) { // such as too many open files or threads
             return CompletableFuture.failedFuture(PermitStoreException.passing("No HTTP client can be made: " + e, e));
         }
-        CompletableFuture<Reply> reply = new CompletableFuture<>();
         CompletableFuture<HttpResponse<String>> exchange;
         try {
-            exchange = pool.http().sendAsync(request, info -> new BoundedBody(MAX_BODY));
+            exchange = pool.http().sendAsync(request, info -> body(info, answer));
         } catch (RuntimeException e) {
             pool.ended(false);
             throw e;
@@ -123,21 +130,36 @@ final class ConsulHttp {
                 exchange.cancel(true);
             }
         }
-        exchange.copy()
-                .orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
-                .whenComplete((response, failure) -> {
-                    queries.remove(exchange);
-                    boolean late = failure instanceof TimeoutException;
-                    if (late) {
-                        exchange.cancel(true); // closes the connection
-                    }
-                    pool.ended(late);
-                    loop.execute(() -> complete(
-                            reply,
-                            response == null ? null : reply(response),
-                            late ? new HttpTimeoutException("request timed out") : failure));
-                });
+        exchange.whenComplete((response, failure) -> {
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+            }
+        });
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        answer.whenComplete((received, failure) -> {
+            queries.remove(exchange);
+            boolean late = failure instanceof TimeoutException;
+            if (late) {
+                exchange.cancel(true); // closes the connection
+            }
+            pool.ended(late);
+            loop.execute(
+                    () -> complete(reply, received, late ? new HttpTimeoutException("request timed out") : failure));
+        });
+        answer.orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS); // also when the loop has ended
         return reply;
+    }
+
+    private static BodySubscriber<String> body(ResponseInfo info, CompletableFuture<Reply> answer) {
+        BodySubscriber<String> body = new BoundedBody(MAX_BODY);
+        body.getBody().whenComplete((text, failure) -> {
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+            } else {
+                answer.complete(reply(info, text));
+            }
+        });
+        return body;
     }
 
     private static <T> void complete(CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
@@ -148,12 +170,12 @@ final class ConsulHttp {
         }
     }
 
-    private static Reply reply(HttpResponse<String> response) {
+    private static Reply reply(ResponseInfo response, String body) {
         long index = response.headers()
                 .firstValue("X-Consul-Index")
                 .map(ConsulHttp::index)
                 .orElse(0L);
-        return new Reply(response.statusCode(), index, response.body());
+        return new Reply(response.statusCode(), index, body);
     }
 
     /** A proxy may have put anything there; 0 makes the next query return at once. */

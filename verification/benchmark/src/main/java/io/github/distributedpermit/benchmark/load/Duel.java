@@ -23,13 +23,13 @@ public final class Duel {
      * Runs the slices, after a warm-up that ends when every contender's last two windows agree. A short warm-up flatters the
      * lighter client, whose code is compiled sooner.
      *
-     * @param least the least rounds of the warm-up; the most are three times as many
+     * @param least the least rounds of the warm-up; the most are twice as many
      */
     public static Duel runWarm(Map<String, Slice> slices, int least, int rounds) throws Exception {
         Duel warmUp = run(slices, 0, least);
         int done = least;
         for (int window = Math.max(1, least / 3);
-                done + window <= 3 * least && !warmUp.isSteady(window);
+                done + window <= 2 * least && !warmUp.isSteady(window);
                 done += window) {
             Duel more = run(slices, 0, window);
             warmUp.results.forEach((name, stats) -> stats.addAll(more.of(name)));

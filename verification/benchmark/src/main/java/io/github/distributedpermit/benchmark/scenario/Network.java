@@ -72,7 +72,7 @@ public final class Network implements Scenario {
                 .in(4);
         List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE);
         Duel duel =
-                bench.fleetDuel(work, names, Contended.EVENTS, 2, bench.effort().rounds(4), Map.of());
+                bench.fleetDuel(work, names, Contended.EVENTS, 1, bench.effort().rounds(3), Map.of());
         String load = trip + ", 4 processes x 1 thread, limit 1, hold 1 ms";
         Rows rows = new Rows(bench.report(), duel, load);
         rows.ratio("hand-over between processes", SliceStats::handOver, Mark.atMost(0.4));

@@ -28,7 +28,7 @@ public final class Spaced implements Scenario {
     @Override
     public void run(Bench bench) throws Exception {
         Workload work = Workload.of(1, 10, GAP, Duration.ofMillis(200)).spaced(GAP);
-        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.OURS_SYNC, Cast.EXPIRABLE, Cast.EVALSHA);
+        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.OURS_SYNC, Cast.EVALSHA);
         Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(30));
         row(bench, duel, "acquire alone", Cast.RSEMAPHORE, CallTimes::acquire, Mark.atMost(1));
         row(bench, duel, "acquire alone", Cast.EVALSHA, CallTimes::acquire, Mark.atMost(1.3));
