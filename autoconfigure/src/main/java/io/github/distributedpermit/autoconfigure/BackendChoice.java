@@ -48,8 +48,11 @@ record BackendChoice(
             return new UnusableBackendException(
                     "No store for permits: neither the client of a backend is on the classpath, nor is"
                             + " distributed-permit.backend set" + jedisHint(),
-                    "Add the dependency %s (Redis), or set distributed-permit.backend=local for a single instance or a test"
-                            .formatted(Backend.REDIS.dependency()));
+                    "%s, or set distributed-permit.backend=local for a single instance or a test"
+                            .formatted(
+                                    jedisOnly()
+                                            ? addLettuce()
+                                            : "Add the dependency %s (Redis)".formatted(Backend.REDIS.dependency())));
         }
         List<String> ids = present.stream().map(Backend::id).toList();
         return new UnusableBackendException(
@@ -65,15 +68,25 @@ record BackendChoice(
                     "Let Boot configure the connection (its auto-configuration may be excluded), or define a bean of type"
                             + " PermitBackend");
         }
+        boolean jedis = backend == Backend.REDIS && jedisOnly();
         return new UnusableBackendException(
                 "distributed-permit.backend is %s, but its client is not on the classpath%s"
-                        .formatted(backend.id(), jedisHint()),
-                "Add the dependency " + backend.dependency());
+                        .formatted(backend.id(), jedis ? jedisHint() : ""),
+                jedis ? addLettuce() : "Add the dependency " + backend.dependency());
+    }
+
+    private boolean jedisOnly() {
+        return ClassUtils.isPresent("redis.clients.jedis.Jedis", classLoader)
+                && !ClassUtils.isPresent("io.lettuce.core.RedisClient", classLoader);
     }
 
     private String jedisHint() {
-        boolean jedisOnly = ClassUtils.isPresent("redis.clients.jedis.Jedis", classLoader)
-                && !ClassUtils.isPresent("io.lettuce.core.RedisClient", classLoader);
-        return jedisOnly ? ". Jedis is, but permits need Lettuce (io.lettuce:lettuce-core)" : "";
+        return jedisOnly() ? ". Jedis is, but permits need Lettuce (io.lettuce:lettuce-core)" : "";
+    }
+
+    /** With both clients on the class path Spring Boot connects with Lettuce, unless the application chooses Jedis. */
+    private static String addLettuce() {
+        return "Add the dependency io.lettuce:lettuce-core, with which Spring Boot then connects; or, to keep Jedis for"
+                + " everything else, also set spring.data.redis.client-type=jedis and " + RedisConnectionChoice.DECLARE;
     }
 }

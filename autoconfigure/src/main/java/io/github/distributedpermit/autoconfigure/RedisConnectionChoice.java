@@ -19,6 +19,10 @@ final class RedisConnectionChoice {
 
     private static final String PROPERTY = "distributed-permit.redis.connection-factory";
 
+    /** How an application declares a connection for permits only. */
+    static final String DECLARE = "declare a LettuceConnectionFactory bean with @Bean(defaultCandidate = false) and"
+            + " @PermitRedisConnectionFactory";
+
     private final ListableBeanFactory beans;
 
     RedisConnectionChoice(ListableBeanFactory beans) {
@@ -47,11 +51,10 @@ final class RedisConnectionChoice {
             return lettuce;
         }
         throw new UnusableBackendException(
-                "Permits in Redis need Lettuce, whose connection is asynchronous, but the application connects with "
+                "Permits in Redis need Lettuce, but the application connects with "
                         + AopUtils.getTargetClass(factory).getName(),
                 "Set spring.data.redis.client-type=lettuce and have io.lettuce:lettuce-core on the classpath; or keep that"
-                        + " client for everything else, and declare a LettuceConnectionFactory bean with"
-                        + " @Bean(defaultCandidate = false) and @PermitRedisConnectionFactory");
+                        + " client for everything else, and " + DECLARE);
     }
 
     private RedisConnectionFactory named(String name) {

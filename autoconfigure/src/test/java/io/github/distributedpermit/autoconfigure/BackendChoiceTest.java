@@ -35,9 +35,16 @@ class BackendChoiceTest {
                     AutoConfigurations.of(DataRedisAutoConfiguration.class))
             .withPropertyValues("spring.data.redis.port=1");
 
-    private final FilteredClassLoader nothing = new FilteredClassLoader(
+    private final FilteredClassLoader jedisOnly = new FilteredClassLoader(
             "io.lettuce",
             "org.springframework.data.redis.connection.lettuce",
+            "org.springframework.cloud.consul",
+            "org.apache.curator");
+
+    private final FilteredClassLoader noClient = new FilteredClassLoader(
+            "io.lettuce",
+            "org.springframework.data.redis",
+            "redis.clients",
             "org.springframework.cloud.consul",
             "org.apache.curator");
 
@@ -67,12 +74,7 @@ class BackendChoiceTest {
 
     @Test
     void noBackendStopsTheStartAndSaysWhatToAdd() {
-        FailureAnalysis analysis = analysis(plain().withClassLoader(new FilteredClassLoader(
-                "io.lettuce",
-                "org.springframework.data.redis",
-                "redis.clients",
-                "org.springframework.cloud.consul",
-                "org.apache.curator")));
+        FailureAnalysis analysis = analysis(plain().withClassLoader(noClient));
         assertThat(analysis.getDescription()).contains("No store for permits").doesNotContain("Jedis");
         assertThat(analysis.getAction())
                 .contains("org.springframework.boot:spring-boot-starter-data-redis")
@@ -99,10 +101,11 @@ class BackendChoiceTest {
     @ValueSource(strings = {"redis", "consul", "zookeeper"})
     void askedForWithoutItsClientStopsTheStartAndSaysWhatToAdd(String backend) {
         FailureAnalysis analysis =
-                analysis(plain().withClassLoader(nothing).withPropertyValues("distributed-permit.backend=" + backend));
+                analysis(plain().withClassLoader(noClient).withPropertyValues("distributed-permit.backend=" + backend));
         assertThat(analysis.getDescription())
                 .contains("distributed-permit.backend is " + backend)
-                .contains("not on the classpath");
+                .contains("not on the classpath")
+                .doesNotContain("Jedis");
         assertThat(analysis.getAction())
                 .contains("Add the dependency "
                         + Backend.valueOf(backend.toUpperCase(java.util.Locale.ROOT))
@@ -117,10 +120,17 @@ class BackendChoiceTest {
                 .contains("etcd");
     }
 
-    @Test
-    void jedisAloneIsToldFromLettuce() {
-        FailureAnalysis analysis = analysis(plain().withClassLoader(nothing));
+    @ParameterizedTest
+    @ValueSource(strings = {"", "redis"})
+    void jedisAloneStopsTheStartAndSaysHowToDeclareAConnectionForPermits(String backend) {
+        FailureAnalysis analysis = analysis(
+                plain().withClassLoader(jedisOnly).withPropertyValues("distributed-permit.backend=" + backend));
         assertThat(analysis.getDescription()).contains("Jedis").contains("io.lettuce:lettuce-core");
+        assertThat(analysis.getAction())
+                .contains("Add the dependency io.lettuce:lettuce-core")
+                .contains("spring.data.redis.client-type=jedis")
+                .contains("LettuceConnectionFactory")
+                .contains("@Bean(defaultCandidate = false) and @PermitRedisConnectionFactory");
     }
 
     @Test
@@ -178,7 +188,12 @@ class BackendChoiceTest {
         withRedis
                 .withUserConfiguration(MarkedOnly.class)
                 .withPropertyValues("spring.data.redis.client-type=jedis")
-                .run(context -> assertThat(address(context)).contains("marked.invalid"));
+                .run(context -> {
+                    assertThat(address(context)).contains("marked.invalid");
+                    assertThat(context.getBeanProvider(RedisConnectionFactory.class)
+                                    .getObject())
+                            .isInstanceOf(JedisConnectionFactory.class);
+                });
     }
 
     @Test
@@ -265,14 +280,14 @@ class BackendChoiceTest {
                 .withBean("own", PermitBackend.class, () -> own)
                 .withPropertyValues("distributed-permit.backend=redis")
                 .run(context -> assertThat(context).getBean(PermitBackend.class).isSameAs(own));
-        plain().withClassLoader(nothing)
+        plain().withClassLoader(jedisOnly)
                 .withBean("own", PermitBackend.class, () -> own)
                 .run(context -> assertThat(context).hasNotFailed());
     }
 
     @Test
     void nothingIsThereWhenDisabled() {
-        plain().withClassLoader(nothing)
+        plain().withClassLoader(jedisOnly)
                 .withPropertyValues("distributed-permit.enabled=false")
                 .run(context -> assertThat(context)
                         .hasNotFailed()

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cloud.consul.ConsulAutoConfiguration;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -137,6 +138,11 @@ class WrongConfigurationsTest {
                                         .apply(r)
                                         .withBean(SimpleMeterRegistry.class)),
                         settings(REDIS_SETTINGS.lines(), "redis", withAll(DataRedisAutoConfiguration.class)),
+                        Stream.of(row(
+                                "`distributed-permit.backend=redis` with Jedis and without Lettuce",
+                                Starts.plain()
+                                        .withClassLoader(new FilteredClassLoader("io.lettuce"))
+                                        .withPropertyValues("distributed-permit.backend=redis"))),
                         settings(CONSUL_SETTINGS.lines(), "consul", withAll(ConsulAutoConfiguration.class)),
                         settings(ZOOKEEPER_SETTINGS.lines(), "zookeeper", r -> r),
                         Arrays.stream(WrongConfigurationsTest.class.getDeclaredClasses())
