@@ -56,6 +56,29 @@ class SlotsTest {
         assertThat(transactions() - before).isEqualTo(20);
     }
 
+    /** Each answer brings the return and the next claim, so that no thread can send the return before the claim comes. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void returnAndClaimAtOnceAreOneReadAndNoWrite(ConsulLayout layout) {
+        TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        a.queue("loop", 1, 1);
+        List<ConsulProbe.Key> keys = bench.keys("loop");
+        long before = transactions();
+
+        CompletableFuture<Holding> answer = a.ask("loop", 1, 1, 1);
+        for (int pair = 0; pair < 10; pair++) {
+            answer = answer.thenCompose(held -> {
+                assertThat(held.permits()).isEqualTo(1);
+                a.ask("loop", 1, 0, 0);
+                return a.ask("loop", 1, 1, 1);
+            });
+        }
+
+        assertThat(TestMember.answer(answer).permits()).isEqualTo(1);
+        assertThat(transactions() - before).isEqualTo(1 + 10);
+        assertThat(bench.keys("loop")).isEqualTo(keys);
+    }
+
     /** The first waiter notifies the holder, which then reads the key instead of failing on its cached snapshot. */
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)

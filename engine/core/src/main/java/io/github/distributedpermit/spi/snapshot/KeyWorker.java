@@ -6,8 +6,10 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.Kind;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
+import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +44,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private boolean leaving;
     /** The store is releasing the key; nothing is sent meanwhile. */
     private boolean releasing;
+    /** The scheduler has a task that starts what waits in the queue. */
+    private boolean pumpsSoon;
 
     private boolean closing;
     /** Takes no further request; the key gets another worker if it is used again. */
@@ -77,8 +81,56 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             return false;
         }
         queue.add(request);
-        pump();
+        if (mayWaitForNext()) {
+            pumpSoon();
+        } else {
+            pump();
+        }
         return true;
+    }
+
+    /**
+     * Whether the queue has nothing but a return that no other member is known to wait for. A thread that calls in a loop claims
+     * again at once. If the return is still in the queue then, both are merged into one claim, which as a rule changes nothing and
+     * costs a read instead of two commits.
+     */
+    private boolean mayWaitForNext() {
+        Claim claim = queue.onlyClaim();
+        StoreSession session = context.session();
+        S known = cache.last();
+        if (claim == null || session == null || known == null || running != null || latest.isContended()) {
+            return false;
+        }
+        boolean noCallWaits = claim.unit() == 0;
+        return noCallWaits
+                && claim.wanted()
+                        < known.record(session.member())
+                                .map(PermitRecord::permits)
+                                .orElse(0);
+    }
+
+    /** Starts the next request on the thread of the scheduler, as soon as that is free, unless an event starts it before. */
+    private void pumpSoon() {
+        if (pumpsSoon) {
+            return;
+        }
+        try {
+            context.scheduler().execute(() -> run(this::pumpNow));
+            pumpsSoon = true;
+        } catch (RejectedExecutionException closed) {
+            pump();
+        }
+    }
+
+    private void pumpNow() {
+        pumpsSoon = false;
+        pumpQueued();
+    }
+
+    private void pumpQueued() {
+        if (!queue.isEmpty()) {
+            pump();
+        }
     }
 
     /** Starts the next request, unless an attempt is running, the key is being released or there is no session. */
@@ -172,9 +224,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         running = null;
         attempt.request().fail(failure);
         Mailbox.run(this::passOnNotice);
-        if (!queue.isEmpty()) {
-            pump(); // without a request, the layer repeats its own LEAVE only in the next turn()
-        }
+        pumpQueued(); // without a request, the layer repeats its own LEAVE only in the next turn()
     }
 
     /** Another member has served this one. */
@@ -210,13 +260,15 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     /** The key has changed, and no notification contains the change. */
     void changed() {
         cache.othersHaveWritten();
-        context.listener().changed(key);
+        Mailbox.run(() -> context.listener().changed(key));
+        pumpQueued(); // another member may wait for a return that is in the queue
     }
 
     /** A change of another member would make a commit on the cached snapshot fail. */
     void outdated() {
         cache.forget();
         outdated = running != null;
+        pumpQueued(); // another member may wait for a return that is in the queue
     }
 
     /** Another client than this library has deleted permits of this member. */

@@ -82,6 +82,11 @@ final class LatestVersion {
         return latest == null ? 0 : latest.version();
     }
 
+    /** Whether another member is queued, as of the newest state that was received. */
+    boolean isContended() {
+        return latest != null && latest.contended();
+    }
+
     /** Permits were deleted from outside; {@code null} if the member was never notified that it had any. */
     @Nullable
     Holding reduced(int left) {

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi.snapshot;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -24,6 +25,13 @@ final class RequestQueue {
 
     boolean isEmpty() {
         return requests.isEmpty();
+    }
+
+    /** The claim that waits, if nothing else does. */
+    @Nullable
+    Claim onlyClaim() {
+        KeyRequest first = requests.peekFirst();
+        return first == null || requests.size() > 1 ? null : first.claim();
     }
 
     /** Requests whose callers have given up need not be sent. */

@@ -9,6 +9,7 @@
  * <pre>
  * SnapshotPermitStore.claim   gives a ClaimRequest to the KeyWorker of the key
  * KeyWorker.add               puts it into the RequestQueue, which merges it with a claim that waits there
+ * KeyWorker.pumpSoon          lets a return that no other member waits for wait until the scheduler is free: a claim may come with it
  * KeyWorker.pump              begins a CommitAttempt, once none is running and the member has a session
  * CommitAttempt.begin         commits on the last snapshot (SnapshotCache) if that promises all that the claim wants
  * CommitAttempt.read          otherwise reads the key

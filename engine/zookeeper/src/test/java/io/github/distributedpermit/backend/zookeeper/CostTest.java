@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.PermitStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
@@ -45,12 +46,13 @@ class CostTest {
     }
 
     private Holding claim(PermitStore by, String key, int wanted, boolean queue) {
+        return send(by, key, wanted, queue).orTimeout(20, TimeUnit.SECONDS).join();
+    }
+
+    private CompletableFuture<Holding> send(PermitStore by, String key, int wanted, boolean queue) {
         sequence++;
         Claim claim = new Claim(key, 1, sequence, wanted, wanted, queue ? 1 : 0, Duration.ZERO, SESSION, queue);
-        return by.claim(claim)
-                .toCompletableFuture()
-                .orTimeout(20, TimeUnit.SECONDS)
-                .join();
+        return by.claim(claim).toCompletableFuture();
     }
 
     @Test
@@ -92,6 +94,28 @@ class CostTest {
 
         assertThat(client.writes() - writes).isEqualTo(20);
         assertThat(client.reads() - reads).isZero();
+    }
+
+    /** Each answer brings the return and the next claim, so that no thread can send the return before the claim comes. */
+    @Test
+    void returnAndClaimAtOnceAreOneReadAndNoWrite() {
+        claim(store, "loop", 1, true);
+        claim(store, "loop", 0, false);
+        int writes = client.writes();
+        int reads = client.reads();
+
+        CompletableFuture<Holding> answer = send(store, "loop", 1, true);
+        for (int pair = 0; pair < 10; pair++) {
+            answer = answer.thenCompose(held -> {
+                assertThat(held.permits()).isEqualTo(1);
+                send(store, "loop", 0, false);
+                return send(store, "loop", 1, true);
+            });
+        }
+
+        assertThat(answer.orTimeout(20, TimeUnit.SECONDS).join().permits()).isEqualTo(1);
+        assertThat(client.writes() - writes).isEqualTo(1);
+        assertThat(client.reads() - reads).isEqualTo(2 * 10); // the document and its children
     }
 
     @Test
