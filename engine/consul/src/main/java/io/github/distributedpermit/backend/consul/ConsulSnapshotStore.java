@@ -175,7 +175,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     /** The guard and the places of the permits make a transaction fail that rests on a snapshot of another state. */
     @Override
     public boolean mayCommitUnread(PlannedCommit<ConsulSnapshot> planned, boolean alone) {
-        return opened().committer().isPlain(planned);
+        return KeyCommitter.isPlain(planned);
     }
 
     /** Only memory is released: the last change of a member has deleted its entries. */

@@ -52,17 +52,17 @@ final class KeyCommitter {
     }
 
     /**
-     * Whether to try the change although its snapshot may be out of date: only one by which the member gets or leaves
-     * all that it asks for while no member waits. Others mostly fail, and a failed transaction is an entry in the log of all servers.
-     * Thread-safe.
+     * Whether to try the change, by which the member gets or leaves all that it asks for, although its snapshot may be out of date:
+     * only while no member waits. Others mostly fail, and a failed transaction is an entry in the log of all servers. A claim that
+     * changes no permit needs an answer from a new snapshot. This is a first look, which plans nothing; {@link #commit} makes the
+     * one plan of the change, and does not send it if it turns out to be another one. Thread-safe.
      */
-    boolean isPlain(PlannedCommit<ConsulSnapshot> planned) {
-        try {
-            PlannedTransaction change = plan(planned, List.of(planned.member()), false);
-            return change.isPlain() && (!change.ops().isEmpty() || change.sessions() > 1);
-        } catch (PermitStoreException e) {
-            return false; // the cached snapshot may be the cause, so the key is read first
-        }
+    static boolean isPlain(PlannedCommit<ConsulSnapshot> planned) {
+        KeyTree before = planned.before().tree();
+        return before.waiting().isEmpty()
+                && !planned.changesOverride()
+                && before.permits(planned.member())
+                        != planned.claim().map(Claim::wanted).orElse(0);
     }
 
     /** Commits a change when the session is ready. */
@@ -79,7 +79,15 @@ final class KeyCommitter {
         if (!session.id().equals(planned.member())) {
             return ended(new Commit.SessionLost<>(Session.lost()));
         }
-        PlannedTransaction change = plan(planned, session.all(), use.mayHaveNotice());
+        PlannedTransaction change;
+        try {
+            change = plan(planned, session.all(), use.mayHaveNotice());
+        } catch (PermitStoreException e) {
+            if (planned.fresh()) {
+                throw e;
+            }
+            return ended(new Commit.Conflict<>()); // the cached snapshot may be the cause, so the key is read first
+        }
         if (change.sessions() > session.all().size()) {
             return additional
                     .ensure(session, change.sessions())

@@ -93,6 +93,11 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
                 .collect(Collectors.toUnmodifiableSet());
     }
 
+    @Override
+    public int permits(String session) {
+        return slotsOf(session).size();
+    }
+
     /** One session can hold any number of slots. */
     @Override
     public Set<String> sessions(String session) {

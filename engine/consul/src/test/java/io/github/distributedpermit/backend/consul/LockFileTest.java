@@ -229,6 +229,22 @@ class LockFileTest {
         assertThat(document()).isEqualTo(before);
     }
 
+    /** The claim cannot be planned on the snapshot that the member has. That does not show what Consul has now. */
+    @Test
+    void otherLimitOfACommandThatHasEndedIsNoError() throws IOException {
+        TestMember a = member();
+        consulLock(3, "one");
+        await().atMost(PATIENCE).until(() -> holds("one"));
+        a.queue(KEY, 3, 1);
+        stop("one");
+        await().atMost(PATIENCE)
+                .until(() -> document().getAsJsonObject("Holders").size() == 1);
+
+        assertThat(a.queue(KEY, 5, 2).permits()).isEqualTo(2);
+
+        assertThat(document().get("Limit").getAsInt()).isEqualTo(5);
+    }
+
     @Test
     void documentThatTheCommandLineDeletesIsMadeAnew() throws IOException {
         consulLock(3, "one");
