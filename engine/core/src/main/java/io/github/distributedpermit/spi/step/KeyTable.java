@@ -151,11 +151,11 @@ public final class KeyTable {
 
     /**
      * The same in a table of a store that {@linkplain #graced may lose its state}. If it may have lost the state of the key, no
-     * member is served before a claim has shown that.
+     * member is served before a claim has shown that. Nor is one by a server that was closed.
      */
-    public Step override(OptionalInt limit, long now, ServerIdentity server) {
+    public Step override(OptionalInt limit, long now, Lineage lineage, ServerIdentity server) {
         long written = Objects.requireNonNull(grace).epoch();
-        if (written == 0 || Lineage.isOf(server, written)) {
+        if (written == 0 || (Lineage.isOf(server, written) && lineage.closed() != written)) {
             return override(limit, now);
         }
         records.override(limit);

@@ -11,6 +11,7 @@ import java.util.Deque;
 public final class Lineage {
 
     private static final int MOST_ADOPTED = 16;
+    private static final String FORGOTTEN = "-";
     private static final long SALTS = 1 << 16;
     private static final long MICROS_PER_SALT = 1_000;
 
@@ -23,6 +24,7 @@ public final class Lineage {
     private long since;
     private boolean virgin;
     private long closed;
+    private long closedBy;
 
     /**
      * A lineage that is not stored yet.
@@ -80,10 +82,27 @@ public final class Lineage {
         return closed;
     }
 
-    /** Lets the server grant and renew no more, if it answers under this epoch. */
-    public void close(long which, ServerIdentity server) {
+    /**
+     * Lets the server grant and renew no more, if it answers under this epoch.
+     *
+     * @param vote that has made another server the master; a later one is greater
+     */
+    public void close(long which, ServerIdentity server, long vote) {
         if (epoch == which && salted(server) == which) {
+            closedBy = closed == which ? Math.max(closedBy, vote) : vote;
             closed = which;
+        }
+    }
+
+    /**
+     * Lets a closed server grant again, which a later vote has made the master. Another server may have granted permits meanwhile, so
+     * the salt changes, and with it the epoch, and the data are not taken over: the next claim begins a grace.
+     */
+    public void open(long vote, long now) {
+        if (closed != 0 && closed == epoch && closedBy < vote) {
+            salt = (salt + 1 + now / MICROS_PER_SALT % (SALTS - 1)) % SALTS; // never the same
+            run = FORGOTTEN;
+            node = FORGOTTEN;
         }
     }
 

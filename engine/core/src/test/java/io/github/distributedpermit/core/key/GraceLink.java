@@ -29,6 +29,8 @@ final class GraceLink implements PermitStore {
     private long stalledUntil;
     /** The epoch of the last answer of any key. */
     private long epoch;
+    /** The vote by which its server is the master. */
+    private long vote;
 
     GraceLink(GraceSimulation world, String member, SimProcess process, HoldingListener listener, GraceNode node) {
         this.world = world;
@@ -112,6 +114,7 @@ final class GraceLink implements PermitStore {
                 return;
             }
             if (holding == null) {
+                open(at);
                 sent.answer.completeExceptionally(PermitStoreException.passing("moved", null));
                 return;
             }
@@ -135,9 +138,15 @@ final class GraceLink implements PermitStore {
 
     /** The connection is lost, and another one made, perhaps to another server, to which the client may repeat claims. */
     void reconnect(GraceNode next, boolean repeats) {
-        if (process.isDead()) {
+        reconnect(next, repeats, vote);
+    }
+
+    /** Likewise, because of a vote of the Sentinels. */
+    void reconnect(GraceNode next, boolean repeats, long by) {
+        if (process.isDead() || by < vote) { // a later vote counts
             return;
         }
+        vote = by;
         if (connected && node != next && next == world.master()) { // Sentinels do not lead back to a former master
             close(node, epoch);
         }
@@ -163,13 +172,26 @@ final class GraceLink implements PermitStore {
 
     /** The member knows of another master, and closes the former one over the connection that it still has. */
     private void close(GraceNode former, long known) {
+        long by = vote;
+        if (known != 0) {
+            tell(former, () -> former.close(known, by));
+        }
+    }
+
+    /** The server was closed, and the member knows a vote that has made it the master. */
+    private void open(GraceNode again) {
+        long by = vote;
+        tell(again, () -> again.open(by));
+    }
+
+    private void tell(GraceNode server, Runnable what) {
         long there = delay();
-        if (there >= 0 && known != 0) {
+        if (there >= 0) {
             world.time.after(there, null, () -> {
-                if (former.silent) {
-                    world.atThaw(former, () -> former.close(known));
+                if (server.silent) {
+                    world.atThaw(server, what);
                 } else {
-                    former.close(known);
+                    what.run();
                 }
             });
         }

@@ -26,6 +26,8 @@ class GraceMutantTest {
         "MEMORY_OF_MEMBERS_IGNORED, FLUSHED",
         "ONLY_GRANTS_CHECK, QUIET_FAIL_OVER",
         "RECLAIMED_AFTER_THE_GRACE, HELD_BACK",
+        "NEVER_OPENED, CHOSEN_AGAIN",
+        "OPENED_WITH_ITS_RECORDS, CHOSEN_AGAIN",
     })
     void mutantIsFound(Mutant mutant, Fault fault) {
         Mutant.World world = mutant.world();

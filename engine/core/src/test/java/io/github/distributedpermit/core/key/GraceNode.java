@@ -77,9 +77,15 @@ final class GraceNode {
     }
 
     /** Lets it grant and renew no more, if it still has the epoch that the member knows. */
-    void close(long epoch) {
+    void close(long epoch, long vote) {
         ServerIdentity self = identity;
-        run(node -> node.lineage.close(epoch, self));
+        run(node -> node.lineage.close(epoch, self, vote));
+    }
+
+    /** Lets it grant again, if an earlier vote has closed it. */
+    void open(long vote) {
+        long now = clock();
+        run(node -> node.lineage.open(vote, now));
     }
 
     void flush() {
@@ -113,7 +119,7 @@ final class GraceNode {
         ServerIdentity self = identity;
         List<Step> result = new ArrayList<>();
         run(node -> {
-            result.add(node.table(key).override(limit, now, self));
+            result.add(node.table(key).override(limit, now, node.lineage, self));
             node.tidy(key, now);
         });
         return result.get(0);

@@ -55,6 +55,8 @@ final class GraceSimulation {
         FLUSHED(true),
         /** The master freezes, is replaced, and goes on with what it was sent. */
         FROZEN(true),
+        /** Likewise, and when it goes on it is chosen again, before it has followed the other one: its epoch is the same. */
+        CHOSEN_AGAIN(true),
         /** The keys move to another server of a cluster that serves on. */
         MIGRATION(false),
         /** The epoch changes with the first replica, and nothing is lost. */
@@ -112,6 +114,7 @@ final class GraceSimulation {
     private final Deque<String> history = new ArrayDeque<>();
     private GraceNode master;
     private int nodes;
+    private long votes;
     private boolean open = true;
     private boolean fair;
     private long granted;
@@ -539,6 +542,13 @@ final class GraceSimulation {
                         }
                     });
                 });
+            case CHOSEN_AGAIN ->
+                time.after(at, null, () -> {
+                    GraceNode first = master;
+                    frozen.put(first, new ArrayList<>());
+                    freeze();
+                    time.after(6 * SECOND + random.nextLong(LEASE), null, () -> chooseAgain(first));
+                });
             case HELD_BACK -> {
                 for (Player player : players) {
                     holdBack(player);
@@ -583,12 +593,13 @@ final class GraceSimulation {
     /** The members reconnect, each a little later, and some clients repeat what was not answered. */
     private void moveTo(GraceNode next) {
         master = next;
+        long vote = ++votes;
         for (Player player : players) {
             boolean repeats = chance(0.3);
             long away = chance(0.2) ? LEASE : chance(0.2) ? 2 * SECOND : 100 * MILLI;
             time.after(random.nextLong(away), player.process, () -> {
                 trace(() -> player.process + " connects to " + next.name() + (repeats ? ", and repeats" : ""));
-                player.link().reconnect(next, repeats);
+                player.link().reconnect(next, repeats, vote);
             });
         }
     }
@@ -598,6 +609,18 @@ final class GraceSimulation {
         trace(() -> "--- " + master.name() + " stands still");
         master.silent = true;
         replace(master, null);
+    }
+
+    /** A frozen master goes on, executes what it was sent, and takes the place of the one that had taken its place. */
+    private void chooseAgain(GraceNode first) {
+        trace(() -> "--- " + first.name() + " goes on and is chosen again");
+        down();
+        List<Runnable> arrivals = frozen.remove(first);
+        first.silent = false;
+        if (arrivals != null) {
+            arrivals.forEach(Runnable::run);
+        }
+        moveTo(first);
     }
 
     private void holdBack(Player player) {

@@ -332,4 +332,18 @@ final class Mistakes {
             remembered = 0;
         }
     }
+
+    /** {@code Lineage.open}: the server grants again, and what it has recorded counts. */
+    static final class OnlyOpened {
+        @OnMethodEnter(skipOn = OnNonDefaultValue.class)
+        static boolean enter(
+                @Argument(0) long vote,
+                @FieldValue(value = "closed", readOnly = false) long closed,
+                @FieldValue("closedBy") long closedBy) {
+            if (closedBy < vote) {
+                closed = 0;
+            }
+            return true;
+        }
+    }
 }

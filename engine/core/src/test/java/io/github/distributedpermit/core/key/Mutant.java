@@ -68,6 +68,8 @@ enum Mutant {
     GRACE_ENDS_EARLY("spi.step.Grace", "cap", Mistakes.EndsEarly.class),
     SAME_RUN_IS_ENOUGH("spi.step.Lineage", "isContinuedBy", Mistakes.SameRunIsEnough.class),
     MEMORY_OF_MEMBERS_IGNORED("spi.step.Lineage", "check", Mistakes.MemoryIgnored.class),
+    NEVER_OPENED("spi.step.Lineage", "open", Mistakes.Skipped.class),
+    OPENED_WITH_ITS_RECORDS("spi.step.Lineage", "open", Mistakes.OnlyOpened.class),
     CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),
     ZERO_RECORD_DELETED(ModelTable.Mistake.ZERO_RECORD_DELETED),

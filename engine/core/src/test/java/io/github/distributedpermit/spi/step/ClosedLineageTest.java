@@ -3,11 +3,13 @@ package io.github.distributedpermit.spi.step;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** A master that another one has replaced grants and renews no more, until it has another epoch. */
+/** A master that another one has replaced grants and renews no more, until it has another epoch or a later vote opens it. */
 class ClosedLineageTest {
 
     private final Lineage lineage = new Lineage(0);
@@ -16,13 +18,62 @@ class ClosedLineageTest {
     @Test
     void closedEpochRefusesEveryClaimAndALaterOneDoesNot() {
         assertThat(isAnswered(1, 1, 7)).isTrue();
-        lineage.close(lineage.epoch() + 1, server(7));
+        lineage.close(lineage.epoch() + 1, server(7), 1);
         assertThat(isAnswered(2, 1, 7)).as("another epoch was closed").isTrue();
-        lineage.close(lineage.epoch(), server(7));
+        lineage.close(lineage.epoch(), server(7), 1);
 
         assertThat(isAnswered(3, 1, 7)).isFalse();
         assertThat(isAnswered(4, 0, 7)).isFalse();
         assertThat(isAnswered(5, 1, 8)).isTrue();
+    }
+
+    /** Such a server has not followed the other master, so that its own epoch has not changed. */
+    @Test
+    void laterVoteOpensTheServerAndItsRecordsCountNoMore() {
+        assertThat(isAnswered(1, 1, 7)).isTrue();
+        long before = lineage.epoch();
+        lineage.close(before, server(7), 4);
+
+        lineage.open(4, 1_000_000);
+        assertThat(isAnswered(2, 1, 7)).as("opened by the vote that closed it").isFalse();
+        lineage.open(5, 1_000_000);
+
+        Claim other = new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false);
+        Holding answer = table.claim("other", other, 1_000_000, 0, lineage, server(7))
+                .flatMap(Step::answer)
+                .orElseThrow();
+        assertThat(answer.epoch()).isNotEqualTo(before);
+        assertThat(answer.grace()).isTrue();
+        assertThat(answer.permits())
+                .as("while the first member may hold the only permit")
+                .isZero();
+        lineage.close(before, server(7), 6);
+        assertThat(isAnswered(3, 1, 7)).as("a request from before is late").isTrue();
+    }
+
+    /** Two members may leave it because of different votes. */
+    @Test
+    void earlierVoteDoesNotReplaceTheOneThatClosedTheServer() {
+        assertThat(isAnswered(1, 1, 7)).isTrue();
+        lineage.close(lineage.epoch(), server(7), 6);
+        lineage.close(lineage.epoch(), server(7), 4);
+
+        lineage.open(5, 1_000_000);
+
+        assertThat(isAnswered(2, 1, 7)).isFalse();
+    }
+
+    /** An operator's order must not serve the queue either. */
+    @Test
+    void overrideOfAClosedServerServesNobody() {
+        assertThat(isAnswered(1, 1, 7)).isTrue();
+        Claim waits = new Claim("k", 1, 1, 0, 1, 0, Duration.ZERO, Duration.ofSeconds(15), true);
+        table.claim("waiting", waits, 1_000_000, 0, lineage, server(7));
+        lineage.close(lineage.epoch(), server(7), 1);
+
+        Step step = table.override(OptionalInt.of(2), 1_000_000, lineage, server(7));
+
+        assertThat(step.served()).isEmpty();
     }
 
     private boolean isAnswered(long sequence, int wanted, long epoch) {

@@ -63,14 +63,14 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
             return super.issueEvalsha(to, script);
         }
         DeferredArgs deferred = new DeferredArgs(arguments -> {
-            byte[][] names = names();
+            byte[][] names = names(to);
             arguments.add(script.sha1()).add(names.length).addKeys(names).addValues(arguments(to));
         });
         return to.commands().dispatch(CommandType.EVALSHA, new ValueOutput<>(ByteArrayCodec.INSTANCE), deferred);
     }
 
     @Override
-    byte[][] names() {
+    byte[][] names(SharedConnection to) {
         List<ClaimCall> all = claims();
         if (all.isEmpty()) {
             return new byte[0][];

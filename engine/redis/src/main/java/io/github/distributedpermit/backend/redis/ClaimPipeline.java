@@ -313,11 +313,16 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     /** The server was replaced as the master: makes it refuse claims, once, and gives up the connection. */
-    void closeServer() {
+    void closeServer(long vote) {
         long epoch = epochs.epoch();
         if (asksForGrace() && epoch != 0 && !closing.getAndSet(true)) {
-            connection.retireAfter(FormerMaster.close(connection, lineages.single(), epoch));
+            connection.retireAfter(FormerMaster.close(connection, lineages.single(), epoch, vote));
         }
+    }
+
+    /** The server refuses claims as a former master, and this vote has made it the master again. */
+    void openServer(long vote) {
+        FormerMaster.open(connection, lineages.single(), vote);
     }
 
     /** Gives up the connection, and fails all claims that are queued or in flight. */

@@ -145,7 +145,19 @@ final class ConnectionManager implements AutoCloseable {
             }
             adoptConnection(next);
         } else if (present != null) {
+            openIfChosenAgain(present);
             present.resumeSending();
+        }
+    }
+
+    /**
+     * A server that was closed as a former master and made the master again, before it followed the other one, would refuse claims for
+     * ever. It refuses once more for each attempt, so this is repeated until one of them is answered.
+     */
+    private void openIfChosenAgain(ClaimPipeline present) {
+        long vote = connector.chosenBy(present.connection());
+        if (vote != MasterLocator.NO_VOTE && present.connection().takeClosed()) {
+            present.openServer(vote);
         }
     }
 
@@ -222,8 +234,9 @@ final class ConnectionManager implements AutoCloseable {
 
     /** A server that was replaced for certain grants no more permits to members that still use it. */
     private void closeIfReplaced(ClaimPipeline present) {
-        if (connector.isReplaced(present.connection())) {
-            present.closeServer();
+        long vote = connector.replacedBy(present.connection());
+        if (vote != MasterLocator.NO_VOTE) {
+            present.closeServer(vote);
         }
     }
 

@@ -125,11 +125,18 @@ final class Connector implements AutoCloseable {
         return known == null || server == null || known.isMaster(server);
     }
 
-    /** Whether its server was replaced as the master for certain. Never blocks; for any thread. */
-    boolean isReplaced(SharedConnection to) {
+    /** The vote that has replaced its server as the master, as {@link MasterLocator#replacedBy}. Never blocks; for any thread. */
+    long replacedBy(SharedConnection to) {
         MasterLocator known = locator;
         RedisURI server = to.server();
-        return known != null && server != null && known.isReplaced(server);
+        return known == null || server == null ? MasterLocator.NO_VOTE : known.replacedBy(server);
+    }
+
+    /** The vote by which its server is the master, as {@link MasterLocator#chosenBy}. Never blocks. */
+    long chosenBy(SharedConnection to) {
+        MasterLocator known = locator;
+        RedisURI server = to.server();
+        return known == null || server == null ? MasterLocator.NO_VOTE : known.chosenBy(server);
     }
 
     /** A connection was lost: its server may have been the master. */

@@ -27,8 +27,11 @@ final class Failures {
     /** The format of a key, its minimum reader, what the script knows, and the name of the key. */
     private static final Pattern NEWER = Pattern.compile("DPNEWER (\\d+) (\\d+) (\\d+) (.*)", Pattern.DOTALL);
 
+    /** A member has closed the server (close.lua). */
+    private static final String CLOSED = "DPMOVED";
+
     /** The server is a replica, or lost its master or its replicas: it may not be the master any more. */
-    private static final Set<String> REFUSES_CLAIMS = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS", "DPMOVED");
+    private static final Set<String> REFUSES_CLAIMS = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS", CLOSED);
 
     /** Redis before 7 wraps the error of a command inside a script. */
     private static final Pattern IN_SCRIPT = Pattern.compile("^ERR Error running script.*?: -?([A-Z]{2,})\\b");
@@ -156,6 +159,12 @@ final class Failures {
     static boolean refusesClaims(Throwable failure) {
         return failure instanceof RedisCommandExecutionException answer
                 && REFUSES_CLAIMS.contains(code(answer, String.valueOf(answer.getMessage())));
+    }
+
+    /** Whether a member has closed the server, because another one had become the master. */
+    static boolean isOfClosedServer(Throwable failure) {
+        return failure instanceof RedisCommandExecutionException answer
+                && code(answer, String.valueOf(answer.getMessage())).equals(CLOSED);
     }
 
     private static String code(RedisCommandExecutionException answer, String text) {

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.redis;
 
 import static java.lang.System.Logger.Level.DEBUG;
 import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Closes a server that the Sentinels have replaced while it may still take claims, because the network is partitioned or because
- * the server does not follow the new master yet. Stateless.
+ * the server does not follow the new master yet; and opens it again if a later vote has made it the master. Stateless.
  */
 final class FormerMaster {
 
@@ -28,29 +29,52 @@ final class FormerMaster {
      *
      * @param lineage the name under which the server stores what it has continued
      * @param epoch under which it has granted permits
+     * @param vote that has made another server the master
      * @return ends when the server has answered, or has not for a while; never with a failure that matters
      */
-    static CompletableFuture<?> close(SharedConnection to, byte[] lineage, long epoch) {
+    static CompletableFuture<?> close(SharedConnection to, byte[] lineage, long epoch, long vote) {
+        return execute(Script.CLOSE, to, lineage, epoch, vote).whenComplete((closed, failure) -> {
+            if (closed != null && closed == 1) {
+                LOG.log(
+                        INFO,
+                        "The former Redis master {0} was closed: it grants no more permits to instances that still use it",
+                        address(to.server()));
+            }
+        });
+    }
+
+    /**
+     * Lets the server take claims again. What it has recorded counts as incomplete, so that a grace begins.
+     *
+     * @param vote that has made it the master; it must be later than the one by which it was closed
+     */
+    static void open(SharedConnection to, byte[] lineage, long vote) {
+        execute(Script.OPEN, to, lineage, vote).whenComplete((opened, failure) -> {
+            if (opened != null && opened == 1) {
+                LOG.log(
+                        WARNING,
+                        "The Redis server {0} was closed as a former master, and the Sentinels have made it the master again: it "
+                                + "was opened. For one lease it gives permits back only to those who still hold them",
+                        address(to.server()));
+            }
+        });
+    }
+
+    /** Ends when the server has answered, or has not for a while; failures only end it. */
+    private static CompletableFuture<Long> execute(
+            Script script, SharedConnection to, byte[] lineage, long... numbers) {
         try {
+            byte[][] arguments = new byte[numbers.length][];
+            for (int i = 0; i < numbers.length; i++) {
+                arguments[i] = Long.toString(numbers[i]).getBytes(StandardCharsets.US_ASCII);
+            }
             return to.commands()
-                    .<Long>eval(
-                            Script.CLOSE.source(),
-                            ScriptOutputType.INTEGER,
-                            new byte[][] {lineage},
-                            Long.toString(epoch).getBytes(StandardCharsets.US_ASCII))
+                    .<Long>eval(script.source(), ScriptOutputType.INTEGER, new byte[][] {lineage}, arguments)
                     .toCompletableFuture()
-                    .orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)
-                    .whenComplete((closed, failure) -> {
-                        if (closed != null && closed == 1) {
-                            LOG.log(
-                                    INFO,
-                                    "The former Redis master {0} was closed: it grants no more permits to instances that still use it",
-                                    address(to.server()));
-                        }
-                    });
+                    .orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         } catch (RuntimeException e) {
-            LOG.log(DEBUG, "The former Redis master could not be closed", e);
-            return CompletableFuture.completedFuture(null);
+            LOG.log(DEBUG, "A Redis server could not be closed or opened", e);
+            return CompletableFuture.failedFuture(e);
         }
     }
 

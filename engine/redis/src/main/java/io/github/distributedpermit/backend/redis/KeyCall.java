@@ -12,6 +12,7 @@ import java.util.function.Function;
 final class KeyCall<R, T> extends ScriptCall<R, T> {
 
     private final RedisKey key;
+    private final Function<SharedConnection, byte[][]> names;
     private final Function<SharedConnection, byte[][]> arguments;
     private final Function<R, T> reader;
 
@@ -19,10 +20,12 @@ final class KeyCall<R, T> extends ScriptCall<R, T> {
             Script script,
             ScriptOutputType output,
             RedisKey key,
+            Function<SharedConnection, byte[][]> names,
             Function<SharedConnection, byte[][]> arguments,
             Function<R, T> reader) {
         super(script, output);
         this.key = key;
+        this.names = names;
         this.arguments = arguments;
         this.reader = reader;
     }
@@ -33,8 +36,8 @@ final class KeyCall<R, T> extends ScriptCall<R, T> {
     }
 
     @Override
-    byte[][] names() {
-        return key.names();
+    byte[][] names(SharedConnection to) {
+        return names.apply(to);
     }
 
     @Override

@@ -7,6 +7,9 @@ import java.util.concurrent.TimeoutException;
 /** Finds the server that takes claims. Thread-safe. */
 interface MasterLocator extends AutoCloseable {
 
+    /** No vote is known. Votes are numbers of 0 or more; a later one is greater. */
+    long NO_VOTE = -1;
+
     /** Where to connect now. May ask servers, and blocks for one time-out for each of them at most. */
     RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException;
 
@@ -16,11 +19,19 @@ interface MasterLocator extends AutoCloseable {
     }
 
     /**
-     * Whether it is certain that another server was made the master in the place of this one, so that this one may be made to refuse
-     * claims. Never blocks.
+     * The vote that has made another server the master in the place of this one, so that this one may be made to refuse claims;
+     * {@link #NO_VOTE} if that is not certain. Never blocks.
      */
-    default boolean isReplaced(RedisURI server) {
-        return false;
+    default long replacedBy(RedisURI server) {
+        return NO_VOTE;
+    }
+
+    /**
+     * The vote by which this server is the master, so that it may be made to take claims again; {@link #NO_VOTE} if it is not known to
+     * be. Never blocks.
+     */
+    default long chosenBy(RedisURI server) {
+        return NO_VOTE;
     }
 
     /** A server was lost, or answers that it takes no writes: the known master may be out of date. Never blocks. */

@@ -12,6 +12,7 @@ import io.github.distributedpermit.spi.ReadableNames;
 import io.lettuce.core.ScriptOutputType;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -32,6 +33,7 @@ final class RedisPermitStore implements PermitStore {
     private static final long TOO_LATE = -1;
 
     private final RedisKeys keys;
+    private final LineageNames lineages;
     private final Duration commandTimeout;
     private final ConnectionManager connections;
     private final ReadableNames names;
@@ -43,6 +45,7 @@ final class RedisPermitStore implements PermitStore {
             HoldingListener listener,
             LongSupplier ticker) {
         this.keys = new RedisKeys(settings.prefix());
+        this.lineages = new LineageNames(settings.prefix());
         this.commandTimeout = settings.commandTimeout();
         NameKeys nameKeys = new NameKeys(settings.prefix(), member.id(), member.name());
         this.names = new ReadableNames(of -> readName(nameKeys, of));
@@ -86,10 +89,12 @@ final class RedisPermitStore implements PermitStore {
     }
 
     private CompletionStage<List<Object>> look(String key) {
+        RedisKey named = keys.keyOf(key);
         return send(new KeyCall<>(
                 Script.INSPECT,
                 ScriptOutputType.MULTI,
-                keys.keyOf(key),
+                named,
+                to -> named.names(),
                 to -> new byte[0][],
                 (List<Object> answer) -> answer));
     }
@@ -110,10 +115,12 @@ final class RedisPermitStore implements PermitStore {
     }
 
     private CompletionStage<Integer> evict(String key, String member, long deadline) {
+        RedisKey named = keys.keyOf(key);
         CompletionStage<Long> taken = send(new KeyCall<>(
                 Script.EVICT,
                 ScriptOutputType.INTEGER,
-                keys.keyOf(key),
+                named,
+                to -> namesAndLineage(named, to),
                 to -> new byte[][] {
                     RedisKey.bytes(member), ascii(to.isCluster() ? "1" : "0"), ascii(Long.toString(deadline))
                 },
@@ -132,10 +139,12 @@ final class RedisPermitStore implements PermitStore {
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         OverrideLimit.check(limit);
         String value = Integer.toString(limit.orElse(-1));
+        RedisKey named = keys.keyOf(key);
         return send(new KeyCall<Object, Void>(
                 Script.OVERRIDE,
                 ScriptOutputType.INTEGER,
-                keys.keyOf(key),
+                named,
+                to -> namesAndLineage(named, to),
                 to -> new byte[][] {ascii(value), ascii(to.isCluster() ? "1" : "0")},
                 RedisPermitStore::nothing));
     }
@@ -143,6 +152,17 @@ final class RedisPermitStore implements PermitStore {
     @SuppressWarnings("NullAway") // null is the one value of Void
     private static Void nothing(Object answer) {
         return null;
+    }
+
+    /** With the lineage, which says whether the server was closed; servers of a cluster are not. */
+    private byte[][] namesAndLineage(RedisKey key, SharedConnection to) {
+        byte[][] names = key.names();
+        if (to.isCluster()) {
+            return names;
+        }
+        byte[][] all = Arrays.copyOf(names, names.length + 1);
+        all[names.length] = lineages.single();
+        return all;
     }
 
     private <T> KeyCall<?, T> send(KeyCall<?, T> call) {

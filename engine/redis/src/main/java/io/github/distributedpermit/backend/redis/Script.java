@@ -31,6 +31,9 @@ record Script(byte[] source, String sha1) {
     /** Makes a server that has been replaced as the master refuse claims. */
     static final Script CLOSE = load(read("close"));
 
+    /** Lets a server take claims again that was closed, because it was made the master again. */
+    static final Script OPEN = load(read("open"));
+
     /** Reads the records of a key. */
     static final Script INSPECT = load(function("execute", "common", "inspect") + EXECUTE);
 

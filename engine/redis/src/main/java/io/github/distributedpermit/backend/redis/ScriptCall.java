@@ -43,7 +43,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     abstract @Nullable RedisKey key();
 
     /** What the script gets as KEYS. */
-    abstract byte[][] names();
+    abstract byte[][] names(SharedConnection to);
 
     /** What the script gets as ARGV. */
     abstract byte[][] arguments(SharedConnection to);
@@ -90,11 +90,11 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     }
 
     RedisFuture<R> issueEvalsha(SharedConnection to, Script known) {
-        return to.commands().evalsha(known.sha1(), output, names(), arguments(to));
+        return to.commands().evalsha(known.sha1(), output, names(to), arguments(to));
     }
 
     private RedisFuture<R> issueEval(SharedConnection to) {
-        return to.commands().eval(script.source(), output, names(), arguments(to));
+        return to.commands().eval(script.source(), output, names(to), arguments(to));
     }
 
     /** Runs when the command has ended. */
@@ -128,6 +128,9 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         }
         if (Failures.refusesClaims(failure)) {
             to.markRefusing();
+        }
+        if (Failures.isOfClosedServer(failure)) {
+            to.markClosed();
         }
         if (failure instanceof RedisNoScriptException && !sendsSource) {
             sendsSource = true;

@@ -39,8 +39,10 @@ final class Sentinels implements MasterLocator {
     private final ScheduledFuture<?> asking;
     /** The server that the Sentinels name now; {@code null} while none of them has answered lately. */
     private volatile @Nullable Master master;
-    /** The one before it, if a majority of Sentinels has voted for the fail-over; {@code null} if that is not known. */
-    private volatile @Nullable Master replaced;
+    /** The same with the configuration epoch by which it is the master; {@code null} while that is not known. */
+    private volatile @Nullable Vote chosen;
+    /** The one before it, and the vote that has replaced it; {@code null} if it is not known that a majority has voted. */
+    private volatile @Nullable Vote replaced;
 
     /**
      * Starts to ask.
@@ -71,10 +73,13 @@ final class Sentinels implements MasterLocator {
             Master before = master;
             long epochBefore = view.newestEpoch();
             master = view.decide(fresh()).orElse(null);
-            moved = before != null && !before.equals(master);
-            if (moved) {
-                boolean voted = epochBefore != SentinelView.UNKNOWN_EPOCH && view.newestEpoch() > epochBefore;
-                replaced = voted ? before : null;
+            long epoch = view.newestEpoch();
+            Master now = master;
+            chosen = now == null || epoch == SentinelView.UNKNOWN_EPOCH ? null : new Vote(now, epoch);
+            moved = before != null && !before.equals(now);
+            if (before != null && moved) {
+                boolean voted = epochBefore != SentinelView.UNKNOWN_EPOCH && epoch > epochBefore;
+                replaced = voted ? new Vote(before, epoch) : null;
                 LOG.log(
                         WARNING,
                         "The Sentinels name another master: {0} instead of {1}. Permits use the new master from now on; claims "
@@ -125,17 +130,29 @@ final class Sentinels implements MasterLocator {
     @Override
     public boolean isMaster(RedisURI server) { // called for every notification, so it takes no lock
         Master known = master;
-        return known == null
-                || (known.port() == server.getPort() && known.host().equals(server.getHost()));
+        return known == null || isAt(known, server);
     }
 
     @Override
-    public boolean isReplaced(RedisURI server) {
-        Master former = replaced;
-        return former != null
-                && former.port() == server.getPort()
-                && former.host().equals(server.getHost());
+    public long replacedBy(RedisURI server) {
+        return epochOf(replaced, server);
     }
+
+    @Override
+    public long chosenBy(RedisURI server) {
+        return epochOf(chosen, server);
+    }
+
+    private static long epochOf(@Nullable Vote vote, RedisURI server) {
+        return vote != null && isAt(vote.about(), server) ? vote.epoch() : NO_VOTE;
+    }
+
+    private static boolean isAt(Master address, RedisURI server) {
+        return address.port() == server.getPort() && address.host().equals(server.getHost());
+    }
+
+    /** What the Sentinels have decided about a server: since this configuration epoch it is the master, or is not any more. */
+    private record Vote(Master about, long epoch) {}
 
     /** A server that refuses claims is replaced only when the Sentinels name another one. */
     @Override

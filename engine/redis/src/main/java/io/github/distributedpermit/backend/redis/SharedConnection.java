@@ -42,6 +42,7 @@ final class SharedConnection {
     private final AtomicLong answers = new AtomicLong();
 
     private volatile boolean refusing;
+    private volatile boolean serverClosed;
 
     /** Given up: answers that still arrive are not applied, because another connection may have sent a later claim. */
     private volatile boolean retired;
@@ -163,6 +164,18 @@ final class SharedConnection {
     boolean takeRefusing() {
         boolean was = refusing;
         refusing = false;
+        return was;
+    }
+
+    /** The server answered that it was closed, because another one had become the master. */
+    void markClosed() {
+        serverClosed = true;
+    }
+
+    /** Whether the server answered so since the last call of this method. */
+    boolean takeClosed() {
+        boolean was = serverClosed;
+        serverClosed = false;
         return was;
     }
 

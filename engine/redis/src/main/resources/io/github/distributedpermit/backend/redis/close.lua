@@ -1,8 +1,10 @@
 -- Closes a server that has been replaced as the master: it grants and renews no permits any more (see lineage.lua). An instance
 -- that reaches the old and the new master executes it, for all those that reach only the old one.
 --
--- KEYS: the lineage. ARGV: the epoch under which the server has granted permits. Returns 1 if it is closed now. A server that has
--- another epoch by now is not closed: it was promoted again, or follows another master.
+-- KEYS: the lineage. ARGV: the epoch under which the server has granted permits, and the vote of the Sentinels (their configuration
+-- epoch) that has made another server the master. The vote is stored in the place of the node, which only servers of a cluster
+-- have, so that a later vote for this server can open it (open.lua). Returns 1 if it is closed now. A server that has another epoch
+-- by now is not closed: it was promoted again, or follows another master.
 
 -- As server_epoch in serve.lua; the salt follows 49 bytes.
 local function salted_epoch(salt)
@@ -12,11 +14,15 @@ local function salted_epoch(salt)
   return own == 0 and 0 or math.max(1, own - own % 65536 + (own + salt) % 65536)
 end
 
-local epoch = tonumber(ARGV[1])
+local epoch, vote = tonumber(ARGV[1]), tonumber(ARGV[2])
 local lineage = redis.call('GET', KEYS[1])
 if not lineage or #lineage < 51 or struct.unpack('<I4', lineage) ~= epoch
   or salted_epoch(struct.unpack('<I2', lineage, 50)) ~= epoch then
   return 0
 end
-redis.call('SET', KEYS[1], string.sub(lineage, 1, 4) .. struct.pack('<I4', epoch) .. string.sub(lineage, 9))
+if struct.unpack('<I4', lineage, 5) == epoch then -- closed already, perhaps by a member that knows of a later vote
+  vote = math.max(vote, tonumber(string.sub(lineage, 34, 49)) or 0)
+end
+redis.call('SET', KEYS[1], string.sub(lineage, 1, 4) .. struct.pack('<I4', epoch) .. string.sub(lineage, 9, 33)
+  .. string.format('%016d', vote) .. string.sub(lineage, 50))
 return 1

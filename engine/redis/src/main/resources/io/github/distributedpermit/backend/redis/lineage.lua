@@ -3,7 +3,8 @@
 --
 -- The lineage is a string, one for each prefix, in a cluster one for each slot: the epoch of the writer, the epoch that is closed,
 -- since when (the start of the server while the lineage is virgin), whether it is virgin (no member has shown that it remembers
--- data that is not here), the first 16 characters of run id and node id, the salt, and the epochs whose data was taken over whole.
+-- data that is not here), the first 16 characters of run id and node id (outside a cluster, of a closed server, the vote that closed
+-- it), the salt, and the epochs whose data was taken over whole.
 --
 -- The epoch is that of the server, its lower half mixed with the salt, which is the time when the lineage was created. FLUSHALL
 -- does not change the epoch of the server, but removes the lineage. So a claim that was sent before it remembers another epoch

@@ -39,10 +39,15 @@ local function server_epoch(salt)
 end
 
 -- Whether the server has written the key itself. Otherwise state may be lost, and no member may be served before a claim has
--- examined that.
+-- examined that. The same holds for a server that was closed as a former master, also after it was opened again.
 local function is_own()
   local epoch = op.epoch ~= 0 and server_epoch(0) or 0
-  return epoch == 0 or epoch - epoch % 65536 == op.epoch - op.epoch % 65536 -- the other half depends on the salt
+  if epoch == 0 then
+    return true
+  end
+  local lineage = KEYS[6] and call('GET', KEYS[6])
+  local closed = lineage and #lineage >= 8 and struct.unpack('<I4', lineage, 5)
+  return epoch - epoch % 65536 == op.epoch - op.epoch % 65536 and closed ~= op.epoch -- the other half depends on the salt
 end
 
 -- The most permits in use that a grant may lead to: during a grace those that members have reclaimed.

@@ -18,6 +18,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
@@ -118,9 +119,9 @@ class RedisGraceTest extends RedisTest {
     void closeScriptClosesOnlyTheEpochItIsGiven() {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
 
-        assertThat(close(epoch + 1)).isZero();
+        assertThat(close(epoch + 1, 1)).isZero();
         assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
-        assertThat(close(epoch)).isEqualTo(1);
+        assertThat(close(epoch, 1)).isEqualTo(1);
         assertThatExceptionOfType(PermitStoreException.class)
                 .isThrownBy(() -> claim(a, key(), 1, 1, epoch))
                 .withMessageContaining("DPMOVED");
@@ -132,14 +133,59 @@ class RedisGraceTest extends RedisTest {
                 .until(() -> claim(a, key(), 1, 1, epoch).epoch() != epoch);
     }
 
-    private long close(long epoch) {
+    /** It was made the master again before it followed the other one, so that its replication id is the same. */
+    @Test
+    void openScriptOpensAServerThatALaterVoteHasChosenAndVoidsItsRecords() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        assertThat(close(epoch, 4)).isEqualTo(1);
+        assertThat(close(epoch, 3))
+                .as("by a member that knows of an earlier vote")
+                .isEqualTo(1);
+
+        assertThat(open(4)).isZero();
+        assertThatExceptionOfType(PermitStoreException.class)
+                .isThrownBy(() -> claim(a, key(), 1, 1, epoch))
+                .withMessageContaining("DPMOVED");
+        assertThat(open(5)).isEqualTo(1);
+        assertThat(open(6)).as("it is open").isZero();
+
+        assertRejectedInGrace(claim(b, key(), 1, 0, 0));
+        Holding foreign = claim(a, key(), 1, 1, epoch);
+        assertThat(foreign.epoch()).isNotEqualTo(epoch);
+        assertThat(claim(a, key(), 1, 1, foreign.epoch()).permits()).isEqualTo(1);
+        assertThat(close(epoch, 7)).as("a request from before is late").isZero();
+        assertThat(close(foreign.epoch(), 7)).isEqualTo(1);
+    }
+
+    @Test
+    void closedServerServesNobodyByAnOverride() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        b.queue(key(), 1, 1);
+        assertThat(close(epoch, 1)).isEqualTo(1);
+
+        a.store().override(key(), OptionalInt.of(2)).toCompletableFuture().join();
+
+        assertThat(TestMember.answer(a.store().inspect(key())).used()).isEqualTo(1);
+    }
+
+    private long close(long epoch, long vote) {
+        return run(Script.CLOSE, Long.toString(epoch), Long.toString(vote));
+    }
+
+    private long open(long vote) {
+        return run(Script.OPEN, Long.toString(vote));
+    }
+
+    private long run(Script script, String... arguments) {
         return eye(server)
                 .commands()
                 .eval(
-                        Script.CLOSE.source(),
+                        script.source(),
                         ScriptOutputType.INTEGER,
                         new String[] {"permits:lineage"},
-                        Long.toString(epoch).getBytes(StandardCharsets.US_ASCII));
+                        Arrays.stream(arguments)
+                                .map(argument -> argument.getBytes(StandardCharsets.US_ASCII))
+                                .toArray(byte[][]::new));
     }
 
     @Test

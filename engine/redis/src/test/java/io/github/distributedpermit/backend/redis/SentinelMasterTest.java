@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.testsupport.RedisSentinel;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.ArrayOutput;
 import io.lettuce.core.output.StatusOutput;
@@ -14,6 +15,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -86,6 +88,37 @@ class SentinelMasterTest extends RedisTest {
                 .atMost(SOON)
                 .pollInterval(Duration.ofMillis(20))
                 .until(() -> closedEpoch(old) == (int) epoch);
+    }
+
+    /** As after two fail-overs within seconds, of which the former master has missed that it was to follow the other one. */
+    @Test
+    void closedMasterThatTheSentinelsHaveChosenAgainIsOpened() {
+        TestMember a = open(new TestMember(
+                        opened(sentinel.connectionFactory()), TestMember.SETTINGS.withGrace(Duration.ZERO)))
+                .lease(Duration.ofMillis(500));
+        a.queue(key(), 1, 1);
+        awaitReplicaKnown();
+        sentinel("FAILOVER");
+        awaitPromotion(); // by the first vote
+        await().atMost(FAIL_OVER)
+                .until(() ->
+                        promoted.ask(commands -> commands.info("replication").contains("role:master")));
+        awaitAnswer(a); // the grace is over
+        long epoch = a.keep(key(), 1).epoch();
+        RedisEye eye = eye(promoted);
+        Long closed = eye.commands()
+                .eval(
+                        Script.CLOSE.source(),
+                        ScriptOutputType.INTEGER,
+                        new String[] {"permits:lineage"},
+                        Long.toString(epoch).getBytes(StandardCharsets.US_ASCII),
+                        "0".getBytes(StandardCharsets.US_ASCII));
+        assertThat(closed).isEqualTo(1);
+        assertThat(closedEpoch(eye)).isEqualTo((int) epoch);
+
+        awaitAnswer(a);
+
+        assertThat(a.keep(key(), 1).epoch()).as("its records count no more").isNotEqualTo(epoch);
     }
 
     private static int closedEpoch(RedisEye eye) {

@@ -144,7 +144,7 @@ final class StepForms implements AutoCloseable {
     }
 
     void override(OptionalInt limit, boolean cluster) {
-        Step step = java.override(limit, now, identified());
+        Step step = java.override(limit, now, lineage, identified());
         javaEffect = new Effect(null, List.copyOf(step.served().entrySet()));
         redis.setClock(now);
         slow.override(limit, cluster);
