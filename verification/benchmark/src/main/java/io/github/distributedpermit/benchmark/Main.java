@@ -18,6 +18,7 @@ import io.github.distributedpermit.benchmark.scenario.Growth;
 import io.github.distributedpermit.benchmark.scenario.ManyKeys;
 import io.github.distributedpermit.benchmark.scenario.MemberCost;
 import io.github.distributedpermit.benchmark.scenario.Network;
+import io.github.distributedpermit.benchmark.scenario.OnCluster;
 import io.github.distributedpermit.benchmark.scenario.OnConsul;
 import io.github.distributedpermit.benchmark.scenario.OnZooKeeper;
 import io.github.distributedpermit.benchmark.scenario.Processes;
@@ -54,6 +55,7 @@ public final class Main {
                     new Uncontended(),
                     new Spaced(),
                     new ManyKeys(redis),
+                    new OnCluster(),
                     new Contended(redis),
                     new Processes(redis),
                     new Network(redis),

@@ -7,13 +7,17 @@ import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.fleet.Stores;
 import io.github.distributedpermit.benchmark.load.Board;
 import io.github.distributedpermit.benchmark.load.Contender;
+import io.github.distributedpermit.benchmark.load.Gate;
 import io.github.distributedpermit.benchmark.load.LocalSlice;
 import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.load.Workload;
 import io.github.distributedpermit.benchmark.micro.LimitedApplication;
 import io.github.distributedpermit.benchmark.micro.LimitedService;
+import io.github.distributedpermit.benchmark.servers.RedisCluster;
+import io.github.distributedpermit.benchmark.servers.ScriptCalls;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,10 +30,33 @@ class SmokeTest {
     void ourLocalBackendKeepsTheLimitUnderTheObserver() throws Exception {
         Workload work = Workload.of(8, 3, Duration.ofMillis(1), Duration.ofMillis(300));
         Board board = Board.open(folder.resolve("board"), 1, work.seats(), 1000);
-        try (Contender ours = Cast.make(Cast.LOCAL, Stores.redis(0))) {
+        try (Contender ours = Cast.make(Cast.LOCAL, Stores.none())) {
             SliceStats stats = new LocalSlice(Cast.LOCAL, ours, work, board, true).run(0);
             assertThat(stats.violations()).isZero();
             assertThat(stats.pairs()).isPositive();
+        }
+    }
+
+    @Test
+    void bothContendersUseAllNodesOfARedisCluster() throws Exception {
+        Workload keys = Workload.of(1, 10, Duration.ZERO, Duration.ofSeconds(1)).on(16);
+        try (RedisCluster cluster = RedisCluster.start()) {
+            Stores stores = Stores.parse(Stores.redisCluster(cluster.ports()).asArgument());
+            for (String name : List.of(Cast.OURS, Cast.RSEMAPHORE)) {
+                try (Contender contender = Cast.make(name, stores)) {
+                    List<ScriptCalls> before = cluster.scriptCallsByNode();
+                    for (Gate gate : LocalSlice.gates(contender, name, keys)) {
+                        gate.leave(gate.enter());
+                    }
+                    for (int node = 0; node < before.size(); node++) {
+                        assertThat(cluster.scriptCallsByNode()
+                                        .get(node)
+                                        .since(before.get(node))
+                                        .calls())
+                                .isPositive();
+                    }
+                }
+            }
         }
     }
 

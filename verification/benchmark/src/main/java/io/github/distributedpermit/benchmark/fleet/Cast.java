@@ -16,6 +16,9 @@ import io.github.distributedpermit.benchmark.peers.RedisFloor;
 import io.github.distributedpermit.benchmark.peers.RedissonContender;
 import io.github.distributedpermit.benchmark.peers.ZsetContender;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.metrics.MicrometerPermitObserver;
+import io.github.distributedpermit.spi.PermitObserver;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 
 /** All contenders by name, so that other processes can be told whom to run. */
@@ -29,6 +32,9 @@ public final class Cast {
 
     /** The same with {@code linger: 1ms}. */
     public static final String OURS_LINGER = ours("linger: 1ms");
+
+    /** The same with the meters that an application with Micrometer has. */
+    public static final String OURS_METRICS = OURS + ", metrics on";
 
     /** The lease of those whose name says it is short. */
     public static final Duration SHORT_LEASE = Duration.ofSeconds(3);
@@ -50,6 +56,9 @@ public final class Cast {
 
     /** A trivial script. */
     public static final String EVALSHA = "floor: EVALSHA";
+
+    /** A script that does what any permit must that survives a crash: it reads the clock and a hash, and writes the hash. */
+    public static final String CRASH_SAFE = "floor: TIME, HMGET, HSET";
 
     /** The cheapest command. */
     public static final String PING = "floor: PING";
@@ -97,15 +106,20 @@ public final class Cast {
 
     /** Makes a contender; it connects now or at its first use. */
     public static Contender make(String name, Stores stores) throws Exception {
-        int redis = stores.redisPort();
         return switch (name) {
-            case OURS -> OnRedis.contender(redis, CoreSettings.DEFAULTS);
-            case RSEMAPHORE -> RedissonContender.semaphore(redis);
-            case EXPIRABLE -> RedissonContender.expirable(redis, LONG_LEASE_MILLIS);
-            case EXPIRABLE_SHORT -> RedissonContender.expirable(redis, SHORT_LEASE.toMillis());
-            case ZSET -> new ZsetContender(redis);
-            case EVALSHA -> RedisFloor.evalsha(redis);
-            case PING -> RedisFloor.ping(redis);
+            case OURS -> OnRedis.contender(stores.redisPorts(), CoreSettings.DEFAULTS, PermitObserver.NONE);
+            case OURS_METRICS ->
+                OnRedis.contender(
+                        stores.redisPorts(),
+                        CoreSettings.DEFAULTS,
+                        new MicrometerPermitObserver(new SimpleMeterRegistry()));
+            case RSEMAPHORE -> RedissonContender.semaphore(stores.redisPorts());
+            case EXPIRABLE -> RedissonContender.expirable(stores.redisPorts(), LONG_LEASE_MILLIS);
+            case EXPIRABLE_SHORT -> RedissonContender.expirable(stores.redisPorts(), SHORT_LEASE.toMillis());
+            case ZSET -> new ZsetContender(stores.redisPort());
+            case EVALSHA -> RedisFloor.evalsha(stores.redisPort());
+            case CRASH_SAFE -> RedisFloor.crashSafe(stores.redisPort());
+            case PING -> RedisFloor.ping(stores.redisPort());
             case CURATOR -> CuratorContender.semaphore(stores.zooKeeper());
             case CREATE -> CuratorContender.create(stores.zooKeeper());
             case ZOOKEEPER -> OnZooKeeper.contender(stores.zooKeeper());
@@ -115,7 +129,7 @@ public final class Cast {
             case PUT -> new ConsulFloor(stores.consulPort());
             case LOCAL -> new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
             case JUC -> new JucContender();
-            default -> OnRedis.contender(redis, Settings.of(settingOf(name)));
+            default -> OnRedis.contender(stores.redisPorts(), Settings.of(settingOf(name)), PermitObserver.NONE);
         };
     }
 

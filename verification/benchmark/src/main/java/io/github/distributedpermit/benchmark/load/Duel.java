@@ -18,6 +18,12 @@ public final class Duel {
     private static final double AGREEMENT = 0.05;
 
     private final Map<String, List<SliceStats>> results = new LinkedHashMap<>();
+    private final List<String> order;
+
+    private Duel(Map<String, Slice> slices) {
+        order = new ArrayList<>(slices.keySet());
+        order.forEach(name -> results.put(name, new ArrayList<>()));
+    }
 
     /**
      * Runs the slices, after a warm-up that ends when every contender's last two windows agree. A short warm-up flatters the
@@ -26,13 +32,13 @@ public final class Duel {
      * @param least the least rounds of the warm-up; the most are twice as many
      */
     public static Duel runWarm(Map<String, Slice> slices, int least, int rounds) throws Exception {
-        Duel warmUp = run(slices, 0, least);
+        Duel warmUp = new Duel(slices);
+        warmUp.perform(slices, -least, 0);
         int done = least;
         for (int window = Math.max(1, least / 3);
                 done + window <= 2 * least && !warmUp.isSteady(window);
                 done += window) {
-            Duel more = run(slices, 0, window);
-            warmUp.results.forEach((name, stats) -> stats.addAll(more.of(name)));
+            warmUp.perform(slices, -window, 0);
         }
         return run(slices, 0, rounds);
     }
@@ -59,19 +65,20 @@ public final class Duel {
      * @param warmUp rounds that are thrown away first
      */
     public static Duel run(Map<String, Slice> slices, int warmUp, int rounds) throws Exception {
-        Duel duel = new Duel();
-        List<String> order = new ArrayList<>(slices.keySet());
-        order.forEach(name -> duel.results.put(name, new ArrayList<>()));
-        for (int round = -warmUp; round < rounds; round++) {
+        Duel duel = new Duel(slices);
+        duel.perform(slices, -warmUp, 0);
+        duel.results.values().forEach(List::clear);
+        duel.perform(slices, 0, rounds);
+        return duel;
+    }
+
+    private void perform(Map<String, Slice> slices, int from, int until) throws Exception {
+        for (int round = from; round < until; round++) {
             for (String name : order) {
-                SliceStats stats = Objects.requireNonNull(slices.get(name)).run(warmUp + round);
-                if (round >= 0) {
-                    duel.of(name).add(stats);
-                }
+                of(name).add(Objects.requireNonNull(slices.get(name)).run(round));
             }
             Collections.rotate(order, 1);
         }
-        return duel;
     }
 
     /** What a contender's slices came to, by round. */

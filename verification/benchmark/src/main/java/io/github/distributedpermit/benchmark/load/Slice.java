@@ -6,7 +6,7 @@ public interface Slice {
     /**
      * Runs it and reads the board.
      *
-     * @param number of the slice, to derive unused keys from
+     * @param number of the slice, to derive unused keys from; negative in a warm-up
      */
     SliceStats run(int number) throws Exception;
 }

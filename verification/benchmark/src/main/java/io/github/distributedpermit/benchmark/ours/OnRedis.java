@@ -3,6 +3,10 @@ package io.github.distributedpermit.benchmark.ours;
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
 import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.util.List;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -11,14 +15,29 @@ public final class OnRedis {
 
     private OnRedis() {}
 
-    /** One member. */
+    /** One member of a standalone Redis. */
     public static OurContender contender(int port, CoreSettings settings) {
-        LettuceConnectionFactory factory =
-                new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", port));
+        return contender(List.of(port), settings, PermitObserver.NONE);
+    }
+
+    /**
+     * One member.
+     *
+     * @param ports one of a standalone server, or those of the masters of a Redis Cluster
+     */
+    public static OurContender contender(List<Integer> ports, CoreSettings settings, PermitObserver observer) {
+        LettuceConnectionFactory factory = new LettuceConnectionFactory(where(ports));
         factory.afterPropertiesSet();
         factory.start();
         RedisSettings redis = RedisSettings.ofPrefix(RedisSettings.DEFAULT_PREFIX);
         RedisPermitBackend backend = new RedisPermitBackend(factory, redis, System::nanoTime);
-        return new OurContender(backend, settings, factory::destroy);
+        return new OurContender(backend, settings, observer, factory::destroy);
+    }
+
+    private static RedisConfiguration where(List<Integer> ports) {
+        return ports.size() == 1
+                ? new RedisStandaloneConfiguration("127.0.0.1", ports.get(0))
+                : new RedisClusterConfiguration(
+                        ports.stream().map(port -> "127.0.0.1:" + port).toList());
     }
 }

@@ -2,6 +2,7 @@ package io.github.distributedpermit.benchmark.peers;
 
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.Gate;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -10,7 +11,7 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Redisson's semaphores, with its default settings. */
+/** Redisson's semaphores, with its default settings, on a standalone Redis or on a Redis Cluster. */
 public final class RedissonContender implements Contender {
 
     private static final Object PASS = new Object();
@@ -18,21 +19,31 @@ public final class RedissonContender implements Contender {
     private final RedissonClient client;
     private final long leaseMillis;
 
-    private RedissonContender(int port, long leaseMillis) {
+    private RedissonContender(List<Integer> ports, long leaseMillis) {
         Config config = new Config();
-        config.useSingleServer().setAddress("redis://127.0.0.1:" + port);
+        if (ports.size() == 1) {
+            config.useSingleServer().setAddress(address(ports.get(0)));
+        } else {
+            config.useClusterServers()
+                    .addNodeAddress(
+                            ports.stream().map(RedissonContender::address).toArray(String[]::new));
+        }
         this.client = Redisson.create(config);
         this.leaseMillis = leaseMillis;
     }
 
+    private static String address(int port) {
+        return "redis://127.0.0.1:" + port;
+    }
+
     /** {@code RSemaphore}, which forgets the permits of a holder that dies for ever. */
-    public static Contender semaphore(int port) {
-        return new RedissonContender(port, 0);
+    public static Contender semaphore(List<Integer> ports) {
+        return new RedissonContender(ports, 0);
     }
 
     /** {@code RPermitExpirableSemaphore}, whose permits come back after their lease: the like-for-like peer. */
-    public static Contender expirable(int port, long leaseMillis) {
-        return new RedissonContender(port, leaseMillis);
+    public static Contender expirable(List<Integer> ports, long leaseMillis) {
+        return new RedissonContender(ports, leaseMillis);
     }
 
     @Override

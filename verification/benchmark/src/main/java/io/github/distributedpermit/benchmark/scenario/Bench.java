@@ -38,7 +38,19 @@ public record Bench(Effort effort, Stores stores, Report report) {
 
     /** A duel in this process after a long warm-up: at least so many rounds. */
     Duel warmDuel(Workload work, List<String> names, int events, int warmUp, int rounds) throws Exception {
-        return duel(work, names, false, events, Map.of(), slices -> Duel.runWarm(slices, warmUp, rounds));
+        return warmDuel(work, names, events, warmUp, rounds, Map.of());
+    }
+
+    /** The same with meters around some slices. */
+    Duel warmDuel(
+            Workload work,
+            List<String> names,
+            int events,
+            int warmUp,
+            int rounds,
+            Map<String, ? extends UnaryOperator<Slice>> meters)
+            throws Exception {
+        return duel(work, names, false, events, meters, slices -> Duel.runWarm(slices, warmUp, rounds));
     }
 
     /** A duel in this process, with meters around some slices. */

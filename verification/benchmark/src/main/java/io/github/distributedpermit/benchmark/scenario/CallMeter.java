@@ -4,12 +4,13 @@ import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.load.Slice;
 import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.report.Report;
-import io.github.distributedpermit.benchmark.servers.RedisServer;
-import io.github.distributedpermit.benchmark.servers.RedisServer.ScriptCalls;
+import io.github.distributedpermit.benchmark.servers.ScriptCalls;
+import io.github.distributedpermit.benchmark.servers.ScriptServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -18,15 +19,13 @@ import java.util.stream.Stream;
  */
 final class CallMeter implements UnaryOperator<Slice> {
 
-    private final RedisServer redis;
-    private final int warmUp;
+    private final ScriptServer redis;
     private final List<Double> callsPerPair = new ArrayList<>();
     private final List<Double> serverMicros = new ArrayList<>();
     private final List<Double> clientMicros = new ArrayList<>();
 
-    CallMeter(RedisServer redis, int warmUp) {
+    CallMeter(ScriptServer redis) {
         this.redis = redis;
-        this.warmUp = warmUp;
     }
 
     @Override
@@ -39,7 +38,7 @@ final class CallMeter implements UnaryOperator<Slice> {
             server = redis.cpuSeconds() - server;
             all = ownSeconds() - all;
             ScriptCalls during = redis.scriptCalls().since(before);
-            if (number >= warmUp) {
+            if (number >= 0) {
                 callsPerPair.add((double) during.calls() / stats.pairs());
                 serverMicros.add(1e6 * server / stats.pairs());
                 clientMicros.add(1e6 * (all - server) / stats.pairs());
@@ -50,6 +49,13 @@ final class CallMeter implements UnaryOperator<Slice> {
 
     Quartiles callsPerPair() {
         return Quartiles.of(callsPerPair);
+    }
+
+    /** Processor time of the server by pair, as a multiple of a peer's in the same round. */
+    Quartiles serverTimeBy(CallMeter peer) {
+        return Quartiles.of(IntStream.range(0, Math.min(serverMicros.size(), peer.serverMicros.size()))
+                .mapToDouble(round -> serverMicros.get(round) / peer.serverMicros.get(round))
+                .toArray());
     }
 
     /** Puts what was counted into the report. */

@@ -57,8 +57,8 @@ public final class Contended implements Scenario {
         Workload work =
                 Workload.of(threads, limit, Duration.ofMillis(1), bench.effort().slice(2000));
         List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EXPIRABLE, Cast.ZSET);
-        CallMeter calls = new CallMeter(redis, 1);
-        CallMeter theirs = new CallMeter(redis, 1);
+        CallMeter calls = new CallMeter(redis);
+        CallMeter theirs = new CallMeter(redis);
         Duel duel = bench.duel(
                 work,
                 names,

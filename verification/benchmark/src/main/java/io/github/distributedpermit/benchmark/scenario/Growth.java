@@ -41,19 +41,19 @@ public final class Growth implements Scenario {
     public void run(Bench bench) throws Exception {
         for (int instances : new int[] {1, 2, 4, 8}) {
             Workload work = Workload.of(4, 4, HOLD, SLICE).in(instances);
-            CallMeter calls = new CallMeter(redis, WARM_UP);
+            CallMeter calls = new CallMeter(redis);
             Duel duel = bench.fleetDuel(work, OURS, Contended.EVENTS, WARM_UP, ROUNDS, Map.of(Cast.OURS, calls));
             report(bench, duel, calls, instances + " instances x 4 threads, limit 4, hold 1 ms");
         }
         for (int threads : new int[] {10, 100, 1000}) {
             Workload work = Workload.of(threads, 4, HOLD, SLICE);
-            CallMeter calls = new CallMeter(redis, WARM_UP);
+            CallMeter calls = new CallMeter(redis);
             Duel duel = bench.duel(work, OURS, true, Contended.EVENTS / 10, WARM_UP, ROUNDS, Map.of(Cast.OURS, calls));
             report(bench, duel, calls, threads + " threads of one instance, limit 4, hold 1 ms");
         }
         for (int keys : new int[] {1, 64, 4096}) {
             Workload work = Workload.of(64, 1000, Duration.ZERO, SLICE).on(keys);
-            CallMeter calls = new CallMeter(redis, WARM_UP);
+            CallMeter calls = new CallMeter(redis);
             Duel duel = bench.duel(work, OURS, false, 0, WARM_UP, ROUNDS, Map.of(Cast.OURS, calls));
             report(bench, duel, calls, keys + " keys, 64 threads of one instance, room for all, no hold");
         }

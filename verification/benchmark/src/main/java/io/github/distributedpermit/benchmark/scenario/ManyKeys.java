@@ -37,9 +37,9 @@ public final class ManyKeys implements Scenario {
         Workload work = Workload.of(threads, 1000, Duration.ZERO, bench.effort().slice(300))
                 .on(64);
         String load = "64 keys, " + threads + " threads, limit 1000";
-        CallMeter ours = new CallMeter(redis, WARM_UP);
-        CallMeter theirs = new CallMeter(redis, WARM_UP);
-        CallMeter floor = new CallMeter(redis, WARM_UP);
+        CallMeter ours = new CallMeter(redis);
+        CallMeter theirs = new CallMeter(redis);
+        CallMeter floor = new CallMeter(redis);
         Duel duel = bench.duel(
                 work,
                 List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA),

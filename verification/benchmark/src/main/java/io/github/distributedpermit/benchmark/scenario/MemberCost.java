@@ -4,7 +4,7 @@ import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.ours.ScriptClaims;
 import io.github.distributedpermit.benchmark.report.Mark;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
-import io.github.distributedpermit.benchmark.servers.RedisServer.ScriptCalls;
+import io.github.distributedpermit.benchmark.servers.ScriptCalls;
 import io.github.distributedpermit.spi.Claim;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.codec.ByteArrayCodec;

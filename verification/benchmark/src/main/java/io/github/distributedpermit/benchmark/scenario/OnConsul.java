@@ -19,6 +19,14 @@ import java.util.function.UnaryOperator;
 /** Consul, beside what people write for it themselves. */
 public final class OnConsul implements Scenario {
 
+    /** Rounds of 300 ms: five seconds of each contender. */
+    private static final int WARM_UP = 17;
+
+    /** Long enough for what a call leaves behind to have ended before the next call. */
+    private static final Duration GAP = Duration.ofMillis(2);
+
+    private static final int EVENTS = 1_000;
+
     @Override
     public String title() {
         return "Consul";
@@ -36,14 +44,14 @@ public final class OnConsul implements Scenario {
         }
         try (ConsulServer server = started.get()) {
             bench.report().setting("Consul server", server.version() + ", -dev");
-            Bench here = new Bench(bench.effort(), new Stores(0, "", server.port()), bench.report());
+            Bench here = new Bench(bench.effort(), Stores.consul(server.port()), bench.report());
             uncontended(here, server);
+            acquireAlone(here);
             contended(here);
         }
     }
 
     private static void uncontended(Bench bench, ConsulServer server) throws Exception {
-        int warmUp = 5;
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(300));
         String load = "Consul, one thread, one key";
         List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK, Cast.PUT);
@@ -51,12 +59,12 @@ public final class OnConsul implements Scenario {
         UnaryOperator<Slice> meter = slice -> number -> {
             long before = server.writes();
             SliceStats stats = slice.run(number);
-            if (number >= warmUp) {
+            if (number >= 0) {
                 writes.add((double) (server.writes() - before) / stats.pairs());
             }
             return stats;
         };
-        Duel duel = bench.duel(work, names, false, 0, warmUp, bench.effort().rounds(8), Map.of(Cast.CONSUL, meter));
+        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(8), Map.of(Cast.CONSUL, meter));
         // the agent itself writes now and then, too
         bench.report().row("writes per pair", load, "log entries", Quartiles.of(writes), Mark.atMost(2.05));
         bench.report()
@@ -68,6 +76,24 @@ public final class OnConsul implements Scenario {
                         Mark.atMost(1));
         for (String name : names) {
             bench.report().figure(load, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
+        }
+    }
+
+    /** Spaced, since in a loop an acquire waits for the transaction that returns the permit of the call before it. */
+    private static void acquireAlone(Bench bench) throws Exception {
+        Workload work = Workload.of(1, 10, GAP, Duration.ofMillis(300)).spaced(GAP);
+        String load = "Consul, one thread, one key, hold 2 ms, pause 2 ms";
+        List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.PUT);
+        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(15));
+        bench.report()
+                .row(
+                        "acquire alone",
+                        load,
+                        "x " + Cast.PUT,
+                        duel.ratio(Cast.CONSUL, Cast.PUT, stats -> stats.times().acquire()),
+                        Mark.atMost(1.5));
+        for (String name : names) {
+            Spaced.figures(bench, duel, load, name);
         }
     }
 

@@ -13,6 +13,9 @@ import java.util.List;
 /** ZooKeeper, beside Curator's recipe. */
 public final class OnZooKeeper implements Scenario {
 
+    /** Rounds of 200 ms: five seconds of each contender. */
+    private static final int WARM_UP = 25;
+
     @Override
     public String title() {
         return "ZooKeeper";
@@ -22,9 +25,10 @@ public final class OnZooKeeper implements Scenario {
     public void run(Bench bench) throws Exception {
         try (ZooKeeperServer server = ZooKeeperServer.start()) {
             bench.report().setting("ZooKeeper server", server.version() + ", in the benchmark's own process");
-            Bench here = new Bench(bench.effort(), new Stores(0, server.connectString(), 0), bench.report());
+            Bench here = new Bench(bench.effort(), Stores.zooKeeper(server.connectString()), bench.report());
             uncontended(here);
-            contended(here);
+            contended(here, 200, 100);
+            contended(here, 20, 3); // where Curator's recipe does not collapse
         }
     }
 
@@ -32,7 +36,7 @@ public final class OnZooKeeper implements Scenario {
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(200));
         String load = "ZooKeeper, one thread, one key";
         List<String> names = List.of(Cast.ZOOKEEPER, Cast.CURATOR, Cast.CREATE);
-        Duel duel = bench.duel(work, names, false, 0, 5, bench.effort().rounds(12));
+        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(12));
         bench.report()
                 .row(
                         "pair",
@@ -45,10 +49,10 @@ public final class OnZooKeeper implements Scenario {
         }
     }
 
-    private static void contended(Bench bench) throws Exception {
+    private static void contended(Bench bench, int threads, double bound) throws Exception {
         Workload work =
-                Workload.of(200, 10, Duration.ofMillis(1), bench.effort().slice(3000));
-        String load = "ZooKeeper, " + Contended.load(10, 200, work);
+                Workload.of(threads, 10, Duration.ofMillis(1), bench.effort().slice(3000));
+        String load = "ZooKeeper, " + Contended.load(10, threads, work);
         List<String> names = List.of(Cast.ZOOKEEPER, Cast.CURATOR);
         Duel duel = bench.duel(
                 work, names, true, Contended.EVENTS, 1, bench.effort().rounds(3));
@@ -58,7 +62,7 @@ public final class OnZooKeeper implements Scenario {
                         load,
                         "x Curator",
                         duel.ratio(Cast.ZOOKEEPER, Cast.CURATOR, SliceStats::perSecond),
-                        Mark.atLeast(100));
+                        Mark.atLeast(bound));
         new Rows(bench.report(), duel, load).figures(names);
     }
 }

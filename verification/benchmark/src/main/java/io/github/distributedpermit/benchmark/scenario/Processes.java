@@ -55,8 +55,8 @@ public final class Processes implements Scenario {
         Workload work = Workload.of(
                         THREADS, LIMIT, Duration.ofMillis(1), bench.effort().slice(2000))
                 .in(processes);
-        CallMeter calls = new CallMeter(redis, warmUp);
-        CallMeter theirs = new CallMeter(redis, warmUp);
+        CallMeter calls = new CallMeter(redis);
+        CallMeter theirs = new CallMeter(redis);
         Duel duel = bench.fleetDuel(
                 work,
                 BOTH,
@@ -79,7 +79,7 @@ public final class Processes implements Scenario {
         int warmUp = 2;
         Workload work = Workload.of(1, 1, Duration.ofMillis(1), bench.effort().slice(1500))
                 .in(4);
-        CallMeter calls = new CallMeter(redis, warmUp);
+        CallMeter calls = new CallMeter(redis);
         Duel duel = bench.fleetDuel(
                 work, BOTH, Contended.EVENTS, warmUp, bench.effort().rounds(5), Map.of(Cast.OURS, calls));
         String load = load(work);

@@ -8,7 +8,7 @@ import io.github.distributedpermit.benchmark.ours.OnRedis;
 import io.github.distributedpermit.benchmark.ours.OurContender;
 import io.github.distributedpermit.benchmark.report.Mark;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
-import io.github.distributedpermit.benchmark.servers.RedisServer.ScriptCalls;
+import io.github.distributedpermit.benchmark.servers.ScriptCalls;
 import io.github.distributedpermit.core.CoreSettings;
 import java.util.ArrayList;
 import java.util.List;

@@ -56,7 +56,7 @@ public final class SettingsThatMatter implements Scenario {
 
     private void shared(Bench bench, Workload work, String load, String... settings) throws Exception {
         int warmUp = 2;
-        Map<String, CallMeter> meters = meters(settings, warmUp);
+        Map<String, CallMeter> meters = meters(settings);
         Duel duel = bench.fleetDuel(work, List.copyOf(meters.keySet()), Contended.EVENTS, warmUp, 4, meters);
         meters.forEach((name, calls) -> {
             bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
@@ -69,7 +69,7 @@ public final class SettingsThatMatter implements Scenario {
     private void alone(Bench bench, String... settings) throws Exception {
         int warmUp = 20;
         String load = "1 thread, no contention";
-        Map<String, CallMeter> meters = meters(settings, warmUp);
+        Map<String, CallMeter> meters = meters(settings);
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(50));
         Duel duel = bench.duel(work, List.copyOf(meters.keySet()), false, 0, warmUp, 60, meters);
         meters.forEach((name, calls) -> {
@@ -78,10 +78,10 @@ public final class SettingsThatMatter implements Scenario {
         });
     }
 
-    private Map<String, CallMeter> meters(String[] settings, int warmUp) {
+    private Map<String, CallMeter> meters(String[] settings) {
         Map<String, CallMeter> meters = new LinkedHashMap<>();
         for (String setting : settings) {
-            meters.put(Cast.ours(setting), new CallMeter(redis, warmUp));
+            meters.put(Cast.ours(setting), new CallMeter(redis));
         }
         return meters;
     }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.benchmark.scenario;
 import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.load.CallTimes;
 import io.github.distributedpermit.benchmark.load.Duel;
+import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.load.Workload;
 import io.github.distributedpermit.benchmark.report.Mark;
@@ -28,17 +29,18 @@ public final class Spaced implements Scenario {
     @Override
     public void run(Bench bench) throws Exception {
         Workload work = Workload.of(1, 10, GAP, Duration.ofMillis(200)).spaced(GAP);
-        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.OURS_SYNC, Cast.EVALSHA);
-        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(30));
+        List<String> names =
+                List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.OURS_METRICS, Cast.EVALSHA, Cast.OURS_SYNC, Cast.CRASH_SAFE);
+        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(20));
         row(bench, duel, "acquire alone", Cast.RSEMAPHORE, CallTimes::acquire, Mark.atMost(1));
         row(bench, duel, "acquire alone", Cast.EVALSHA, CallTimes::acquire, Mark.atMost(1.3));
         row(bench, duel, "pair", Cast.RSEMAPHORE, CallTimes::pair, Mark.atMost(0.6));
         for (String name : names) {
-            figure(bench, duel, name, "acquire us", CallTimes::acquire);
-            figure(bench, duel, name, "slowest acquire of a hundred us", CallTimes::slowAcquire);
-            figure(bench, duel, name, "release us", CallTimes::release);
-            figure(bench, duel, name, "us per pair", CallTimes::pair);
+            figures(bench, duel, LOAD, name);
+            bench.report().figure(LOAD, name, "acquire x " + Cast.CRASH_SAFE, ratio(duel, name, Cast.CRASH_SAFE));
         }
+        bench.report()
+                .figure(LOAD, Cast.OURS_METRICS, "acquire x metrics off", ratio(duel, Cast.OURS_METRICS, Cast.OURS));
     }
 
     private static void row(
@@ -46,8 +48,21 @@ public final class Spaced implements Scenario {
         bench.report().row(metric, LOAD, "x " + peer, duel.ratio(Cast.OURS, peer, of(what)), mark);
     }
 
-    private static void figure(Bench bench, Duel duel, String name, String metric, ToDoubleFunction<CallTimes> what) {
-        bench.report().figure(LOAD, name, metric, duel.figure(name, stats -> what.applyAsDouble(stats.times()) / 1000));
+    private static Quartiles ratio(Duel duel, String name, String other) {
+        return duel.ratio(name, other, of(CallTimes::acquire));
+    }
+
+    /** What one contender's calls took by the clock of their thread. */
+    static void figures(Bench bench, Duel duel, String load, String name) {
+        figure(bench, duel, load, name, "acquire us", CallTimes::acquire);
+        figure(bench, duel, load, name, "acquire us, p99", CallTimes::slowAcquire);
+        figure(bench, duel, load, name, "release us", CallTimes::release);
+        figure(bench, duel, load, name, "us per pair", CallTimes::pair);
+    }
+
+    private static void figure(
+            Bench bench, Duel duel, String load, String name, String metric, ToDoubleFunction<CallTimes> what) {
+        bench.report().figure(load, name, metric, duel.figure(name, stats -> what.applyAsDouble(stats.times()) / 1000));
     }
 
     private static ToDoubleFunction<SliceStats> of(ToDoubleFunction<CallTimes> what) {

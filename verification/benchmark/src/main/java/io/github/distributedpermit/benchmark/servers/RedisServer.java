@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -19,7 +18,7 @@ import redis.embedded.core.ExecutableProvider;
  * A real Redis with its default settings, but no snapshots: the {@code redis-server} that {@code -Dredis.executable}
  * names or that is on the PATH, else the one of the embedded-redis artifact.
  */
-public final class RedisServer implements AutoCloseable {
+public final class RedisServer implements ScriptServer, AutoCloseable {
 
     private final redis.embedded.RedisServer server;
     private final Path directory;
@@ -37,7 +36,11 @@ public final class RedisServer implements AutoCloseable {
 
     /** Starts it on a free port. */
     public static RedisServer start() throws IOException {
-        int port = Ports.free();
+        return start(Ports.free());
+    }
+
+    /** Starts it on this port, with lines of its configuration file. */
+    static RedisServer start(int port, String... settings) throws IOException {
         Path directory = Files.createTempDirectory("benchmark-redis");
         var builder = redis.embedded.RedisServer.newRedisServer()
                 .port(port)
@@ -47,6 +50,9 @@ public final class RedisServer implements AutoCloseable {
                 .setting("maxclients 2000")
                 .soutListener(line -> {})
                 .serrListener(line -> {});
+        for (String setting : settings) {
+            builder.setting(setting);
+        }
         File executable = executable();
         if (executable != null) {
             builder.executableProvider(() -> executable);
@@ -85,7 +91,7 @@ public final class RedisServer implements AutoCloseable {
         return fields;
     }
 
-    /** How many scripts clients have called, whether by name or whole; not what scripts do inside. */
+    @Override
     public ScriptCalls scriptCalls() {
         Map<String, String> stats = info("commandstats");
         long calls = 0;
@@ -103,7 +109,7 @@ public final class RedisServer implements AutoCloseable {
         return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
     }
 
-    /** Processor time that the server has used, in seconds. */
+    @Override
     public double cpuSeconds() {
         Map<String, String> cpu = info("cpu");
         return Double.parseDouble(cpu.getOrDefault("used_cpu_sys", "0"))
@@ -134,25 +140,6 @@ public final class RedisServer implements AutoCloseable {
             Files.delete(path);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    /**
-     * Calls of scripts since the start.
-     *
-     * @param calls how many
-     * @param micros how long they took on the server
-     */
-    public record ScriptCalls(long calls, long micros) {
-
-        /** What came since then. */
-        public ScriptCalls since(ScriptCalls before) {
-            return new ScriptCalls(calls - before.calls, micros - before.micros);
-        }
-
-        @Override
-        public String toString() {
-            return String.format(Locale.ROOT, "%d calls, %d us", calls, micros);
         }
     }
 }

@@ -21,8 +21,8 @@ class DuelTest {
             });
         }
         Duel duel = Duel.run(slices, 1, 2);
-        assertThat(order).containsExactly("a0", "b0", "c0", "c1", "a1", "b1", "b2", "c2", "a2");
-        assertThat(duel.of("a")).extracting(SliceStats::perSecond).containsExactly(1.0, 2.0);
+        assertThat(order).containsExactly("a-1", "b-1", "c-1", "c0", "a0", "b0", "b1", "c1", "a1");
+        assertThat(duel.of("a")).extracting(SliceStats::perSecond).containsExactly(0.0, 1.0);
     }
 
     @Test
