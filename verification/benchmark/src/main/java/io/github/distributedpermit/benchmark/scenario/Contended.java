@@ -29,13 +29,13 @@ public final class Contended implements Scenario {
 
     @Override
     public void run(Bench bench) throws Exception {
-        for (int[] crowd : new int[][] {{3, 15}, {10, 200}}) {
-            withoutHold(bench, crowd[0], crowd[1]);
+        for (int[] crowd : new int[][] {{3, 15, 30}, {10, 200, 20}}) {
+            withoutHold(bench, crowd[0], crowd[1], crowd[2]);
             withHold(bench, crowd[0], crowd[1]);
         }
     }
 
-    private void withoutHold(Bench bench, int limit, int threads) throws Exception {
+    private void withoutHold(Bench bench, int limit, int threads, int bound) throws Exception {
         Workload work =
                 Workload.of(threads, limit, Duration.ZERO, bench.effort().slice(400));
         List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.LOCAL, Cast.JUC);
@@ -47,7 +47,7 @@ public final class Contended implements Scenario {
                         load,
                         "x RSemaphore",
                         duel.ratio(Cast.OURS, Cast.RSEMAPHORE, SliceStats::perSecond),
-                        Mark.atLeast(30));
+                        Mark.atLeast(bound));
         for (String name : names) {
             bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
         }
@@ -69,8 +69,8 @@ public final class Contended implements Scenario {
                 Map.of(Cast.OURS, calls, Cast.RSEMAPHORE, theirs));
         String load = load(limit, threads, work);
         Rows rows = new Rows(bench.report(), duel, load);
-        rows.utilisation();
-        rows.ratio("hand-over", SliceStats::handOver, Mark.atMost(0.06));
+        rows.utilisation(0.05);
+        rows.ratio("hand-over", SliceStats::handOver, Mark.atMost(0.05));
         rows.fairness();
         bench.report().row("script calls per pair", load, "calls", calls.callsPerPair(), Mark.atMost(0.4));
         calls.report(bench.report(), load, Cast.OURS);

@@ -30,7 +30,7 @@ public final class ManyKeys implements Scenario {
     @Override
     public void run(Bench bench) throws Exception {
         measure(bench, 64, 6);
-        measure(bench, 16, 5);
+        measure(bench, 16, 3);
     }
 
     private void measure(Bench bench, int threads, double bound) throws Exception {

@@ -2,6 +2,7 @@ package io.github.distributedpermit.benchmark.scenario;
 
 import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.ours.ScriptClaims;
+import io.github.distributedpermit.benchmark.peers.ReadWriteCalls;
 import io.github.distributedpermit.benchmark.report.Mark;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import io.github.distributedpermit.benchmark.servers.ScriptCalls;
@@ -42,6 +43,7 @@ public final class MemberCost implements Scenario {
         RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port());
         try (var connection = client.connect(ByteArrayCodec.INSTANCE)) {
             ScriptClaims claims = new ScriptClaims(connection);
+            ReadWriteCalls floor = new ReadWriteCalls(connection);
             for (int key = 0; key < OTHER_KEYS; key++) {
                 claim(claims, "other-" + key, "m0", 1, 1);
                 pause(claims, key);
@@ -52,26 +54,34 @@ public final class MemberCost implements Scenario {
                     pause(claims, member);
                 }
             }
-            measure(bench, claims);
+            measure(bench, claims, floor);
         } finally {
             client.shutdown();
             redis.commands().flushall();
         }
     }
 
-    private void measure(Bench bench, ScriptClaims claims) {
+    private void measure(Bench bench, ScriptClaims claims, ReadWriteCalls floor) {
         SplittableRandom random = new SplittableRandom(1);
         List<List<Double>> micros = new ArrayList<>();
+        List<List<Double>> timesFloor = new ArrayList<>();
+        List<Double> floors = new ArrayList<>();
         List<Double> growth = new ArrayList<>();
         for (int ignored : MEMBERS) {
             micros.add(new ArrayList<>());
+            timesFloor.add(new ArrayList<>());
         }
         int rounds = bench.effort().rounds(100);
         for (int round = -1; round < rounds; round++) {
+            double least = serverMicros(floor);
+            if (round >= 0) {
+                floors.add(least);
+            }
             for (int i = 0; i < MEMBERS.length; i++) {
                 double cost = serverMicros(claims, MEMBERS[i], random);
                 if (round >= 0) {
                     micros.get(i).add(cost);
+                    timesFloor.get(i).add(cost / least);
                 }
             }
             if (round >= 0) {
@@ -80,9 +90,12 @@ public final class MemberCost implements Scenario {
             }
         }
         for (int i = 0; i < MEMBERS.length; i++) {
+            String load = load(MEMBERS[i]);
             bench.report()
-                    .row("server time of a claim", load(MEMBERS[i]), "us", Quartiles.of(micros.get(i)), Mark.atMost(6));
+                    .row("server time of a claim", load, "x floor", Quartiles.of(timesFloor.get(i)), Mark.atMost(1.5));
+            bench.report().figure(load, "ours", "server us of a claim", Quartiles.of(micros.get(i)));
         }
+        bench.report().figure("one hash", "floor: clock, read and write", "server us of a call", Quartiles.of(floors));
         bench.report()
                 .row(
                         "growth of that from 10 to 10000 members",
@@ -102,6 +115,16 @@ public final class MemberCost implements Scenario {
             pause(claims, i);
         }
         claims.flush();
+        ScriptCalls during = redis.scriptCalls().since(before);
+        return (double) during.micros() / during.calls();
+    }
+
+    private double serverMicros(ReadWriteCalls floor) {
+        ScriptCalls before = redis.scriptCalls();
+        for (int i = 0; i < CLAIMS; i++) {
+            floor.send("floor");
+        }
+        floor.flush();
         ScriptCalls during = redis.scriptCalls().since(before);
         return (double) during.micros() / during.calls();
     }

@@ -46,7 +46,7 @@ public final class OnConsul implements Scenario {
             bench.report().setting("Consul server", server.version() + ", -dev");
             Bench here = new Bench(bench.effort(), Stores.consul(server.port()), bench.report());
             uncontended(here, server);
-            acquireAlone(here);
+            acquireAlone(here, server);
             contended(here);
         }
     }
@@ -56,17 +56,10 @@ public final class OnConsul implements Scenario {
         String load = "Consul, one thread, one key";
         List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK, Cast.PUT);
         List<Double> writes = new ArrayList<>();
-        UnaryOperator<Slice> meter = slice -> number -> {
-            long before = server.writes();
-            SliceStats stats = slice.run(number);
-            if (number >= 0) {
-                writes.add((double) (server.writes() - before) / stats.pairs());
-            }
-            return stats;
-        };
+        UnaryOperator<Slice> meter = writesPerPair(server, writes);
         Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(8), Map.of(Cast.CONSUL, meter));
         // the agent itself writes now and then, too
-        bench.report().row("writes per pair", load, "log entries", Quartiles.of(writes), Mark.atMost(2.05));
+        bench.report().figure(load, Cast.CONSUL, "writes per pair", Quartiles.of(writes));
         bench.report()
                 .row(
                         "pair",
@@ -79,12 +72,27 @@ public final class OnConsul implements Scenario {
         }
     }
 
+    private static UnaryOperator<Slice> writesPerPair(ConsulServer server, List<Double> found) {
+        return slice -> number -> {
+            long before = server.writes();
+            SliceStats stats = slice.run(number);
+            if (number >= 0) {
+                found.add((double) (server.writes() - before) / stats.pairs());
+            }
+            return stats;
+        };
+    }
+
     /** Spaced, since in a loop an acquire waits for the transaction that returns the permit of the call before it. */
-    private static void acquireAlone(Bench bench) throws Exception {
+    private static void acquireAlone(Bench bench, ConsulServer server) throws Exception {
         Workload work = Workload.of(1, 10, GAP, Duration.ofMillis(300)).spaced(GAP);
         String load = "Consul, one thread, one key, hold 2 ms, pause 2 ms";
         List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.PUT);
-        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(15));
+        List<Double> writes = new ArrayList<>();
+        UnaryOperator<Slice> meter = writesPerPair(server, writes);
+        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(15), Map.of(Cast.CONSUL, meter));
+        // the agent itself writes now and then, too
+        bench.report().row("writes per pair", load, "log entries", Quartiles.of(writes), Mark.atMost(2.05));
         bench.report()
                 .row(
                         "acquire alone",

@@ -66,7 +66,7 @@ public final class Processes implements Scenario {
                 Map.of(Cast.OURS, calls, Cast.RSEMAPHORE, theirs));
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);
-        rows.utilisation();
+        rows.utilisation(0.15);
         rows.own("fastest / slowest process", SliceStats::processes, Mark.atMost(1.1));
         rows.fairness();
         bench.report().row("script calls per pair", load, "calls", calls.callsPerPair(), Mark.atMost(0.4));

@@ -11,12 +11,12 @@ import java.util.function.ToDoubleFunction;
 /** The rows that every contended workload has. */
 record Rows(Report report, Duel duel, String load) {
 
-    void utilisation() {
-        own("idle share of the permits", SliceStats::idleShare, Mark.atMost(0.2));
+    void utilisation(double most) {
+        own("idle share of the permits", SliceStats::idleShare, Mark.atMost(most));
     }
 
     void fairness() {
-        own("variation of calls per thread", SliceStats::variation, Mark.atMost(0.04));
+        own("variation of calls per thread", SliceStats::variation, Mark.atMost(0.03));
         own("longest / mean wait", SliceStats::longestByMean, Mark.atMost(3));
     }
 

@@ -34,7 +34,7 @@ public final class Uncontended implements Scenario {
                 Cast.EVALSHA,
                 Cast.PING);
         Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(40));
-        row(bench, duel, "pair, asynchronous return", Cast.OURS, 0.6);
+        row(bench, duel, "pair, asynchronous return", Cast.OURS, 0.55);
         row(bench, duel, "pair, synchronous return", Cast.OURS_SYNC, 1.05);
         row(bench, duel, "pair, linger 1 ms", Cast.OURS_LINGER, 0.01);
         for (String name : names) {
