@@ -52,20 +52,24 @@ final class ServerUris {
         if (socket != null) {
             return socket;
         }
-        RedisConfiguration nodes = staticNodes(factory);
-        return nodes != null ? nodes : factory.getStandaloneConfiguration();
+        RedisConfiguration given = given(factory);
+        return given != null ? given : factory.getStandaloneConfiguration();
     }
 
-    /** The factory has a method for every kind of configuration except this one. */
-    private static @Nullable RedisConfiguration staticNodes(LettuceConnectionFactory factory) {
+    /**
+     * What the factory was made with. It has no method for static master and replica nodes. Nor has it for one server, if it was made
+     * with a {@code RedisConfiguration} in general, as {@code LettuceConnectionFactory.createRedisConfiguration} returns it:
+     * {@code getStandaloneConfiguration} then has the defaults, which may lead to another server.
+     */
+    private static @Nullable RedisConfiguration given(LettuceConnectionFactory factory) {
         try {
             Field field = LettuceConnectionFactory.class.getDeclaredField("configuration");
             field.setAccessible(true); // NOPMD
-            return field.get(factory) instanceof RedisStaticMasterReplicaConfiguration nodes ? nodes : null;
+            return (RedisConfiguration) field.get(factory);
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new IllegalStateException(
-                    "Whether this LettuceConnectionFactory has static master and replica nodes can't be read in this "
-                            + "version of Spring Data Redis; please report it",
+                    "Which servers this LettuceConnectionFactory has can't be read in this version of Spring Data Redis; please "
+                            + "report it",
                     e);
         }
     }

@@ -1,0 +1,56 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** However an application has declared its factory, permits use the server that the factory uses. */
+class FactoryConfigurationTest extends RedisTest {
+
+    @Test
+    void serverOfAnAddressIsUsed() {
+        RedisServer server = open(RedisServer.started("--save", ""));
+        RedisConfiguration configuration =
+                LettuceConnectionFactory.createRedisConfiguration("redis://127.0.0.1:" + server.port() + "/3");
+        TestMember member = open(new TestMember(started(new LettuceConnectionFactory(configuration))));
+
+        assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1);
+        List<String> stored = server.ask(commands -> {
+            commands.select(3);
+            return commands.keys("permits:*");
+        });
+        assertThat(stored).as("in the database of the address").isNotEmpty();
+    }
+
+    @Test
+    void allOfAGeneralConfigurationCounts() {
+        RedisStandaloneConfiguration standalone = new RedisStandaloneConfiguration("127.0.0.7", 7777);
+        standalone.setDatabase(3);
+        standalone.setUsername("permits");
+        standalone.setPassword("secret");
+        RedisConfiguration general = standalone;
+
+        var uri = ServerUris.of(new LettuceConnectionFactory(general), Duration.ofSeconds(1))
+                .single();
+
+        assertThat(uri.getHost()).isEqualTo("127.0.0.7");
+        assertThat(uri.getPort()).isEqualTo(7777);
+        assertThat(uri.getDatabase()).isEqualTo(3);
+        var credentials = uri.getCredentialsProvider().resolveCredentials().block(Duration.ofSeconds(1));
+        assertThat(credentials).isNotNull();
+        assertThat(credentials.getUsername()).isEqualTo("permits");
+    }
+
+    private LettuceConnectionFactory started(LettuceConnectionFactory factory) {
+        factory.afterPropertiesSet();
+        factory.start();
+        open(factory::destroy);
+        return factory;
+    }
+}
