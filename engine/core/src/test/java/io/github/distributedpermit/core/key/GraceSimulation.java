@@ -535,11 +535,7 @@ final class GraceSimulation {
                     freeze();
                     time.after(8 * SECOND + random.nextLong(20 * SECOND), null, () -> {
                         trace(() -> "--- " + old.name() + " goes on");
-                        List<Runnable> arrivals = frozen.remove(old);
-                        old.silent = false;
-                        if (arrivals != null) {
-                            arrivals.forEach(Runnable::run);
-                        }
+                        thaw(old);
                     });
                 });
             case CHOSEN_AGAIN ->
@@ -568,11 +564,7 @@ final class GraceSimulation {
                     old.silent = true;
                     time.after(random.nextLong(20 * SECOND), null, () -> {
                         trace(() -> "--- goes on");
-                        old.silent = false;
-                        List<Runnable> arrivals = frozen.remove(old);
-                        if (arrivals != null) {
-                            arrivals.forEach(Runnable::run);
-                        }
+                        thaw(old);
                     });
                 });
         }
@@ -615,12 +607,16 @@ final class GraceSimulation {
     private void chooseAgain(GraceNode first) {
         trace(() -> "--- " + first.name() + " goes on and is chosen again");
         down();
-        List<Runnable> arrivals = frozen.remove(first);
-        first.silent = false;
+        thaw(first);
+        moveTo(first);
+    }
+
+    private void thaw(GraceNode node) {
+        List<Runnable> arrivals = frozen.remove(node);
+        node.silent = false;
         if (arrivals != null) {
             arrivals.forEach(Runnable::run);
         }
-        moveTo(first);
     }
 
     private void holdBack(Player player) {

@@ -38,34 +38,18 @@ final class ServerUris {
         return new ServerUris(configuration(factory), factory.getClientConfiguration(), timeout);
     }
 
-    /** The kind of configuration that the factory uses: it has one of them, and a standalone one in any case. */
-    private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
-        RedisConfiguration cluster = factory.getClusterConfiguration();
-        if (cluster != null) {
-            return cluster;
-        }
-        RedisConfiguration sentinel = factory.getSentinelConfiguration();
-        if (sentinel != null) {
-            return sentinel;
-        }
-        RedisConfiguration socket = factory.getSocketConfiguration();
-        if (socket != null) {
-            return socket;
-        }
-        RedisConfiguration given = given(factory);
-        return given != null ? given : factory.getStandaloneConfiguration();
-    }
-
     /**
-     * What the factory was made with. It has no method for static master and replica nodes. Nor has it for one server, if it was made
+     * What the factory was made with. It has no method for all kinds of it: not for static master and replica nodes, nor for one server, if it was made
      * with a {@code RedisConfiguration} in general, as {@code LettuceConnectionFactory.createRedisConfiguration} returns it:
      * {@code getStandaloneConfiguration} then has the defaults, which may lead to another server.
      */
-    private static @Nullable RedisConfiguration given(LettuceConnectionFactory factory) {
+    private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
         try {
             Field field = LettuceConnectionFactory.class.getDeclaredField("configuration");
             field.setAccessible(true); // NOPMD
-            return (RedisConfiguration) field.get(factory);
+            return field.get(factory) instanceof RedisConfiguration given
+                    ? given
+                    : factory.getStandaloneConfiguration();
         } catch (ReflectiveOperationException | RuntimeException e) {
             throw new IllegalStateException(
                     "Which servers this LettuceConnectionFactory has can't be read in this version of Spring Data Redis; please "
