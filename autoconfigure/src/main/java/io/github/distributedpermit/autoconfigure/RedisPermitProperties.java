@@ -11,12 +11,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param connectionFactory Name of the LettuceConnectionFactory bean to use, for an application that has several. By default
  *     the bean that is marked with '@PermitRedisConnectionFactory', or else the only or primary one.
  * @param grace Whether Redis, after it may have lost state by a fail-over, a restart without data or FLUSHALL, first gives
- *     instances back what they hold, for up to one lease, before it grants other permits. Needs the right to run INFO.
+ *     instances back what they hold, for up to one lease, before it grants other permits. Needs the right to run INFO;
+ *     without it, permits work as with 'false', and a warning at start says so.
  * @param newServerGrace How long a Redis server without any data, which no instance remembers, waits for its instances,
  *     counted from its start. Zero for not at all; the lease is the strict choice.
  */
 @ConfigurationProperties("distributed-permit.redis")
 public record RedisPermitProperties(
         @Nullable String connectionFactory,
-        @DefaultValue("false") boolean grace,
+        @DefaultValue("true") boolean grace,
         @DefaultValue("3s") Duration newServerGrace) {}

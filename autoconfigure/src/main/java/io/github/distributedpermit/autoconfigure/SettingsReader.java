@@ -75,7 +75,7 @@ final class SettingsReader {
     RedisSettings redis(RedisPermitProperties redis) {
         notNegative("redis.new-server-grace", redis.newServerGrace());
         RedisSettings settings = new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
-        return redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings;
+        return redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings.withoutGrace();
     }
 
     /** The defaults for all permits, checked. */

@@ -22,6 +22,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfigurat
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -96,6 +97,54 @@ class RedisContextTest {
             await().until(() -> health.health().getStatus().equals(Status.DOWN));
         });
         server.close();
+    }
+
+    /** By default, without a setting. */
+    @Test
+    void emptiedServerGrantsNoPermitThatAnotherApplicationHolds() {
+        try (RedisServer server = RedisServer.started()) {
+            ApplicationContextRunner runner = on(server).withBean(Service.class);
+            runner.run(one -> runner.run(other -> {
+                Permit held = holdWhileTheServerIsEmptied(one, other, server);
+
+                assertThatExceptionOfType(PermitBackendException.class)
+                        .isThrownBy(other.getBean(Service.class)::export)
+                        .withMessageContaining("has lost the state of this key");
+                assertThat(held.isHeld()).isTrue();
+                held.release();
+                await().ignoreExceptions()
+                        .untilAsserted(
+                                () -> assertThat(other.getBean(Service.class).export())
+                                        .isEqualTo("done"));
+            }));
+        }
+    }
+
+    @Test
+    void withoutAGraceAnEmptiedServerGrantsWhatAnotherApplicationHolds() {
+        try (RedisServer server = RedisServer.started()) {
+            ApplicationContextRunner runner = on(server)
+                    .withPropertyValues("distributed-permit.redis.grace=false", "distributed-permit.lease=1h")
+                    .withBean(Service.class);
+            runner.run(one -> runner.run(other -> {
+                holdWhileTheServerIsEmptied(one, other, server);
+
+                assertThat(other.getBean(Service.class).export()).isEqualTo("done");
+            }));
+        }
+    }
+
+    /** Both applications have used the server before; one that has just started remembers nothing of it. */
+    private static Permit holdWhileTheServerIsEmptied(
+            AssertableApplicationContext one, AssertableApplicationContext other, RedisServer server)
+            throws InterruptedException {
+        other.getBean(Permits.class)
+                .named("context-export")
+                .acquire("another-key")
+                .release();
+        Permit held = one.getBean(Permits.class).acquire("context-export");
+        server.ask(commands -> commands.flushall());
+        return held;
     }
 
     private static ApplicationContextRunner on(RedisServer server) {

@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param watch the time between two checks of the subscription. Default 5 s
  * @param commandTimeout bounds each step of connecting. Default 2 s
  * @param grace whether a server that may have lost state, for example by a fail-over, first gives members back what they hold,
- *     for up to one lease, before it grants other permits. Default false
+ *     for up to one lease, before it grants other permits. Default true
  * @param newServerGrace how long a server without any data that no member remembers waits for its members, counted from its
  *     start. Default 3 s; 0 for not at all
  */
@@ -47,14 +47,19 @@ public record RedisSettings(
         }
     }
 
-    /** Without a grace after a loss of state. */
+    /** With a grace after a loss of state, and the default time for new servers. */
     public RedisSettings(String prefix, Duration tombstone, Duration watch, Duration commandTimeout) {
-        this(prefix, tombstone, watch, commandTimeout, false, DEFAULT_NEW_SERVER_GRACE);
+        this(prefix, tombstone, watch, commandTimeout, true, DEFAULT_NEW_SERVER_GRACE);
     }
 
-    /** The same with a grace after a loss of state. */
+    /** The same with a grace after a loss of state, and this time for new servers. */
     public RedisSettings withGrace(Duration forNewServers) {
         return new RedisSettings(prefix, tombstone, watch, commandTimeout, true, forNewServers);
+    }
+
+    /** The same without a grace: a server that lost state grants permits at once that others may still hold. */
+    public RedisSettings withoutGrace() {
+        return new RedisSettings(prefix, tombstone, watch, commandTimeout, false, newServerGrace);
     }
 
     private static boolean isNone(Duration duration) {

@@ -40,10 +40,10 @@ final class RedisEye implements AutoCloseable {
         return connection.sync();
     }
 
-    /** The keys of permits, without the names of members. */
+    /** The keys of permits, without the names of members, and without the lineage, which stays by design. */
     List<String> keys(String prefix) {
         return commands().keys(prefix + ":*").stream()
-                .filter(key -> !key.startsWith(prefix + ":name:"))
+                .filter(key -> !key.startsWith(prefix + ":name:") && !key.endsWith(":lineage"))
                 .toList();
     }
 

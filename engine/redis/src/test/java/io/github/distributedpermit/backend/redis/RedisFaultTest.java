@@ -49,8 +49,8 @@ class RedisFaultTest extends RedisTest {
     @Test
     void memberReceivesItsGrantsAfterTheServerWasRestarted() {
         RedisServer server = open(RedisServer.started());
-        TestMember a = member(factory(server));
-        TestMember b = member(factory(server));
+        TestMember a = memberWithoutGrace(factory(server));
+        TestMember b = memberWithoutGrace(factory(server));
         a.queue(key(), 1, 1);
         b.queue(key(), 1, 1);
         server.stop();
@@ -248,7 +248,7 @@ class RedisFaultTest extends RedisTest {
     @Test
     void replicaIsAPassingFailure() {
         RedisServer server = open(RedisServer.started());
-        TestMember a = member(factory(server));
+        TestMember a = memberWithoutGrace(factory(server));
         a.queue(key(), 2, 1);
         RedisEye eye = eye(server);
         eye.commands().replicaof("127.0.0.1", 1);

@@ -27,12 +27,15 @@ final class RedisFixture implements StoreFixture {
     private final PermitBackend backend;
 
     RedisFixture(LettuceConnectionFactory factory, RedisEye eye) {
-        this.eye = eye;
-        this.backend = new RedisPermitBackend(factory, settings(prefix), System::nanoTime);
+        this(factory, eye, true);
     }
 
-    private static RedisSettings settings(String prefix) {
-        return new RedisSettings(prefix, TOMBSTONE, Duration.ofSeconds(5), Duration.ofSeconds(20));
+    RedisFixture(LettuceConnectionFactory factory, RedisEye eye, boolean grace) {
+        this.eye = eye;
+        RedisSettings plain =
+                new RedisSettings(prefix, TOMBSTONE, Duration.ofSeconds(5), Duration.ofSeconds(20)).withoutGrace();
+        RedisSettings settings = grace ? plain.withGrace(Duration.ZERO) : plain;
+        this.backend = new RedisPermitBackend(factory, settings, System::nanoTime);
     }
 
     @Override

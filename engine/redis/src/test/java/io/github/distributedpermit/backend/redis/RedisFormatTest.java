@@ -56,7 +56,7 @@ class RedisFormatTest extends RedisTest {
     @Test
     void stateOfFormat1IsReadAndWritten() throws IOException {
         RedisEye eye = store("format-1");
-        TestMember a = member(factory(server));
+        TestMember a = memberWithoutGrace(factory(server));
 
         assertThat(TestMember.answer(a.store().inspect(key())).members())
                 .extracting(MemberState::plain)
@@ -79,7 +79,7 @@ class RedisFormatTest extends RedisTest {
     void graceOfFormat2IsReadAndKept() throws IOException {
         RedisEye eye = store("format-2");
         String grace = state(eye).get("+");
-        TestMember a = member(factory(server));
+        TestMember a = memberWithoutGrace(factory(server));
 
         Holding answer = a.attempt(key(), 3, 1);
 

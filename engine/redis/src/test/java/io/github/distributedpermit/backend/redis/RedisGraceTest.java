@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class RedisGraceTest extends RedisTest {
 
     private static final Duration LEASE = Duration.ofMinutes(1);
-    private static final RedisSettings SETTINGS = TestMember.SETTINGS.withGrace(Duration.ZERO);
+    private static final RedisSettings SETTINGS = TestMember.SETTINGS;
 
     private final RedisServer server = open(RedisServer.started("--save", "", "--repl-diskless-sync", "yes"));
     private final TestMember a = graced(server);

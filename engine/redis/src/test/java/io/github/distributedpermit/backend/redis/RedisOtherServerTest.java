@@ -21,9 +21,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisOtherServerTest extends RedisTest {
 
-    /** The regular check would also repair the subscription, so in these tests it is not due. */
+    /** The regular check would also repair the subscription, so in these tests it is not due. Servers differ in their data. */
     private static final RedisSettings UNWATCHED =
-            new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofHours(1));
+            new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofHours(1)).withoutGrace();
 
     private final RedisServer master = RedisServer.started("--repl-diskless-sync-delay", "0");
     private final RedisServer replica = RedisServer.started(

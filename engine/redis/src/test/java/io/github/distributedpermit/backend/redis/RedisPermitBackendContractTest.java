@@ -24,7 +24,12 @@ class RedisPermitBackendContractTest extends LeasedBackendContract implements Op
 
     @Override
     protected StoreFixture open() {
-        return new RedisFixture(factory, eye);
+        return new RedisFixture(factory, eye, grace());
+    }
+
+    /** Whether members ask for a grace after a loss of state, as they do by default. */
+    boolean grace() {
+        return true;
     }
 
     @AfterAll

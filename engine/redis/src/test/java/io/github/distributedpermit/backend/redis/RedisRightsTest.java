@@ -187,7 +187,7 @@ class RedisRightsTest extends RedisTest {
 
     private void live(LettuceConnectionFactory factory, RedisMonitor monitor, boolean grace) {
         RedisSettings plain = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
-        RedisSettings settings = grace ? plain.withGrace(Duration.ZERO) : plain;
+        RedisSettings settings = grace ? plain.withGrace(Duration.ZERO) : plain.withoutGrace();
         TestMember a = open(new TestMember(factory, settings));
         TestMember b = open(new TestMember(factory, settings));
         TestMember mortal = open(new TestMember(factory, settings)).lease(Duration.ofMillis(50));

@@ -36,6 +36,10 @@ abstract class RedisTest {
         return open(new TestMember(factory));
     }
 
+    TestMember memberWithoutGrace(LettuceConnectionFactory factory) {
+        return open(new TestMember(factory, TestMember.WITHOUT_GRACE));
+    }
+
     TestMember impatientMember(LettuceConnectionFactory factory) {
         return open(new TestMember(factory, TestMember.IMPATIENT));
     }

@@ -46,9 +46,8 @@ class RedisTopologyTest extends RedisTest {
     @Test
     void slotsThatWereNeverUsedWaitForNothing() {
         RedisCluster cluster = open(RedisCluster.start());
-        RedisSettings graced = TestMember.SETTINGS.withGrace(Duration.ZERO);
-        TestMember a = open(new TestMember(opened(cluster.connectionFactory()), graced));
-        TestMember b = open(new TestMember(opened(cluster.connectionFactory()), graced));
+        TestMember a = open(new TestMember(opened(cluster.connectionFactory())));
+        TestMember b = open(new TestMember(opened(cluster.connectionFactory())));
         List<String> keys = IntStream.range(0, 30).mapToObj(i -> key() + i).toList();
 
         for (String key : keys) {

@@ -66,8 +66,7 @@ class SentinelMasterTest extends RedisTest {
 
     @Test
     void memberThatLeavesAFrozenMasterClosesItForOthers() throws Exception {
-        TestMember a = open(
-                new TestMember(opened(sentinel.connectionFactory()), TestMember.SETTINGS.withGrace(Duration.ZERO)));
+        TestMember a = open(new TestMember(opened(sentinel.connectionFactory())));
         awaitReplicaKnown(); // its attachment changes the epoch
         long epoch = a.queue(key(), 1, 1).epoch();
 
@@ -93,8 +92,7 @@ class SentinelMasterTest extends RedisTest {
     /** As after two fail-overs within seconds, of which the former master has missed that it was to follow the other one. */
     @Test
     void closedMasterThatTheSentinelsHaveChosenAgainIsOpened() {
-        TestMember a = open(new TestMember(
-                        opened(sentinel.connectionFactory()), TestMember.SETTINGS.withGrace(Duration.ZERO)))
+        TestMember a = open(new TestMember(opened(sentinel.connectionFactory()), TestMember.SETTINGS))
                 .lease(Duration.ofMillis(500));
         a.queue(key(), 1, 1);
         awaitReplicaKnown();

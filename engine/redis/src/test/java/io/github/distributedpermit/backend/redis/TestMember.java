@@ -21,8 +21,11 @@ final class TestMember implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(20);
     static final RedisSettings SETTINGS = settings(Duration.ofSeconds(20));
 
+    /** For tests with a server that loses state, and of which that is not the point. */
+    static final RedisSettings WITHOUT_GRACE = SETTINGS.withoutGrace();
+
     /** For tests in which a server or a connection does not respond and the member has to find that out. */
-    static final RedisSettings IMPATIENT = settings(Duration.ofSeconds(2));
+    static final RedisSettings IMPATIENT = settings(Duration.ofSeconds(2)).withoutGrace();
 
     private final String id = UUID.randomUUID().toString();
     private final Recorder recorder;
@@ -31,7 +34,8 @@ final class TestMember implements AutoCloseable {
     private long sequence;
 
     private static RedisSettings settings(Duration commandTimeout) {
-        return new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100), commandTimeout);
+        return new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100), commandTimeout)
+                .withGrace(Duration.ZERO);
     }
 
     TestMember(LettuceConnectionFactory factory) {

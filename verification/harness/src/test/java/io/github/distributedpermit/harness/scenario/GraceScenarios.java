@@ -7,7 +7,7 @@ import io.github.distributedpermit.harness.member.Orders;
 import java.time.Duration;
 import java.util.List;
 
-/** The rows of Redis servers that lose state, with {@code distributed-permit.redis.grace=true}. Nothing is excused. */
+/** The rows of Redis servers that lose state, with the default {@code distributed-permit.redis.grace=true}. Nothing is excused. */
 final class GraceScenarios {
 
     private static final int LONG = 20;

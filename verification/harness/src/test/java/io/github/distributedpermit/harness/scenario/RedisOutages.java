@@ -19,7 +19,8 @@ final class RedisOutages {
     /** Two or three command time-outs until the connection is given up, and a new one. */
     private static final Duration GIVEN_UP = Duration.ofSeconds(4);
 
-    private static final Setup SETUP = Setup.ordinary(Setup.SHORT, BACK).withFirstCall(FIRST_CALL);
+    private static final Setup SETUP =
+            Setup.ordinary(Setup.SHORT, BACK).withFirstCall(FIRST_CALL).withoutGrace();
 
     private RedisOutages() {}
 

@@ -78,13 +78,13 @@ final class RedisScenarios {
                         "redis-restart-empty",
                         "`kill -9` of Redis, restarted empty",
                         "named exception: over the limit for at most a lease; losses are notified, tokens do not restart",
-                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
+                        Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds().withoutGrace(),
                         RedisFaults::restartEmpty),
                 row(
                         "redis-flushall",
                         "`FLUSHALL`",
                         "named exception: over the limit for at most a lease; losses are notified, tokens do not restart",
-                        Setup.ordinary(Setup.SHORT, A_RECHECK).withLongHolds(),
+                        Setup.ordinary(Setup.SHORT, A_RECHECK).withLongHolds().withoutGrace(),
                         RedisFaults::flushAll),
                 row(
                         "redis-script-flush",

@@ -22,7 +22,7 @@ final class RedisTopologies {
                         "master and replica change roles without a loss; claims go to the new master, subscriptions stay at the replica",
                         "only grants that stand are notified: never more than the limit",
                         LONG,
-                        Setup.ordinary(Setup.SHORT, Duration.ofMillis(2_500)),
+                        Setup.ordinary(Setup.SHORT, Duration.ofMillis(2_500)).withoutGrace(),
                         PairStore::start,
                         RedisTopologies::leaveSubscriptions),
                 new Scenario<>(

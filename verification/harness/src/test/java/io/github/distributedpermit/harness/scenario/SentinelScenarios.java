@@ -30,11 +30,13 @@ final class SentinelScenarios {
     private static final Orders HOLDS = new Orders(0, 8, 4, 100_000, 400_000, 3_000, 10, 5);
 
     private static final Setup ROLES =
-            Setup.ordinary(LEASE, MOVED).withLongHolds().withOver(OVER);
+            Setup.ordinary(LEASE, MOVED).withLongHolds().withOver(OVER).withoutGrace();
 
     /** Permits are held so shortly that no call waits long for another. The lease ends before there is another master. */
-    private static final Setup FIRST =
-            Setup.ordinary(Setup.SHORT, MOVED).withOver(Setup.SHORT).withFirstCall(FIRST_CALL);
+    private static final Setup FIRST = Setup.ordinary(Setup.SHORT, MOVED)
+            .withOver(Setup.SHORT)
+            .withFirstCall(FIRST_CALL)
+            .withoutGrace();
 
     private SentinelScenarios() {}
 
@@ -88,7 +90,9 @@ final class SentinelScenarios {
                         "like `redis-sentinel-cut-off` with two replicas, `min-replicas-to-write 1`, `min-replicas-max-lag 1`, `down-after-milliseconds 6000`",
                         "never over the limit; served by the new master within three seconds of its first replica",
                         SLOW,
-                        Setup.ordinary(Setup.SHORT, MOVED).withFirstCall(FIRST_CALL),
+                        Setup.ordinary(Setup.SHORT, MOVED)
+                                .withFirstCall(FIRST_CALL)
+                                .withoutGrace(),
                         () -> SentinelStore.start(
                                 2, LONG_DOWN_AFTER, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "1"),
                         SentinelFaults::cutOffWithMinReplicas));

@@ -40,6 +40,7 @@ public record Setup(
     static final Duration SHORT = Duration.ofSeconds(2);
     static final Duration HOUR = Duration.ofHours(1);
     private static final Duration LATE = Duration.ofMillis(50);
+    private static final String REDIS = "--distributed-permit.redis.";
 
     /** Neither {@code over} nor {@code firstCall} is bounded. */
     Setup(
@@ -56,6 +57,14 @@ public record Setup(
     /** Three processes with six threads each, at four keys with a limit of three; more callers than permits. */
     static Setup ordinary(Duration lease, Duration recovery) {
         return new Setup(3, 3, lease, new Orders(0, 6, 4, 0, 20_000, 3_000, 10, 10), recovery, null, List.of());
+    }
+
+    /**
+     * The same without a grace of Redis after a loss of state: these rows show how long the limit is exceeded then, and how
+     * soon free permits are served.
+     */
+    Setup withoutGrace() {
+        return with(REDIS + "grace=false");
     }
 
     /** The same with some calls that hold for up to three seconds: longer than faults of the store, and than the lease. */
@@ -105,6 +114,9 @@ public record Setup(
                 "--distributed-permit.tombstone=" + TOMBSTONE.toMillis() + "ms",
                 "--distributed-permit.permits.load.limit=" + limit));
         all.addAll(extra);
+        if (extra.stream().noneMatch(option -> option.startsWith(REDIS))) {
+            all.add(REDIS + "new-server-grace=0s"); // servers are as young as the run
+        }
         return all;
     }
 }
