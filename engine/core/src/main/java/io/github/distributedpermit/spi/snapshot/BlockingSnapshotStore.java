@@ -20,11 +20,17 @@ import org.jspecify.annotations.Nullable;
  * A {@link SnapshotStore} for a client that blocks, such as JDBC, and sends no notifications: every call of the client runs on
  * the member's one thread, which also renews the session and polls for notices. Thread-safe; the session is confined
  * to that thread.
+ *
+ * <p>A store that uses it implements {@link Client} only, and passes an instance of this class to {@link
+ * SnapshotPermitStore}. All keys share the one thread, so that a slow call of the client delays the claims of all
+ * keys, and the renewal of the session.
  */
 public final class BlockingSnapshotStore<S extends Snapshot> implements SnapshotStore<S> {
 
     private static final System.Logger LOG = System.getLogger(BlockingSnapshotStore.class.getName());
+    /** Ten renewals in the length of a session: several may fail before the session ends. */
     private static final int RENEWALS_PER_SESSION = 10;
+    /** How long {@link #close} waits for the thread. {@link SnapshotStore#close} must not take longer. */
     private static final long LEAVE_MILLIS = 300;
 
     /**
@@ -36,7 +42,11 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
         /** As {@link SnapshotStore#read}. */
         S read(String name) throws Exception;
 
-        /** As {@link SnapshotStore#commit}; also stores a notice for each member that was served. */
+        /**
+         * As {@link SnapshotStore#commit}; also stores a notice for each member that was served. The notices have to
+         * be stored in the same transaction: a member must not receive one of a change that was rolled back. The
+         * client also checks, in that transaction, that the session is alive.
+         */
         Commit<S> commit(String name, PlannedCommit<S> planned) throws Exception;
 
         /** Begins a session. It ends by itself, on the store's clock, unless it is renewed within this time. */
@@ -61,8 +71,10 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
     /** The keys in use, by their names in the store. */
     private final Map<String, String> keys = new ConcurrentHashMap<>();
 
+    /** Set once by {@link #open}, before the thread runs its first task. */
     private volatile @Nullable StoreEvents events;
     // confined to the thread
+    /** {@code null} before the first session, after the loss of one until the next begins, and after {@link #leave}. */
     private @Nullable StoreSession session;
     /** Counts sessions, so that each one has another name. */
     private long sessions;
@@ -96,6 +108,10 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
         return session.substring(0, session.lastIndexOf('~'));
     }
 
+    /**
+     * Both tasks begin at once. Each runs again after a pause that begins with its end, so that slow calls do not
+     * pile up.
+     */
     @Override
     public void open(StoreEvents layer) {
         events = layer;
@@ -166,6 +182,7 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
         return length;
     }
 
+    /** The stage ends on the thread of the member, which runs the mailbox of the key then. */
     @Override
     public CompletionStage<S> read(String key) {
         return CompletableFuture.supplyAsync(
@@ -179,6 +196,10 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
                 thread);
     }
 
+    /**
+     * An exception leaves the outcome unknown, because the connection may have broken after the database had
+     * committed.
+     */
     @Override
     public CompletionStage<Commit<S>> commit(PlannedCommit<S> planned) {
         return CompletableFuture.supplyAsync(
@@ -198,18 +219,27 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
                 : PermitStoreException.passing("The store failed: " + e.getMessage(), e);
     }
 
+    /** Notices have the encoded name only, so the user's key is kept for as long as the key is in use. */
     private String name(String key) {
         String name = KeyEncoding.encode(key);
         keys.putIfAbsent(name, key);
         return name;
     }
 
+    /**
+     * Nothing is stored for an unused key: the last change of the member has deleted its record. Only the name is
+     * removed from memory.
+     */
     @Override
     public CompletionStage<Set<String>> release(Set<String> unused) {
         unused.forEach(key -> keys.remove(KeyEncoding.encode(key)));
         return CompletableFuture.completedFuture(unused);
     }
 
+    /**
+     * Ends the session in the order of the thread's tasks, behind a call of the client that is under way. If that
+     * call takes too long the thread is interrupted, and the session ends on the clock of the store.
+     */
     @Override
     public void close() {
         thread.execute(guarded(this::leave));

@@ -9,6 +9,9 @@ import java.util.Optional;
 /**
  * Computes the answer to a claim from the snapshot in which its {@link CommitAttempt} ended. The permits are those of the
  * step; sequence and version are chosen so that the core orders this answer correctly among all others. Stateless.
+ *
+ * <p>Called by {@link CommitAttempt} at its end, in the mailbox of the key; {@link LatestVersion} then orders the
+ * answer among the notifications.
  */
 final class ClaimAnswer {
 
@@ -25,6 +28,8 @@ final class ClaimAnswer {
     static <S extends Snapshot> Holding of(
             S at, PlannedCommit<S> planned, Claim claim, LatestVersion latest, boolean delayed) {
         Optional<PermitRecord> record = at.record(planned.member());
+        // A step that only served the queue has no answer, because no claim was part of it. The member's holding is
+        // read from the table.
         Holding found = planned.step().answer().orElseGet(() -> view(at.table(), planned.member(), claim));
         // A delayed claim is answered with the state that a later claim has left. With its own, lower sequence the core
         // would ignore that state.
@@ -47,8 +52,10 @@ final class ClaimAnswer {
 
     /** The holding of the member according to a table, in which it may have no record. */
     private static Holding view(KeyTable table, String member, Claim claim) {
+        // The operator's limit precedes the one that the member states, as in the step.
         int limit = table.override().orElse(claim.limit());
         Optional<Holding> own = table.view(member, 0);
+        // A member without a record is not queued itself, so that any queued record is that of another member.
         boolean contended = own.map(Holding::contended)
                 .orElseGet(() -> table.records().stream().anyMatch(PermitRecord::inLine));
         return new Holding(

@@ -21,6 +21,11 @@ import org.jspecify.annotations.Nullable;
  * Executes one request of a key: computes the change on the cached snapshot or on a new one, commits it by
  * check-and-set, and repeats both after a conflict with another member. It ends with exactly one call of its
  * {@link Outcome}. Confined to the mailbox of its worker.
+ *
+ * <p>An instance is created by {@link KeyWorker}, which has at most one that counts. It calls {@link
+ * SnapshotStore#read} and {@link SnapshotStore#commit}, one at a time; their results return to the mailbox, on
+ * whichever thread ends the stage. After its end it may still report a failure, which the worker ignores because the
+ * attempt is not the running one any more.
  */
 final class CommitAttempt<S extends Snapshot> {
 
@@ -35,17 +40,29 @@ final class CommitAttempt<S extends Snapshot> {
          */
         void answered(CommitAttempt<S> attempt, S at, @Nullable Holding holding);
 
-        /** @param mayHaveWritten whether the request may have taken effect all the same */
+        /**
+         * Ends the request with a failure; nothing is repeated by the attempt.
+         *
+         * @param mayHaveWritten whether the request may have taken effect all the same
+         */
         void failed(CommitAttempt<S> attempt, PermitStoreException failure, boolean mayHaveWritten);
     }
 
-    /** An attempt with conflicts for this long fails; the core then repeats the claim. */
+    /**
+     * An attempt with conflicts for this long fails; the core then repeats the claim. The time is counted from the
+     * beginning of the attempt, and is looked at after each conflict only.
+     */
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
     private final String key;
     private final KeyRequest request;
+    /**
+     * The session in which the attempt began. If another one is in use when a result arrives, the result does not
+     * count.
+     */
     private final StoreSession session;
     private final LayerContext<S> context;
+    /** Each continuation runs here, so that the attempt has the same thread rules as its worker. */
     private final Executor mailbox;
     private final SnapshotCache<S> cache;
     private final ArrivalOrder order;
@@ -60,6 +77,7 @@ final class CommitAttempt<S extends Snapshot> {
     private final boolean certain;
 
     private final ConflictPause pause = new ConflictPause();
+    /** On the monotonic clock, in nanoseconds. */
     private final long begun;
     /** The most permits that the change may leave to the member; lowered when a commit was made in part. */
     private int held;
@@ -112,7 +130,10 @@ final class CommitAttempt<S extends Snapshot> {
         return session;
     }
 
-    /** What the claim leaves at most, as far as commits have shown. */
+    /**
+     * What the claim leaves at most, as far as commits have shown. The worker applies it to the next claim as well,
+     * because a failed attempt may have left permits recorded that the core was not granted.
+     */
     int held() {
         return held;
     }
@@ -130,11 +151,15 @@ final class CommitAttempt<S extends Snapshot> {
         return position;
     }
 
-    /** Makes the attempt fail instead of reading again. A read or commit that has been sent is completed. */
+    /**
+     * Makes the attempt fail instead of reading again. A read or commit that has been sent is completed. Called when
+     * the member leaves: the {@code LEAVE} that waits behind this attempt must not wait for a pause and another read.
+     */
     void stop() {
         stopped = true;
     }
 
+    /** Tries the cached snapshot first: without contention a claim then costs one commit and no read. */
     void begin() {
         guarded(() -> {
             S guess = cache.guess();
@@ -153,7 +178,11 @@ final class CommitAttempt<S extends Snapshot> {
         if (claim == null || settling) {
             return false;
         }
+        // The position is computed as for a new snapshot. If the guess is out of date the commit conflicts, and the
+        // position is computed again.
         PlannedCommit<S> planned = plan(guess, false);
+        // A claim that gets less than it wants must not be answered from a snapshot that may lack a permit which was
+        // returned since.
         boolean plain = planned.step().answer().orElseThrow().permits() >= claim.wanted();
         boolean tries = plain
                 && !planned.isUnchanged()
@@ -171,6 +200,7 @@ final class CommitAttempt<S extends Snapshot> {
             fail(PermitStoreException.passing("The member has left the store", null), written);
             return;
         }
+        // A read has no effect, so the request may have been written only by an earlier commit of this attempt.
         then(context.store().read(key), written, snapshot -> {
             cache.read(snapshot);
             propose(snapshot);
@@ -198,14 +228,18 @@ final class CommitAttempt<S extends Snapshot> {
     /** Computes the step. While the attempt is settling, that only serves the queue. */
     private PlannedCommit<S> plan(S at, boolean fresh) {
         KeyTable table = at.table();
+        // Taken before the step, which may replace it in the same table.
         OptionalInt limit = table.override();
         long now = at.version();
+        // Above every version of the snapshot, so that a waiter that arrives now is placed behind all recorded ones.
         position = now + 1;
         Step step;
         Optional<Claim> claim = Optional.empty();
         if (settling) {
             step = table.refresh(now);
         } else if (request instanceof ClaimRequest asked) {
+            // If an earlier commit granted more than may stay, the claim returns the surplus before it is computed
+            // again.
             Claim leaving = asked.claim().leaving(held);
             claim = Optional.of(leaving);
             step = table.claim(session.member(), leaving, now, order.since(asked.arrival(), position));
@@ -221,6 +255,7 @@ final class CommitAttempt<S extends Snapshot> {
 
     /** Sends the change and continues as its outcome demands; see {@link Commit}. */
     private void commit(PlannedCommit<S> planned) {
+        // The store would refuse the change as well, but only after a round trip.
         if (!session.equals(context.session())) {
             fail(sessionLost(), written);
             return;
@@ -229,6 +264,8 @@ final class CommitAttempt<S extends Snapshot> {
             if (result instanceof Commit.Done<S> done) {
                 written = true;
                 answer(done.after(), planned);
+            // The claim itself is committed. What remains is to serve the members that can be served in the new
+            // snapshot.
             } else if (result instanceof Commit.DoneUnchecked<S> done) {
                 written = true;
                 settling = true;
@@ -241,6 +278,8 @@ final class CommitAttempt<S extends Snapshot> {
                 propose(part.after());
             } else if (result instanceof Commit.Conflict<S>) {
                 conflict();
+            // No repetition here: the core sends a new claim with a higher sequence, or UnknownOutcome has the worker
+            // repeat this one.
             } else if (result instanceof Commit.OutcomeUnknown<S> unknown) {
                 fail(unknown.failure(), true);
             } else if (result instanceof Commit.SessionLost<S> lost) {
@@ -251,7 +290,10 @@ final class CommitAttempt<S extends Snapshot> {
         });
     }
 
-    /** Serves the queue again: members may have returned permits or joined it since the snapshot of the commit. */
+    /**
+     * Serves the queue again: members may have returned permits or joined it since the snapshot of the commit. Each
+     * commit can bring another change to light, so this is repeated until the step has nothing to do.
+     */
     private void settle(S before, S after) {
         PlannedCommit<S> planned = plan(after, true);
         boolean nothingFits = after == before; // the store had nothing to write for the step
@@ -264,6 +306,8 @@ final class CommitAttempt<S extends Snapshot> {
 
     /** Reads again, because the commit of another member may change the result of the request. */
     private void conflict() {
+        // The next claim reads first: its guess would probably conflict as well, and a lost commit costs the store as
+        // much as one that is made.
         cache.othersHaveWritten();
         long wait = pause.next();
         if (context.now() - begun > PATIENCE) {
@@ -279,10 +323,12 @@ final class CommitAttempt<S extends Snapshot> {
         } else if (wait == 0) {
             read();
         } else {
+            // The pause ends on the thread of the scheduler, and the read runs in the mailbox like every other event.
             context.scheduler().schedule(() -> mailbox.execute(() -> guarded(this::read)), wait, TimeUnit.NANOSECONDS);
         }
     }
 
+    /** A task has no holding; its future ends without a value. */
     private void answer(S at, PlannedCommit<S> planned) {
         Claim claim = request.claim();
         outcome.answered(this, at, claim == null ? null : ClaimAnswer.of(at, planned, claim, latest, delayed));
@@ -311,10 +357,12 @@ final class CommitAttempt<S extends Snapshot> {
         }
     }
 
+    /** @param mayHaveWritten true unless it is certain that no commit of this attempt was sent or executed */
     private void fail(PermitStoreException failure, boolean mayHaveWritten) {
         outcome.failed(this, failure, mayHaveWritten);
     }
 
+    /** A passing failure, because the next session can execute the repeated claim. */
     static PermitStoreException sessionLost() {
         return PermitStoreException.passing("The session with the store has ended", null);
     }

@@ -12,13 +12,20 @@ import java.util.concurrent.ConcurrentMap;
 /**
  * Takes the member out of keys that it no longer uses, many at a time, since a store may delete the nodes of many keys in one
  * transaction. {@link #release()} runs on the scheduler only; what concerns one worker runs in the mailbox of that worker.
+ *
+ * <p>{@link SnapshotPermitStore} calls it periodically. It asks each {@link KeyWorker} whether the key may go, has
+ * the store delete what is left of the member, and removes the workers of the keys that are clean. A worker is not
+ * removed before the store has answered: a request that arrives meanwhile would otherwise get a second worker, whose
+ * claim could overtake the deletion.
  */
 final class IdleKeys<S extends Snapshot> {
 
+    /** Bounds the size of one transaction of the store. */
     private static final int MOST_AT_A_TIME = 100;
 
     private final ConcurrentMap<String, KeyWorker<S>> workers;
     private final SnapshotStore<S> store;
+    /** How long a key has to be unused, in nanoseconds. */
     private final long idle;
     /** Workers that have begun their release. Filled in their mailboxes, which may be run by another thread than the scheduler's. */
     private final Queue<KeyWorker<S>> leaving = new ConcurrentLinkedQueue<>();
@@ -33,6 +40,8 @@ final class IdleKeys<S extends Snapshot> {
     void release() {
         for (KeyWorker<S> worker : workers.values()) {
             worker.run(() -> {
+                // If another thread runs the mailbox, this runs later there, and the worker is in the batch of the
+                // next round.
                 if (worker.beginRelease(idle)) {
                     leaving.add(worker);
                 }
@@ -51,7 +60,10 @@ final class IdleKeys<S extends Snapshot> {
         }
     }
 
-    /** Each worker of the batch has stopped sending; it goes on, or is removed, when the store has answered. */
+    /**
+     * Each worker of the batch has stopped sending; it goes on, or is removed, when the store has answered. If the
+     * store fails, no key counts as clean, so that every worker of the batch goes on and is released again later.
+     */
     private void release(Map<String, KeyWorker<S>> batch) {
         CompletionStage<Set<String>> released;
         try {

@@ -8,13 +8,22 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link KeyWorker} has to do, one after the other. Immutable but for the futures. */
+/**
+ * A request that a {@link KeyWorker} executes: a claim, or one of the tasks of {@link Kind}. Immutable except for the
+ * futures, which any thread may complete or cancel.
+ *
+ * <p>{@link SnapshotPermitStore} creates requests, the {@link RequestQueue} merges claims, and a {@link
+ * CommitAttempt} executes one at a time.
+ */
 sealed interface KeyRequest {
 
     /** Ends the futures that wait for it, each by itself: an Error in what follows from one does not keep the others. */
     void fail(Throwable failure);
 
-    /** Whether nothing waits for it any more. */
+    /**
+     * Whether nothing waits for it any more. A request whose callers have all given up costs the store nothing if it
+     * is dropped before it is sent.
+     */
     boolean isAbandoned();
 
     /** The claim, if it is one. */
@@ -23,7 +32,8 @@ sealed interface KeyRequest {
     }
 
     /**
-     * One claim, or several that came while another was under way: see {@link Claim#mergedWith}.
+     * One claim, or several that came while another was under way: see {@link Claim#mergedWith}. The answers of
+     * merged claims are all the same holding: the core orders them by sequence, and ignores what is not newer.
      *
      * @param claim what is to be sent
      * @param arrival when the oldest waiter of the last one came, on the monotonic clock
@@ -31,17 +41,32 @@ sealed interface KeyRequest {
      */
     record ClaimRequest(Claim claim, long arrival, List<CompletableFuture<Holding>> answers) implements KeyRequest {
 
+        /**
+         * Fixes the arrival now: the claim may wait in the queue, and the age that it states would be too low when it
+         * is sent.
+         */
         static ClaimRequest of(Claim claim, long now, CompletableFuture<Holding> answer) {
             return new ClaimRequest(claim, now - claim.waited().toNanos(), List.of(answer));
         }
 
+        /**
+         * A claim that the layer repeats after an unknown outcome. No caller waits for it; a grant is reported as a
+         * notification instead.
+         */
         static ClaimRequest again(Claim claim, long now) {
             return new ClaimRequest(claim, now, List.of());
         }
 
-        /** @param sent the highest sequence of a claim that was sent */
+        /**
+         * The arrival is that of the claim that counts, which is the one with the higher sequence even if it came
+         * first.
+         *
+         * @param sent the highest sequence of a claim that was sent
+         */
         ClaimRequest mergedWith(ClaimRequest next, long sent) {
             Claim both = claim.mergedWith(next.claim, sent);
+            // Callers of a cancelled claim need no answer; without this the list would grow with each repetition of
+            // the core.
             List<CompletableFuture<Holding>> all = new ArrayList<>(next.answers);
             answers.stream().filter(a -> !a.isDone()).forEach(all::add);
             return new ClaimRequest(both, both.sequence() == claim.sequence() ? arrival : next.arrival, all);
@@ -56,6 +81,7 @@ sealed interface KeyRequest {
             answers.forEach(a -> Mailbox.run(() -> a.completeExceptionally(failure)));
         }
 
+        /** A claim that the layer repeats by itself has no answers, and is never abandoned. */
         @Override
         public boolean isAbandoned() {
             return !answers.isEmpty() && answers.stream().allMatch(CompletableFuture::isDone);
@@ -71,6 +97,7 @@ sealed interface KeyRequest {
      */
     record Task(Kind kind, OptionalInt limit, CompletableFuture<Void> done) implements KeyRequest {
 
+        /** A task whose end no caller waits for. */
         static Task of(Kind kind) {
             return new Task(kind, OptionalInt.empty(), new CompletableFuture<>());
         }

@@ -16,11 +16,22 @@ import org.jspecify.annotations.Nullable;
  * Executes the requests of one member for one key, one at a time, and keeps the member's state of that key. Every
  * method except {@link #run} and {@link #key} is an event: it has to be called within {@link #run} and is thereby
  * confined to the worker's {@link Mailbox}. A {@link CommitAttempt} executes a request and reports its end here.
+ *
+ * <p>{@link SnapshotPermitStore} creates one for each key in use and passes requests and events of the store to it;
+ * {@link IdleKeys} removes it. It keeps three invariants. At most one attempt runs, so that the member never
+ * conflicts with itself. What is remembered of an answer is stored before the answer is given, so that an error of a
+ * callback leaves the state whole. A record that an earlier session may have left is removed, or replaced by a claim,
+ * before the key is released.
  */
 final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
 
     private final String key;
+    /** What all keys of the member share. */
     private final LayerContext<S> context;
+    /**
+     * Runs every event of this worker; the other fields are confined to it, except for {@link #key} and {@link
+     * #context}.
+     */
     private final Mailbox mailbox = new Mailbox();
     /** Requests that wait for the end of the running attempt, or for a session. */
     private final RequestQueue queue = new RequestQueue();
@@ -98,9 +109,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         Claim claim = queue.onlyClaim();
         StoreSession session = context.session();
         S known = cache.last();
+        // Without a known record the claim cannot be recognised as a return. A running attempt starts the next
+        // request itself.
         if (claim == null || session == null || known == null || running != null || latest.isContended()) {
             return false;
         }
+        // A claim with waiting calls is urgent even if it also returns permits.
         boolean noCallWaits = claim.unit() == 0;
         return noCallWaits
                 && claim.wanted()
@@ -115,8 +129,11 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             return;
         }
         try {
+            // The scheduler's thread adds its event behind this one, so that the flag below is set before that event
+            // reads it.
             context.scheduler().execute(() -> run(this::pumpNow));
             pumpsSoon = true;
+        // The member is leaving, and no later event is certain to start the return.
         } catch (RejectedExecutionException closed) {
             pump();
         }
@@ -127,6 +144,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         pumpQueued();
     }
 
+    /** Unlike {@link #pump}, does not start the removal of an old record and does not report the key as rested. */
     private void pumpQueued() {
         if (!queue.isEmpty()) {
             pump();
@@ -135,20 +153,27 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
 
     /** Starts the next request, unless an attempt is running, the key is being released or there is no session. */
     private void pump() {
+        // Also without a session: requests whose callers have given up must not fill the queue of a store that is
+        // away.
         queue.dropAbandoned();
         StoreSession session = context.session();
         if (running != null || releasing || session == null) {
             return;
         }
         KeyRequest next = queue.poll();
+        // The store may use the pause to delete what an earlier session has left.
         if (next == null && !leaving) {
             context.store().rested(key, cache.last());
             return;
         }
         if (next == null) {
+            // A record of an earlier session is removed as soon as nothing else is to do; a claim would have replaced
+            // it.
             next = Task.of(Kind.LEAVE);
         }
         lastUsed = context.now();
+        // A claim below a sent or answered sequence changes nothing (law 4), even if the store does not record
+        // sequences.
         Claim claim = next.claim();
         boolean delayed = claim != null && (claim.sequence() <= latest.answered() || claim.sequence() < queue.sent());
         running = new CommitAttempt<>(
@@ -156,6 +181,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         running.begin();
     }
 
+    /**
+     * Runs in the mailbox, at the end of an attempt. Its order matters: first the state, then the answer, then the
+     * next request.
+     */
     @Override
     public void answered(CommitAttempt<S> attempt, S at, @Nullable Holding holding) {
         if (running != attempt) {
@@ -169,6 +198,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         } else {
             cache.learn(at);
         }
+        // From the snapshot and not from the claim, because the attempt may have served or removed the member
+        // otherwise.
         recorded = at.record(member).isPresent();
         boolean leaves = attempt.request() instanceof Task task && task.kind() == Kind.LEAVE;
         if (leaves || (holding != null && !attempt.isDelayed())) {
@@ -187,22 +218,34 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         pump();
     }
 
-    /** What ends the request of an attempt; all that is to be remembered of the answer is remembered before. */
+    /**
+     * What ends the request of an attempt; all that is to be remembered of the answer is remembered before.
+     *
+     * @return to be run when the attempt has ended, because it may run code of the core that sends the next claim
+     */
     private Runnable answer(CommitAttempt<S> attempt, S at, @Nullable Holding holding, long now) {
         if (holding != null && attempt.request() instanceof ClaimRequest request) {
             Claim claim = request.claim();
             if (claim.queue() && claim.unit() > 0 && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
             }
+            // The sequence that the store has recorded. It is lower than that of the claim if the claim was answered
+            // without a write.
             long sequence =
                     at.record(attempt.session().member()).map(r -> r.sequence()).orElse(holding.sequence());
             Holding answer = latest.answered(holding, sequence);
+            // No call of the core waits for a repeated claim. What it was granted is reported, since otherwise no
+            // member would use it.
             boolean unasked = request.answers().isEmpty() && answer.permits() > 0;
             return unasked ? () -> context.listener().granted(key, answer) : () -> request.complete(answer);
         }
         return attempt.request() instanceof Task done ? done::complete : () -> {};
     }
 
+    /**
+     * Runs in the mailbox, at the end of an attempt. The cached snapshot is dropped, because the change may have been
+     * made.
+     */
     @Override
     public void failed(CommitAttempt<S> attempt, PermitStoreException failure, boolean mayHaveWritten) {
         if (running != attempt) {
@@ -213,6 +256,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         // what was written in a session that has ended has to be removed, but not by a worker that is about to do so
         // itself
         leaving = !closing && (leaving || !sameSession);
+        // The limit of an attempt that was stopped between the grant and the return of the surplus stays in force for
+        // the next one.
         atMost = Math.min(atMost, attempt.held());
         if (mayHaveWritten) {
             unknown.failed(
@@ -227,7 +272,11 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         pumpQueued(); // without a request, the layer repeats its own LEAVE only in the next turn()
     }
 
-    /** Another member has served this one. */
+    /**
+     * Another member has served this one.
+     *
+     * @param holding as the other member has written it; without a sequence if the store records none
+     */
     void served(Holding holding) {
         cache.othersHaveWritten();
         // the core orders notifications with a sequence by itself, so that they need not wait for the running attempt
@@ -236,6 +285,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             return;
         }
         cache.forget();
+        // A later notice states all that the member has, so that only the last one is kept.
         notice = holding;
         if (running == null) {
             passOnNotice();
@@ -257,9 +307,13 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
     }
 
-    /** The key has changed, and no notification contains the change. */
+    /**
+     * The key has changed, and no notification contains the change. The core claims again if it has waiting calls or
+     * permits of this key, and its next claim reads the key.
+     */
     void changed() {
         cache.othersHaveWritten();
+        // An error of the core must not keep the queued return from being sent.
         Mailbox.run(() -> context.listener().changed(key));
         pumpQueued(); // another member may wait for a return that is in the queue
     }
@@ -267,11 +321,16 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     /** A change of another member would make a commit on the cached snapshot fail. */
     void outdated() {
         cache.forget();
+        // The running attempt may end in a snapshot from before this change; see the field.
         outdated = running != null;
         pumpQueued(); // another member may wait for a return that is in the queue
     }
 
-    /** Another client than this library has deleted permits of this member. */
+    /**
+     * Another client than this library has deleted permits of this member.
+     *
+     * @param left how many permits the store still has recorded for the member
+     */
     void reduced(int left) {
         cache.forget();
         Holding holding = latest.reduced(left);
@@ -281,15 +340,24 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
     }
 
-    /** There is no session at present: all queued requests fail. */
+    /**
+     * There is no session at present: all queued requests fail. An attempt that is running goes on: it has its own
+     * session, and fails by that if the session is over.
+     */
     void unavailable(PermitStoreException reason) {
         queue.drop().forEach(request -> request.fail(reason));
     }
 
-    /** The session has ended: all queued requests fail, and its records no longer count. */
+    /**
+     * The session has ended: all queued requests fail, and its records no longer count. Runs before the core receives
+     * the loss, so that a claim that the core sends because of it is behind this event. The running attempt is not
+     * ended here: its result does not count, because the session has changed.
+     */
     void sessionLost() {
         queue.drop().forEach(request -> request.fail(CommitAttempt.sessionLost()));
         unknown.sessionLost();
+        // With a running attempt it is unknown whether a record was written. Where sessions have ids of their own,
+        // ready() cancels this again.
         leaving = leaving || recorded || running != null;
         recorded = false;
         atMost = Integer.MAX_VALUE;
@@ -298,7 +366,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * A session exists, so that requests can be executed.
+     * A session exists, so that requests can be executed. If the next session has another member name, the store
+     * drops the old record itself, and versions and positions of the old session must not be compared with new ones.
      *
      * @param sameMember whether the store may still have records of the session before under the member's name
      * @return whether the worker is retired, so that it has to be removed
@@ -308,6 +377,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             leaving = false;
             order.clear();
             latest.forget();
+            // A worker without work is removed instead of being kept for a key that may never be used again.
             retired = retired || (running == null && queue.isEmpty());
         }
         if (!retired) {
@@ -316,11 +386,17 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         return retired;
     }
 
-    /** Runs periodically: repeats a claim of unknown outcome if the core has sent no other claim since. */
+    /**
+     * Runs periodically: repeats a claim of unknown outcome if the core has sent no other claim since. Called by the
+     * scheduler through the mailbox, several times in the idle time of a key. It also starts what {@link #failed} has
+     * left to it.
+     */
     void turn() {
         long now = context.now();
         Claim claim = unknown.due(now, lastUsed);
         if (claim != null && running == null && queue.isEmpty() && context.session() != null) {
+            // The claim is absolute, so that it changes nothing if it was executed. Any later claim of the core
+            // replaces it.
             queue.add(ClaimRequest.again(claim, now));
         }
         if (!retired) {
@@ -336,17 +412,24 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
      * @return whether the release has begun
      */
     boolean beginRelease(long idle) {
+        // Nothing is under way, so that no answer can record something for the member after the release has begun.
         boolean atRest = running == null && queue.isEmpty() && !releasing && !retired;
+        // The store has no record of the member, and no claim of unknown outcome is left that could create one.
         boolean clean = unknown.isSettled() && !leaving && !recorded;
         releasing = releasing || (atRest && clean && context.now() - lastUsed >= idle);
         return atRest && releasing;
     }
 
-    /** The store has cleaned up the key, or failed to. Returns whether the worker is retired and has to be removed. */
+    /**
+     * The store has cleaned up the key, or failed to. Returns whether the worker is retired and has to be removed.
+     *
+     * @param clean whether the store needs the key no more
+     */
     boolean released(boolean clean) {
         releasing = false;
         if (clean) {
             cache.forget();
+            // Requests that arrived during the release are executed by this worker, which is then kept.
             retired = retired || queue.isEmpty();
         }
         if (!retired) {
@@ -355,7 +438,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         return retired;
     }
 
-    /** The store is closed: what is under way will not be answered. */
+    /**
+     * The store is closed: what is under way will not be answered. Called when the store has been closed. The futures
+     * end here, because the store may never end its stages after that.
+     */
     void abandon(PermitStoreException reason) {
         CommitAttempt<S> left = running;
         running = null;
@@ -366,7 +452,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         queue.drop().forEach(request -> request.fail(reason));
     }
 
-    /** The member leaves: queued requests fail, and its permits are returned. */
+    /**
+     * The member leaves: queued requests fail, and its permits are returned. The {@code LEAVE} waits for the running
+     * attempt, whose result decides what there is to return.
+     *
+     * @param done ends when the permits are returned, or cannot be
+     */
     void close(PermitStoreException reason, CompletableFuture<Void> done) {
         queue.drop().forEach(request -> request.fail(reason));
         retired = true;
@@ -374,6 +465,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         if (running != null) {
             running.stop();
         }
+        // Without a session nothing can be returned; the records end with it. Without a record there is nothing to
+        // return.
         if (context.session() == null || (running == null && !recorded && !leaving)) {
             done.complete(null);
             return;

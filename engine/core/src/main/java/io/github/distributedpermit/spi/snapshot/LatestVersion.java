@@ -18,6 +18,7 @@ final class LatestVersion {
     /** The sequence of a record in a store that does not record sequences. */
     static final long NO_SEQUENCE = -1;
 
+    /** With the sequence that was passed to the core; {@code null} before the first answer of the session. */
     private @Nullable Holding latest;
     /** The sequence that the store has. */
     private long recorded = NO_SEQUENCE;
@@ -30,8 +31,10 @@ final class LatestVersion {
      * @param holding the answer, with the sequence of the claim, or of the record if that is higher
      * @param sequence the sequence that the store has for the member
      * @return what to answer
+     * @return the answer, or the notification that has overtaken it, with the sequence of the last answered claim
      */
     Holding answered(Holding holding, long sequence) {
+        // Compared before the fields change: only then does the stored version belong to the record of this answer.
         boolean sameRecord = sequence == recorded;
         if (holding.sequence() > answered) {
             answered = holding.sequence();
@@ -47,7 +50,8 @@ final class LatestVersion {
     }
 
     /**
-     * A notification was received.
+     * A notification was received. An older notification is passed on as well, because the core decides by sequence
+     * and version. It only does not replace the newest state here.
      *
      * @return what to pass on
      */
@@ -63,6 +67,10 @@ final class LatestVersion {
         return holding;
     }
 
+    /**
+     * A state whose sequence is that of the record, or unknown, belongs to the last answered claim. A higher sequence
+     * belongs to a claim whose answer is still under way, and stays as it is.
+     */
     private Holding translated(Holding h) {
         boolean current = h.sequence() == recorded || h.sequence() == NO_SEQUENCE;
         return current ? withSequence(h, answered) : h;
@@ -87,7 +95,10 @@ final class LatestVersion {
         return latest != null && latest.contended();
     }
 
-    /** Permits were deleted from outside; {@code null} if the member was never notified that it had any. */
+    /**
+     * Permits were deleted from outside; {@code null} if the member was never notified that it had any. The next
+     * version above the last one makes the core apply the loss, although no version of the store stands for it.
+     */
     @Nullable
     Holding reduced(int left) {
         Holding h = latest;

@@ -7,7 +7,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all keys of a member share.
+ * What all keys of a member share. Immutable; the objects it refers to are thread-safe. {@link SnapshotPermitStore}
+ * creates it, and every {@link KeyWorker} and {@link CommitAttempt} uses it.
  *
  * @param store the store
  * @param listener the core
@@ -22,10 +23,12 @@ record LayerContext<S extends Snapshot>(
         ScheduledExecutorService scheduler,
         Supplier<@Nullable StoreSession> sessions) {
 
+    /** On the monotonic clock, in nanoseconds. */
     long now() {
         return ticker.getAsLong();
     }
 
+    /** Read anew at each step, because the session may be lost between two of them. */
     @Nullable
     StoreSession session() {
         return sessions.get();

@@ -9,9 +9,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Runs the events of one {@link KeyWorker} one after the other, on whichever thread brings them: no lock is held and no
  * thread is woken while they run, so that an event may call the core, which may call back. An event that an event of the
  * same worker causes runs after it. What one event has written, the next one sees, also on another thread. Thread-safe.
+ *
+ * <p>Each {@link KeyWorker} has one. A thread that brings an event while another one runs the mailbox does not wait,
+ * so that the thread of a store's client is never blocked by a key.
  */
 final class Mailbox implements Executor {
 
+    /** The log is called within a catch: a logger that fails, or has no stack left, must not end the loop. */
     private static final System.Logger LOG = System.getLogger(Mailbox.class.getName());
 
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
@@ -20,6 +24,8 @@ final class Mailbox implements Executor {
 
     @Override
     public void execute(Runnable event) {
+        // Added before it is counted: the running thread takes an event only after it was counted, so that it always
+        // finds one.
         events.add(event);
         if (pending.getAndIncrement() > 0) {
             return;

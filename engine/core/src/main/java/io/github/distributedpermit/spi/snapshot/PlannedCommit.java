@@ -9,6 +9,9 @@ import java.util.Optional;
 /**
  * What a step makes of a snapshot, not yet committed. Used by one thread at a time.
  *
+ * <p>{@link CommitAttempt} creates it, and a {@link SnapshotStore} translates it into one transaction. The table
+ * belongs to the plan alone, since {@link Snapshot#table} makes a new one for each step.
+ *
  * @param key as the user gave it
  * @param session in which alone it may be committed
  * @param before the snapshot that it rests on
@@ -34,14 +37,18 @@ public record PlannedCommit<S extends Snapshot>(
         return session.member();
     }
 
-    /** Whether there is nothing to write. */
+    /**
+     * Whether there is nothing to write. The override is compared apart from the step, because it is no record of a
+     * member.
+     */
     public boolean isUnchanged() {
         return step.isUnchanged() && !changesOverride;
     }
 
     /**
-     * Whether the claim would change nothing but the sequence and version of the member's own record, as the re-check of a
-     * waiting member does as a rule.
+     * Whether the claim would change nothing but the sequence and version of the member's own record, as the re-check
+     * of a waiting member does as a rule. If the store allows it, such a claim is answered from the snapshot, so that
+     * waiting members cause reads and no writes.
      */
     boolean isRepetition() {
         if (step.written().size() != 1 || !step.removed().isEmpty() || changesOverride) {

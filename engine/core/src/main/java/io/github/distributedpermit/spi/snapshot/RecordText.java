@@ -9,6 +9,9 @@ import java.util.OptionalLong;
 /**
  * Records and notices as fields of text with spaces between them, for stores that keep a document. Instances of different
  * versions read each other's text, so that no field is ever changed or removed; a store appends its own ones. Stateless.
+ *
+ * <p>The document of ZooKeeper and its notices use it. The policy for mixed versions is in docs/compatibility.md: a
+ * field keeps its place and its meaning, and a reader ignores what follows the fields that it needs.
  */
 public final class RecordText {
 
@@ -18,6 +21,7 @@ public final class RecordText {
     /** How many fields a notice has. */
     public static final int HOLDING_FIELDS = 6;
 
+    /** Stands for an absent number, so that each field has a fixed place. */
     private static final String NONE = "-";
 
     private RecordText() {}
@@ -41,6 +45,8 @@ public final class RecordText {
                 + r.limit()
                 + ' '
                 + (r.since().isPresent() ? r.since().getAsLong() : NONE)
+                // Left out if it is 0, so that the line is the same as the one that versions before this field have
+                // written.
                 + (r.beyond() > 0 ? " " + r.beyond() : "");
     }
 
@@ -85,6 +91,7 @@ public final class RecordText {
                 Long.parseLong(fields[from + 3]),
                 Boolean.parseBoolean(fields[from + 4]),
                 Boolean.parseBoolean(fields[from + 5]),
+                // No re-check time: where sessions keep members alive, no lease expires that a member could wait for.
                 Optional.empty());
     }
 

@@ -7,13 +7,24 @@ import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The requests of a key that wait for the one under way; claims side by side are merged. Confined to its {@link KeyWorker}. */
+/**
+ * The requests of a key that wait for the one under way; claims side by side are merged. Confined to its {@link KeyWorker}.
+ *
+ * <p>Claims of a member are absolute, so two that wait side by side can be replaced by one. A task between two claims
+ * is not crossed: an override or a removal has to take effect between them.
+ */
 final class RequestQueue {
 
     private final Deque<KeyRequest> requests = new ArrayDeque<>();
-    /** The highest sequence of a claim that was sent. */
+    /**
+     * The highest sequence of a claim that was sent. A claim below it that still waits has no effect any more, and
+     * must not lower what the merged claim leaves.
+     */
     private long sent = -1;
 
+    /**
+     * So at most one claim waits behind each task, however many threads of the process acquire and release meanwhile.
+     */
     void add(KeyRequest next) {
         if (next instanceof ClaimRequest claim && requests.peekLast() instanceof ClaimRequest waiting) {
             requests.removeLast();
@@ -39,7 +50,10 @@ final class RequestQueue {
         requests.removeIf(KeyRequest::isAbandoned);
     }
 
-    /** Hands out what is to be sent now, if there is anything. */
+    /**
+     * Hands out what is to be sent now, if there is anything. Records the sequence before the claim is sent: from
+     * then on it may take effect.
+     */
     @Nullable
     KeyRequest poll() {
         KeyRequest next = requests.poll();
@@ -49,7 +63,7 @@ final class RequestQueue {
         return next;
     }
 
-    /** Hands out what will not be sent. */
+    /** Hands out what will not be sent. The caller has to fail these requests, since no answer will follow. */
     List<KeyRequest> drop() {
         List<KeyRequest> dropped = List.copyOf(requests);
         requests.clear();

@@ -7,6 +7,9 @@ import java.util.Optional;
 /**
  * All that a store has recorded for one key, at one moment. Immutable. Members are named as in {@link StoreSession}: a
  * store may name them by their sessions.
+ *
+ * <p>A {@link SnapshotStore} creates it from a read, or from the answer to its own transaction. {@link CommitAttempt}
+ * computes steps on it, and {@link SnapshotCache} keeps the last one of a key.
  */
 public interface Snapshot {
 
@@ -18,12 +21,16 @@ public interface Snapshot {
     long version();
 
     /**
-     * The records of the members that are alive, for one step; a new table with each call. A store that does not record
-     * the sequence of a member's last claim gives its record the sequence -1.
+     * The records of the members that are alive, for one step; a new table with each call. A store that does not
+     * record the sequence of a member's last claim gives its record the sequence -1. The step changes the table, so
+     * that a shared one would make a repeated attempt start from a state that was never stored.
      */
     KeyTable table();
 
-    /** What is recorded for a member, without building the table. */
+    /**
+     * What is recorded for a member, without building the table. The worker calls it for each answer, also for keys
+     * with many members.
+     */
     Optional<PermitRecord> record(String member);
 
     /**

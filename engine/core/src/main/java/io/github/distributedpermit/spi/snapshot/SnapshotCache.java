@@ -5,6 +5,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The snapshot of a key that the member read or committed last, and whether a claim may rest on it without a reading. If
  * that turns out wrong the commit fails, and the key is read. Confined to its {@link KeyWorker}.
+ *
+ * <p>It never affects correctness: every commit compares the key with the snapshot it rests on. It only decides
+ * whether the read before a commit can be saved.
  */
 final class SnapshotCache<S extends Snapshot> {
 
@@ -23,7 +26,10 @@ final class SnapshotCache<S extends Snapshot> {
         this.key = key;
     }
 
-    /** The snapshot that a claim may rest on without a reading; {@code null} if the key has to be read. */
+    /**
+     * The snapshot that a claim may rest on without a reading; {@code null} if the key has to be read. The assumption
+     * about an unused key is given once. If it was wrong, the attempt reads the key.
+     */
     @Nullable
     S guess() {
         if (unused) {
@@ -50,15 +56,20 @@ final class SnapshotCache<S extends Snapshot> {
         alone = before == null || before.version() == snapshot.version();
     }
 
-    /** A claim was answered from this snapshot. */
+    /**
+     * A claim was answered from this snapshot. Kept also if other members write to the key: whether a guess on it is
+     * worth a commit is decided by {@link SnapshotStore#mayCommitUnread}.
+     */
     void learn(S snapshot) {
         last = snapshot;
     }
 
+    /** A guess would probably conflict from now on. The next read that finds no change resets this. */
     void othersHaveWritten() {
         alone = false;
     }
 
+    /** The assumption about an unused key does not return: the member may have a record there. */
     void forget() {
         last = null;
         unused = false;

@@ -34,15 +34,29 @@ import org.jspecify.annotations.Nullable;
  * Implements {@link PermitStore} for one member with a {@link SnapshotStore}. It has a {@link KeyWorker} for each key
  * in use, and the session of the member, which all of them share. Thread-safe. Claims of different keys run
  * concurrently; those of one key run one after the other, in the mailbox of its worker.
+ *
+ * <p>The core calls it as its {@link PermitStore}; the {@link SnapshotStore} reports to it through {@link Events}. It
+ * has no thread and takes no lock while it calls either of them.
  */
 public final class SnapshotPermitStore<S extends Snapshot> implements PermitStore {
 
     private static final System.Logger LOG = System.getLogger(SnapshotPermitStore.class.getName());
+    /**
+     * How long {@link #close} waits until the permits of all keys are returned. Together with the 300 ms of {@link
+     * SnapshotStore#close} it stays below the second that {@link PermitStore#close} allows.
+     */
     private static final long RETURN_MILLIS = 500;
+    /** How long an operator's override waits for a session before it fails. */
     private static final long PATIENCE_SECONDS = 2;
+    /** The longest pause between two rounds over all workers, which also repeat claims of unknown outcome. */
     private static final long LONGEST_TURN_MILLIS = 1_000;
+    /** A key is released at most a quarter of the idle time later than it could be. */
     private static final int TURNS_PER_IDLE = 4;
 
+    /**
+     * By key as the user gave it. A worker is removed only by its own instance, so that a new worker of the same key
+     * stays.
+     */
     private final ConcurrentMap<String, KeyWorker<S>> workers = new ConcurrentHashMap<>();
     private final SnapshotStore<S> store;
     private final Member member;
@@ -60,6 +74,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
      */
     private @Nullable StoreSession previous;
 
+    /** Set once. No new request is accepted from then on; those in the mailboxes are failed by {@link #close}. */
     private volatile boolean closed;
 
     /**
@@ -84,6 +99,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         this.context = new LayerContext<>(store, listener, ticker, scheduler, () -> session);
         this.idleKeys = new IdleKeys<>(workers, store, idle.toNanos());
         this.names = new ReadableNames(store::memberName);
+        // One millisecond more, so that an idle time of 0 gives a valid period.
         long turn = Math.min(LONGEST_TURN_MILLIS, idle.toMillis() / TURNS_PER_IDLE + 1);
         scheduler.scheduleWithFixedDelay(this::turn, turn, turn, TimeUnit.MILLISECONDS);
         store.open(new Events());
@@ -99,6 +115,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         return store.problem();
     }
 
+    /** Hands the claim to the worker of its key, whose events this thread may run. The stage ends on any thread. */
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         CompletableFuture<Holding> answer = new CompletableFuture<>();
@@ -112,6 +129,10 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         return answer;
     }
 
+    /**
+     * Unlike a claim, no component of the core ends an override that is unanswered, so one that waits for a session
+     * has a time-out of its own.
+     */
     @Override
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         OverrideLimit.check(limit);
@@ -129,12 +150,14 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
                         : Failures.of(key, e)));
     }
 
+    /** An override that is lifted has no limit to check; 0 is possible in every store. */
     private @Nullable PermitStoreException refusal(String key, int limit) {
         return closed ? left() : store.refusal(key, limit);
     }
 
     /** Hands a request to the worker of its key. One that was retired in between is replaced by a new one. */
     private void add(String key, KeyRequest request) {
+        // Fails here, before a worker is created for it: while the store is away many keys may be tried.
         PermitStoreException reason = unavailable;
         if (closed || reason != null) {
             request.fail(closed || reason == null ? left() : reason);
@@ -143,12 +166,17 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         KeyWorker<S> worker = workers.computeIfAbsent(key, k -> new KeyWorker<>(k, context));
         worker.run(() -> {
             if (!worker.add(request)) {
+                // Only if it is still that worker: another thread may have put the new one there already.
                 workers.remove(key, worker);
                 add(key, request);
             }
         });
     }
 
+    /**
+     * Reads the store and uses no worker, so that an inspection neither waits for claims nor creates state of the
+     * key.
+     */
     @Override
     public CompletionStage<KeyState> inspect(String key) {
         if (closed) {
@@ -159,7 +187,10 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
     }
 
-    /** Serves the queue afterwards: what was deleted is free, and no member was notified of that. */
+    /**
+     * Serves the queue afterwards: what was deleted is free, and no member was notified of that. The check runs in
+     * the worker of this member, so that the queue is served even if no other member looks at the key.
+     */
     @Override
     public CompletionStage<Integer> evict(String key, String from) {
         if (closed) {
@@ -173,7 +204,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
     }
 
-    /** Runs periodically on the scheduler. */
+    /** Runs periodically on the scheduler. Each worker's part runs in its mailbox; this thread does not wait for it. */
     private void turn() {
         try {
             for (KeyWorker<S> worker : workers.values()) {
@@ -193,6 +224,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         if (closed) {
             return;
         }
+        // First, so that no request that arrives from now on can claim what is returned below.
         closed = true;
         List<CompletableFuture<Void>> returns = new ArrayList<>();
         workers.values().forEach(worker -> {
@@ -205,6 +237,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             CompletableFuture.allOf(returns.toArray(CompletableFuture<?>[]::new))
                     .get(RETURN_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
+            // The store still has to be closed; the flag of the thread is restored at the end.
             interrupted = true;
         } catch (ExecutionException | TimeoutException e) {
             LOG.log(System.Logger.Level.DEBUG, "What was not returned ends with the session", e);
@@ -218,10 +251,15 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         }
     }
 
+    /** Permanent, because a member that has left never returns under this id. */
     private PermitStoreException left() {
         return PermitStoreException.permanent("Member %s has left the store".formatted(member.name()), null);
     }
 
+    /**
+     * Receives the store's events on any of its threads, and passes each on to the workers and to the core. The
+     * monitor orders {@code ready} and {@code lost}, and is released before any code of a worker or the core runs.
+     */
     private final class Events implements StoreEvents {
 
         @Override
@@ -229,9 +267,12 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             boolean sameMember;
             synchronized (this) {
                 StoreSession before = previous;
+                // The first session has no predecessor whose records could be left, so that nothing has to be cleaned
+                // up or dropped.
                 sameMember = before == null || before.member().equals(next.member());
                 previous = next;
                 unavailable = null;
+                // A session that begins while the member leaves must not start requests again.
                 session = closed ? null : next;
             }
             each(worker -> {
@@ -241,6 +282,9 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             });
         }
 
+        /**
+         * Set before the queued requests fail: one that arrives in between fails in {@link #add} instead of waiting.
+         */
         @Override
         public void unavailable(PermitStoreException reason) {
             unavailable = reason;
@@ -252,6 +296,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             listener.alive(sentAtNanos);
         }
 
+        /** The session is cleared first, so that no attempt commits in a session that the core considers lost. */
         @Override
         public void lost() {
             synchronized (this) {
@@ -291,6 +336,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             workers.values().forEach(worker -> worker.run(() -> event.accept(worker)));
         }
 
+        /** A key without a worker has no state here that the event could concern. */
         private void one(String key, Consumer<KeyWorker<S>> event) {
             KeyWorker<S> worker = workers.get(key);
             if (worker != null) {

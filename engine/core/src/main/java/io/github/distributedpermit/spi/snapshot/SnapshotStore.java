@@ -32,16 +32,26 @@ import org.jspecify.annotations.Nullable;
  */
 public interface SnapshotStore<S extends Snapshot> {
 
-    /** Begins to connect; called once, before all others. */
+    /** Begins to connect; called once, before all others. The events may be called before this method has returned. */
     void open(StoreEvents events);
 
-    /** How long the session outlives its last confirmed renewal. */
+    /**
+     * How long the session outlives its last confirmed renewal. The core uses no permit longer than this after the
+     * send time of the last renewal that {@link StoreEvents#alive} reported.
+     */
     Duration session();
 
-    /** The key as it is now: no change that was committed before the call is missing. */
+    /**
+     * The key as it is now: no change that was committed before the call is missing. A read that may come from a
+     * server that lags behind is not allowed: the step would grant permits that other members hold.
+     */
     CompletionStage<S> read(String key);
 
-    /** Makes a change if the key has not been changed since the snapshot; all of it or nothing. */
+    /**
+     * Makes a change if the key has not been changed since the snapshot; all of it or nothing. A failed stage counts
+     * as an unknown outcome, so a store that has certainly sent nothing returns {@link Commit.Denied} or {@link
+     * Commit.SessionLost}.
+     */
     CompletionStage<Commit<S>> commit(PlannedCommit<S> planned);
 
     /** For operators, at any time: the key as in {@link #read}. */
@@ -86,7 +96,11 @@ public interface SnapshotStore<S extends Snapshot> {
         return alone;
     }
 
-    /** Whether a claim that repeats what is recorded for the member may be answered without a write. */
+    /**
+     * Whether a claim that repeats what is recorded for the member may be answered without a write. A store in which
+     * the record needs something beside it, such as a node of the session, answers {@code false} while that is
+     * missing.
+     */
     default boolean mayStayUnwritten(PlannedCommit<S> planned) {
         return true;
     }
@@ -109,7 +123,10 @@ public interface SnapshotStore<S extends Snapshot> {
         return CompletableFuture.completedFuture(keys);
     }
 
-    /** Why a limit is not possible in this store, for a claim or as the operator's; {@code null} if it is. */
+    /**
+     * Why a limit is not possible in this store, for a claim or as the operator's; {@code null} if it is. Called by
+     * any thread before a request is queued; must not ask the store.
+     */
     default @Nullable PermitStoreException refusal(String key, int limit) {
         return null;
     }

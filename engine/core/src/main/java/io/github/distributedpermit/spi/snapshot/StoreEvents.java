@@ -6,10 +6,17 @@ import io.github.distributedpermit.spi.PermitStoreException;
 /**
  * What a store reports unasked to the layer, which passes it on to the core. Thread-safe: may be called by any thread,
  * never blocks, and may run code of the core on the calling thread, so that no lock of the store may be held.
+ *
+ * <p>{@link SnapshotPermitStore} implements it. A notification of a key that is lost or delayed costs time only,
+ * except {@code reduced}. {@code lost} has to follow each end of a session: until then, or until the last {@code
+ * alive} is older than the session, calls go on using their permits.
  */
 public interface StoreEvents {
 
-    /** There is a session, and claims can be sent; those that wait are sent now. */
+    /**
+     * There is a session, and claims can be sent; those that wait are sent now. Called for each new session, after
+     * the store has confirmed it, and not for a mere reconnection.
+     */
     void ready(StoreSession session);
 
     /**
@@ -20,7 +27,8 @@ public interface StoreEvents {
     void unavailable(PermitStoreException reason);
 
     /**
-     * As in {@link io.github.distributedpermit.spi.HoldingListener#alive}.
+     * As in {@link io.github.distributedpermit.spi.HoldingListener#alive}. The time of sending counts and not that of
+     * the answer: the store may have executed the renewal at once, and the session then ends that much earlier.
      *
      * @param sentAtNanos when the confirmed renewal was sent
      */
@@ -33,7 +41,8 @@ public interface StoreEvents {
     void lost();
 
     /**
-     * Another member has served this one.
+     * Another member has served this one. Called after the grant was committed, possibly more than once for the same
+     * grant.
      *
      * @param holding what the other one wrote; its sequence is that of the record, or -1 if the store does not record
      *     sequences: such a notice waits until no claim of the key is under way
@@ -50,12 +59,16 @@ public interface StoreEvents {
     void outdated(String key);
 
     /**
-     * Permits of this member were deleted from outside.
+     * Permits of this member were deleted from outside. The calls that hold the missing permits lose them. Without
+     * this event the core would rely on them until its next claim is answered.
      *
      * @param left how many it still has
      */
     void reduced(String key, int left);
 
-    /** The key is to be read when its turn comes, because something may be wrong with it. Nothing is written as a rule. */
+    /**
+     * The key is to be read when its turn comes, because something may be wrong with it. Nothing is written as a
+     * rule. If the key has no worker, the event has no effect.
+     */
     void check(String key);
 }

@@ -7,25 +7,48 @@ import java.util.concurrent.TimeUnit;
  * Of one key of a store that may lose its state: the epoch that its records belong to, and the time of grace after a loss, in
  * which members get back what they validly hold, and no other permits are granted but those that came back and were returned
  * since. Times are microseconds of the server's clock. Confined.
+ *
+ * <p>The {@link KeyTable} of each key has one and calls it in every operation. It has the same rules as lineage.lua
+ * and claim.lua, so that tests can compare both forms (docs/decisions/0013-three-forms-of-the-step.md). The invariant
+ * is that during the grace no more permits are in use than came back: every permit that a member may still hold stays
+ * free for it.
  */
 final class Grace {
 
-    /** For how long a check counts. */
+    /**
+     * For how long a check counts. In microseconds. Reading the identity of a server costs more than a claim, so that
+     * not every claim does it.
+     */
     static final long CHECK_LASTS = 100_000;
 
-    /** By how much versions jump, so that tokens do not repeat: more than clocks of servers should differ. */
+    /**
+     * By how much versions jump, so that tokens do not repeat: more than clocks of servers should differ. In
+     * microseconds, as versions follow the clock of the server.
+     */
     private static final long VERSION_JUMP = 64_000_000;
 
+    /**
+     * The epoch adds up to this many microseconds, so that two servers that take over from the same data continue
+     * with different versions.
+     */
     private static final long VERSION_SPREAD = 1 << 24;
 
+    /** Whether the key exists on the server. A key that does not may be new or may have been lost. */
     private boolean stored;
+    /** The epoch that the records of the key belong to; 0 if they were written without one. */
     private long epoch;
+    /** When the server was compared with the data last, on its clock. */
     private long checked;
+    /** Whether the versions of this key have to continue above those that may have been lost. */
     private boolean jumps;
     private boolean active;
+    /** When the grace began; a claim with a longer lease moves its end relative to this time. */
     private long start;
+    /** Whether the grace lasts for a whole lease. That of a new server has a fixed end. */
     private boolean extensible;
+    /** When the grace ends, on the clock of the server. */
     private long end;
+    /** How many permits came back since the grace began, including those that were returned since. */
     private int pool;
 
     long epoch() {
@@ -40,7 +63,11 @@ final class Grace {
         return end;
     }
 
-    /** Whether the server has to be compared with the data before this claim. */
+    /**
+     * Whether the server has to be compared with the data before this claim. A claim that can lead to no grant needs
+     * no check, unless it shows by itself that data may be missing: by another epoch, or by permits that the member
+     * validly holds and the server has not recorded.
+     */
     boolean isDue(Claim claim, int recorded, boolean queued, Lineage lineage, long now) {
         boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
         if (!stored || claim.probe() || foreign || lineage.epoch() != epoch || lineage.closed() == epoch) {
@@ -50,6 +77,7 @@ final class Grace {
             return true;
         }
         boolean mayGrant = claim.wanted() > claim.kept() || queued;
+        // A clock that was set back must not make an old check count for longer.
         return mayGrant && (now < checked || now - checked >= CHECK_LASTS);
     }
 
@@ -82,12 +110,18 @@ final class Grace {
         return epoch != 0 && checked < lineage.since() && !lineage.isVirgin() && !knows;
     }
 
+    /**
+     * The records are void if the key does not exist, or was written under an epoch whose data is not complete on
+     * this server.
+     */
     private boolean isLost(Lineage lineage) {
         return !stored || (epoch != 0 && !lineage.covers(epoch));
     }
 
     private void begin(Lineage lineage, Claim claim, long now) {
         active = false;
+        // The member holds permits of a key that does not exist here: the key was lost just now, or with the last
+        // loss.
         boolean remembered = !stored && claim.kept() > 0;
         long from = remembered ? now : lineage.since();
         boolean wholeLease = remembered || !lineage.isVirgin();
@@ -105,7 +139,10 @@ final class Grace {
         pool = 0;
     }
 
-    /** The key is stored from now on, perhaps by a member that does not know epochs. */
+    /**
+     * The key is stored from now on, perhaps by a member that does not know epochs. Called for each claim that
+     * changes the key, also while no grace is active.
+     */
     void written() {
         stored = true;
     }
@@ -128,7 +165,11 @@ final class Grace {
         }
     }
 
-    /** How many permits the member gets back. A claim that was written before the loss reclaims nothing. */
+    /**
+     * How many permits the member gets back. A claim that was written before the loss reclaims nothing. The epoch of
+     * the claim shows that the member has received an answer of this server, and so that its claim states what it
+     * holds after the loss.
+     */
     int reclaimable(Claim claim) {
         return active && claim.epoch() == epoch ? claim.kept() : 0;
     }
@@ -151,7 +192,10 @@ final class Grace {
         return active && pool < limit;
     }
 
-    /** The most permits in use that a grant may lead to. */
+    /**
+     * The most permits in use that a grant may lead to. Outside the grace this is the limit itself, so that the step
+     * needs no other case.
+     */
     int cap(int limit) {
         return active ? Math.min(limit, pool) : limit;
     }

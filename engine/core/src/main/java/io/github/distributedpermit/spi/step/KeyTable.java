@@ -24,20 +24,31 @@ import org.jspecify.annotations.Nullable;
  * <p>Time enters as {@code now}: in a {@linkplain #leased leased} table the store's clock in microseconds, in a table
  * {@linkplain #ofSessions of sessions} any number of the store that never falls, such as a Raft index or a zxid. Versions
  * are never below it. Not thread-safe: a store keeps the table behind a lock or confines it to one computation.
+ *
+ * <p>The in-process backend keeps one table per key, a {@link io.github.distributedpermit.spi.snapshot.Snapshot}
+ * creates one for each step, and Redis runs the same step in Lua. The simulation and the contract tests show that the
+ * laws in {@link io.github.distributedpermit.spi.PermitStore} hold for it. A grant leaves the sum of the permits at
+ * or below the limit of the member that is served.
  */
 public final class KeyTable {
 
+    /**
+     * Bounds the cost of one operation. Expired leases are removed without a bound, because their permits must be
+     * free at once.
+     */
     private static final int TOMBSTONES_PER_OPERATION = 16;
 
     /** Micros; negative where sessions keep members alive, and a member that is gone needs no tombstone. */
     private final long tombstone;
 
     private final Records records;
+    /** The members that were served since the last {@link Step}, in the order in which they were served. */
     private final Set<String> grown = new LinkedHashSet<>();
 
     /** Present in a store that may lose its state. */
     private final @Nullable Grace grace;
 
+    /** The highest version given to a record of this key. It never falls, also if all records are removed. */
     private long version;
 
     private KeyTable(
@@ -89,6 +100,8 @@ public final class KeyTable {
      *
      * @param since the position in the queue of its oldest waiter, less is earlier: when that waiter arrived, by the clock or the
      *     log of the store
+     * @param now the time or version of the store, see the class
+     * @return the answer, the difference to commit, and the members that were served
      */
     public Step claim(String member, Claim claim, long now, long since) {
         expire(now);
@@ -118,25 +131,37 @@ public final class KeyTable {
         return Optional.of(act(member, claim, now, since, here.reclaimable(claim)));
     }
 
+    /**
+     * The step of the protocol after expiry and the check of the grace.
+     *
+     * @param reclaimable how many permits the member gets back although they are not recorded; 0 without a grace
+     */
     private Step act(String member, Claim claim, long now, long since, int reclaimable) {
         PermitRecord known = records.get(member);
         if (known != null && claim.sequence() <= known.sequence()) {
             serve(now);
             return step(current(known), now);
         }
+        // A member without a record is treated as one that has no permits and has never sent a claim.
         PermitRecord before = known == null ? PermitRecord.unknown(member) : known;
+        // The claim returns what exceeds `held` or `wanted`. It never raises the recorded permits, which only a grant
+        // may do.
         int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.held(), claim.wanted()));
         if (grace != null) {
             grace.written();
             grace.readmit(Math.max(0, base - before.permits()));
         }
+        // A claim that gets all it wants is not queued, so that each queued record wants more than it has.
         boolean more = claim.wanted() > base;
         OptionalLong place = claim.queue() && more ? OptionalLong.of(since) : OptionalLong.empty();
         records.put(before.claimed(claim, base, tick(now), place));
         serve(now);
+        // A claim that does not wait takes only what the queue leaves (law 6): if any member is still queued, it gets
+        // nothing.
         if (!claim.queue() && more && records.waiting() == 0) {
             grow(current(before), now);
         }
+        // Settled at last, because serving may have made the record queued or not, on which its expiry depends.
         return step(settle(current(before), claim, now), now);
     }
 
@@ -155,6 +180,7 @@ public final class KeyTable {
      */
     public Step override(OptionalInt limit, long now, Lineage lineage, ServerIdentity server) {
         long written = Objects.requireNonNull(grace).epoch();
+        // The server has written the key itself and was not closed, so that nothing of it can be missing.
         if (written == 0 || (Lineage.isOf(server, written) && lineage.closed() != written)) {
             return override(limit, now);
         }
@@ -162,7 +188,10 @@ public final class KeyTable {
         return step(null, now);
     }
 
-    /** Drops the record of a member that has left. */
+    /**
+     * Drops the record of a member that has left. Unlike an eviction it leaves no record, because no call uses
+     * these permits any more.
+     */
     public Step leave(String member, long now) {
         records.remove(member);
         return refresh(now);
@@ -179,6 +208,7 @@ public final class KeyTable {
             if (grace != null) {
                 grace.evicted(known.permits());
             }
+            // The new version makes the member apply the loss although it has sent no claim.
             PermitRecord left = known.evicted(tick(now));
             records.put(left);
             grown.add(member);
@@ -187,7 +217,10 @@ public final class KeyTable {
         return step(null, now);
     }
 
-    /** Drops the records of members that are not alive; the next operation serves the queue and reports them. */
+    /**
+     * Drops the records of members that are not alive; the next operation serves the queue and reports them. A store
+     * calls it on a fresh table, before the step; the removals become part of that step.
+     */
     public void retain(Set<String> liveMembers) {
         for (String member : records.members()) {
             if (!liveMembers.contains(member)) {
@@ -223,7 +256,10 @@ public final class KeyTable {
         return version;
     }
 
-    /** Whether nothing is left to remember, so that a store may forget the key. */
+    /**
+     * Whether nothing is left to remember, so that a store may forget the key. During a grace the key has to stay,
+     * since its permits may still come back.
+     */
     public boolean isEmpty() {
         return records.isEmpty() && (grace == null || !grace.isActive());
     }
@@ -252,6 +288,7 @@ public final class KeyTable {
         return View.state(records, key, OptionalLong.of(now));
     }
 
+    /** Every operation begins with it, so that no grant is refused because of an expired member. */
     private void expire(long now) {
         if (grace != null) {
             grace.expire(now);
@@ -266,6 +303,11 @@ public final class KeyTable {
         }
     }
 
+    /**
+     * Serves the queue from its head until a member does not fit. A waiter that can never fit under its limit is
+     * passed over: it would block the queue, and its own core rejects it. With an operator's limit of 0 nothing fits
+     * and all keep their positions.
+     */
     private void serve(long now) {
         PermitRecord head = records.head();
         while (head != null) {
@@ -281,8 +323,15 @@ public final class KeyTable {
         }
     }
 
+    /**
+     * Grants as much as fits, or nothing if that is less than the oldest waiter needs.
+     *
+     * @return whether the record got more permits
+     */
     private boolean grow(PermitRecord r, long now) {
         int limit = records.limit(r);
+        // What the member may have in all: the limit less the permits of all others. It is negative if a lowered
+        // limit is exceeded.
         int room = r.permits() - records.used() + (grace == null ? limit : grace.cap(limit));
         int target = Math.min(r.wanted(), room);
         if (target <= r.permits() || target < r.least()) {
@@ -302,7 +351,10 @@ public final class KeyTable {
             return r;
         }
         long lasts = r.isIdle() ? tombstone : TimeUnit.MICROSECONDS.convert(claim.lease());
+        // An endless lease would overflow the sum.
         long until = lasts > PermitRecord.NEVER - now ? PermitRecord.NEVER : now + lasts;
+        // During a grace the tombstone stays until its end: a doubled claim could otherwise reclaim the permits once
+        // more.
         if (r.isIdle() && grace != null && grace.isActive()) {
             until = Math.max(until, grace.end());
         }
@@ -311,11 +363,16 @@ public final class KeyTable {
         return settled;
     }
 
+    /** The record as serving has left it; the earlier one if it was removed, which then is the answer. */
     private PermitRecord current(PermitRecord earlier) {
         PermitRecord r = records.get(earlier.member());
         return r == null ? earlier : r;
     }
 
+    /**
+     * The next version: above all earlier ones, and never below the clock, so that versions go on rising if the key
+     * was forgotten.
+     */
     private long tick(long now) {
         version = Math.max(version + 1, now);
         return version;
@@ -326,6 +383,7 @@ public final class KeyTable {
         return grace == null ? view : View.in(grace, view, r.equals(records.head()), now);
     }
 
+    /** @param claimer the record to answer with; {@code null} if the operation is no claim */
     private Step step(@Nullable PermitRecord claimer, long now) {
         Map<String, Holding> served = new LinkedHashMap<>();
         for (String member : grown) {
@@ -334,6 +392,7 @@ public final class KeyTable {
                 served.put(member, view(r, now));
             }
         }
+        // The next operation on this table reports only what it does itself.
         grown.clear();
         Optional<Holding> answer = Optional.ofNullable(claimer).map(r -> view(r, now));
         Records.Difference difference = records.drain();

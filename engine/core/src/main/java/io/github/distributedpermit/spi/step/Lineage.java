@@ -10,20 +10,33 @@ import java.util.Deque;
  */
 public final class Lineage {
 
+    /**
+     * Earlier epochs whose data this server has taken over. Older ones count as lost, which begins a grace and is
+     * safe.
+     */
     private static final int MOST_ADOPTED = 16;
+    /** No server has this name, so that the next check finds a server that does not continue the data. */
     private static final String FORGOTTEN = "-";
+    /** Size of the lower part of an epoch, into which the salt is mixed. */
     private static final long SALTS = 1 << 16;
+    /** The salt changes each millisecond of the server's clock. */
     private static final long MICROS_PER_SALT = 1_000;
 
     private final long newServerGrace;
+    /** The newest first. */
     private final Deque<Long> adopted = new ArrayDeque<>();
+    /** The epoch under which the data was written last, with its salt; 0 before the first check. */
     private long epoch;
     private long salt;
+    /** The start of the server that has written last, as in {@link ServerIdentity#run}. */
     private String run = "";
+    /** The node of the server that has written last, as in {@link ServerIdentity#node}. */
     private String node = "";
     private long since;
     private boolean virgin;
+    /** The epoch under which the server may not grant; 0 if it may. */
     private long closed;
+    /** The highest vote by which the server was closed; only a later one opens it. */
     private long closedBy;
 
     /**
@@ -83,9 +96,11 @@ public final class Lineage {
     }
 
     /**
-     * Lets the server grant and renew no more, if it answers under this epoch.
+     * Lets the server grant and renew no more, if it answers under this epoch. A request for another epoch has no
+     * effect: it was sent before the server lost or replaced its data.
      *
      * @param vote that has made another server the master; a later one is greater
+     * @param which the epoch to close
      */
     public void close(long which, ServerIdentity server, long vote) {
         if (epoch == which && salted(server) == which) {
@@ -97,6 +112,10 @@ public final class Lineage {
     /**
      * Lets a closed server grant again, which a later vote has made the master. Another server may have granted permits meanwhile, so
      * the salt changes, and with it the epoch, and the data are not taken over: the next claim begins a grace.
+     *
+     * @param vote that has made the closed server the master; it has no effect unless it is later than the one that
+     *     closed it
+     * @param now the clock of the server, in microseconds
      */
     public void open(long vote, long now) {
         if (closed != 0 && closed == epoch && closedBy < vote) {
@@ -115,6 +134,7 @@ public final class Lineage {
     boolean check(ServerIdentity server, long remembered, long now) {
         long present = epochOf(server, now);
         if (epoch == 0) {
+            // A promoted replica may have missed writes of its master, so that missing data counts as lost.
             virgin = remembered == 0 && !server.promoted();
             enter(server, virgin ? server.startedAt() : now);
         } else if (epoch != present) {
@@ -123,6 +143,7 @@ public final class Lineage {
                 if (adopted.size() > MOST_ADOPTED) {
                     adopted.removeLast();
                 }
+                // The data is complete, so that no grace begins; keys of the earlier epoch remain valid.
                 enter(server, since);
             } else {
                 virgin = false;
@@ -130,6 +151,7 @@ public final class Lineage {
                 enter(server, now);
             }
         }
+        // The member has an answer of an epoch that is not here: the server was not new, but has lost its data.
         if (virgin && remembered != 0 && !covers(remembered)) {
             virgin = false;
             since = now;
@@ -148,6 +170,7 @@ public final class Lineage {
     /** Whether the server has all data of the one that has written last: it is the same one, or got them by migration. */
     private boolean isContinuedBy(ServerIdentity server) {
         boolean same = run.equals(server.run()) && !server.promoted();
+        // A slot of a cluster is migrated whole, from a node that still serves keys.
         boolean migrated = !node.equals(server.node()) && server.serving().contains(node);
         return same || migrated;
     }

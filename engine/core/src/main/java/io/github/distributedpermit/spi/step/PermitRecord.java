@@ -6,6 +6,9 @@ import java.util.OptionalLong;
 /**
  * What a store has recorded for one member of a key.
  *
+ * <p>Immutable; a change is a new record. The stores have it in different formats: a packed string in Redis, a line
+ * of a document in ZooKeeper, and entries in Consul that are put together for a step.
+ *
  * @param member its id
  * @param permits how many it may hold
  * @param sequence the highest seen from the member
@@ -34,6 +37,7 @@ public record PermitRecord(
     /** The expiry of a record that is bound to a session, or whose lease is endless. */
     public static final long NEVER = Long.MAX_VALUE;
 
+    /** Its sequence is below that of every claim, so that the first claim of a member always counts. */
     static PermitRecord unknown(String member) {
         return new PermitRecord(member, 0, -1, 0, 0, 0, 0, 0, OptionalLong.empty(), 0, NEVER);
     }
@@ -44,22 +48,27 @@ public record PermitRecord(
     }
 
     /**
-     * How many calls of the member wait: those that {@code wanted} covers, if each wants as much as the oldest, and the others.
-     * A store that serves the member only has to count its permits for it.
+     * How many calls of the member wait: those that {@code wanted} covers, if each wants as much as the oldest, and
+     * the others. A store that serves the member only has to count its permits for it. For operators only; the step
+     * does not depend on it.
      */
     public int calls() {
         int weight = Math.max(1, unit);
         return inLine() ? beyond + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
     }
 
-    /** Whether the record says nothing but which sequence came last. */
+    /**
+     * Whether the record says nothing but which sequence came last. Such a record is a tombstone where leases are
+     * used, and is removed where sessions are.
+     */
     public boolean isIdle() {
         return permits == 0 && !inLine();
     }
 
     /**
-     * Whether this record and another of the same member say the same, apart from their sequence and version: the claim
-     * that made one of the other asked for nothing that was not recorded already.
+     * Whether this record and another of the same member say the same, apart from their sequence and version: the
+     * claim that made one of the other asked for nothing that was not recorded already. A store may then leave the
+     * old record as it is, since both lead to the same grants.
      */
     public boolean isRepetitionOf(PermitRecord other) {
         return equals(new PermitRecord(
@@ -76,6 +85,12 @@ public record PermitRecord(
                 other.expiry));
     }
 
+    /**
+     * The record that a claim makes of this one, before the queue is served.
+     *
+     * @param base what the claim leaves to the member
+     * @param arrival its position in the queue; empty if it does not wait
+     */
     PermitRecord claimed(Claim claim, int base, long nextVersion, OptionalLong arrival) {
         return new PermitRecord(
                 member,
@@ -84,9 +99,12 @@ public record PermitRecord(
                 nextVersion,
                 claim.wanted(),
                 claim.unit(),
+                // A grant has to serve the oldest waiter whole; less than that would only be given back.
                 base + claim.unit(),
                 claim.limit(),
                 arrival,
+                // The expiry is set when the claim has been served, since it depends on whether the member holds or
+                // waits.
                 arrival.isPresent() ? claim.beyond() : 0,
                 NEVER);
     }
@@ -111,6 +129,7 @@ public record PermitRecord(
         return new PermitRecord(member, 0, sequence, nextVersion, 0, unit, 0, limit, OptionalLong.empty(), 0, expiry);
     }
 
+    /** @param at when the record lapses, on the clock of the store */
     PermitRecord expiring(long at) {
         return new PermitRecord(member, permits, sequence, version, wanted, unit, least, limit, since, beyond, at);
     }

@@ -15,9 +15,16 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The records of a key, in all the orders a step needs so that none of its parts reads them all. Confined. */
+/**
+ * The records of a key, in all the orders a step needs so that none of its parts reads them all. Confined.
+ *
+ * <p>A {@link KeyTable} owns it; {@link View} reads it. The sets and the sum are derived from the map of records, and
+ * each change passes {@link #put} or {@link #remove}, so that they always agree. It also keeps what each changed
+ * record was before, from which the difference to commit follows.
+ */
 final class Records {
 
+    /** Members with the same position are ordered by id, so that the order is the same in every process. */
     private static final Comparator<PermitRecord> BY_ARRIVAL =
             Comparator.<PermitRecord>comparingLong(r -> r.since().orElseThrow()).thenComparing(PermitRecord::member);
     private static final Comparator<PermitRecord> BY_EXPIRY =
@@ -25,10 +32,17 @@ final class Records {
 
     private final Map<String, PermitRecord> byMember = new HashMap<>();
     private final NavigableSet<PermitRecord> queue = new TreeSet<>(BY_ARRIVAL);
+    /** Records that hold or wait, by expiry; those that never expire are in neither set. */
     private final NavigableSet<PermitRecord> leases = new TreeSet<>(BY_EXPIRY);
+    /**
+     * Idle records are apart from the leases, because
+     * their expiry frees no permit.
+     */
     private final NavigableSet<PermitRecord> tombstones = new TreeSet<>(BY_EXPIRY);
+    /** What each member had before its first change since the last {@link #drain}; empty if it had no record. */
     private final Map<String, Optional<PermitRecord>> originals = new LinkedHashMap<>();
     private OptionalInt override;
+    /** The sum of the permits of all records. */
     private int used;
 
     Records(Collection<PermitRecord> stored, OptionalInt override) {
@@ -61,6 +75,7 @@ final class Records {
         }
     }
 
+    /** Takes the previous record out of all orders; to be called before the next one enters them. */
     private void changed(String member, @Nullable PermitRecord previous) {
         originals.putIfAbsent(member, Optional.ofNullable(previous));
         if (previous != null) {
@@ -105,7 +120,10 @@ final class Records {
         return queue.isEmpty() ? null : queue.first();
     }
 
-    /** The next queued record after this position, whichever member has it now. */
+    /**
+     * The next queued record after this position, whichever member has it now. Works also if the record at that
+     * position was removed or replaced meanwhile.
+     */
     @Nullable
     PermitRecord behind(PermitRecord place) {
         return queue.higher(place);
@@ -125,6 +143,7 @@ final class Records {
         return List.copyOf(byMember.values());
     }
 
+    /** In the order in which they are served. */
     List<PermitRecord> queued() {
         return List.copyOf(queue);
     }
@@ -133,7 +152,10 @@ final class Records {
         return Set.copyOf(byMember.keySet());
     }
 
-    /** The difference since the last call. */
+    /**
+     * The difference since the last call. A record that was changed and is now as before is no difference, so that
+     * nothing is written for it.
+     */
     Difference drain() {
         List<PermitRecord> written = new ArrayList<>();
         Set<String> removed = new LinkedHashSet<>();
@@ -149,5 +171,9 @@ final class Records {
         return new Difference(written, removed);
     }
 
+    /**
+     * @param written records that are new or differ from the original
+     * @param removed members that had a record and have none now
+     */
     record Difference(List<PermitRecord> written, Set<String> removed) {}
 }

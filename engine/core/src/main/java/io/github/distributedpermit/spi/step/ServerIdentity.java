@@ -5,6 +5,9 @@ import java.util.Set;
 /**
  * What a server that may lose state says about itself at the time of a claim. Immutable.
  *
+ * <p>The epoch is part of every answer, and members return it with their claims, by which a server notices that
+ * members have seen data which it does not have.
+ *
  * @param epoch changes with every start and every promotion of a server; not 0
  * @param run changes with every start
  * @param node what the other servers know it by; empty if there are none

@@ -7,8 +7,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an operation did to a key: the difference a store has to commit, and which members it has to notify. It includes what
- * {@link KeyTable#retain} dropped before.
+ * What an operation did to a key: the difference a store has to commit, and which members it has to notify. It
+ * includes what {@link KeyTable#retain} dropped before. Immutable. A store commits {@code written} and {@code
+ * removed} in one atomic operation and notifies {@code served} only with it (law 7).
  *
  * @param answer for the claimer; empty unless the operation is a claim
  * @param written records that are new or differ

@@ -11,15 +11,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What the records of a key look like to a member, and to operators. */
+/**
+ * What the records of a key look like to a member, and to operators.
+ *
+ * <p>Stateless. {@link KeyTable} uses it for the answer to a claim, for the notifications of served members, and for
+ * inspections.
+ */
 final class View {
 
+    /** A claim that arrives exactly at the expiry could be too early by the resolution of the clock. */
     private static final long RECHECK_SLACK_MICROS = 1_000;
 
     private View() {}
 
     /** The record as it is reported to its member. */
     static Holding of(Records records, PermitRecord r, long now) {
+        // The member itself is not counted: it need not give permits back to its own waiters.
         int others = records.waiting() - (r.inLine() ? 1 : 0);
         int limit = records.limit(r);
         return new Holding(
@@ -32,7 +39,11 @@ final class View {
                 recheckAfter(records, r, now));
     }
 
-    /** The same in a store that may lose its state. The end of the grace serves the queue, so its head claims then. */
+    /**
+     * The same in a store that may lose its state. The end of the grace serves the queue, so its head claims then.
+     *
+     * @param head whether the record is the first of the queue
+     */
     static Holding in(Grace grace, Holding view, boolean head, long now) {
         Optional<Duration> recheck = view.recheckAfter();
         if (head && grace.isActive()) {
@@ -60,9 +71,11 @@ final class View {
         return Optional.of(Duration.of(first.expiry() - now + RECHECK_SLACK_MICROS, ChronoUnit.MICROS));
     }
 
+    /** @param now the clock of the store in microseconds; empty where records have no times */
     static KeyState state(Records records, String key, OptionalLong now) {
         List<MemberState> members = new ArrayList<>();
         records.all().stream()
+                // Tombstones are left out: their members neither hold nor wait.
                 .filter(r -> !r.inLine() && !r.isIdle())
                 .sorted(Comparator.comparing(PermitRecord::member))
                 .forEach(r -> members.add(state(r, now)));
@@ -87,6 +100,7 @@ final class View {
                         : Optional.empty());
     }
 
+    /** An expired record that has not been removed yet is shown with 0 and not with a negative time. */
     private static Duration micros(long micros) {
         return Duration.of(Math.max(0, micros), ChronoUnit.MICROS);
     }
