@@ -14,17 +14,25 @@ import org.jspecify.annotations.Nullable;
  * Further sessions of a member, for a layout in which one session can hold only one permit. All keys use the same ones,
  * so that as many are created as the key with the most permits needs; a few at a time, because Consul takes 200 connections
  * from a client. Those that no key has used for a TTL are ended. Confined to the event loop.
+ *
+ * <p>Only layout lock-file needs them. {@link KeyCommitter} asks for them before it sends a change, and {@link
+ * UnusedSessions} has the unused ones ended. They are part of the {@link Session}: if one of them ends, all permits
+ * of the member count as lost, because the core does not distinguish which session holds which permit.
  */
 final class AdditionalSessions {
 
     private static final System.Logger LOG = System.getLogger(AdditionalSessions.class.getName());
+    /** Requests for the creation of sessions, and for their ends, that are under way at a time. */
     private static final int AT_A_TIME = 16;
 
     private final ConsulApi api;
     private final EventLoop loop;
     private final Member member;
     private final RequestLimiter ends = new RequestLimiter(AT_A_TIME);
-    /** What is waited for in the present session. Those of an earlier one end with the answers to its requests. */
+    /**
+     * What is waited for in the present session. Those of an earlier one end with the answers to its requests.
+     * Replaced with each new session of the member; {@code null} before the first order.
+     */
     private @Nullable Orders orders;
 
     AdditionalSessions(ConsulApi api, EventLoop loop, Member member) {
@@ -33,7 +41,12 @@ final class AdditionalSessions {
         this.member = member;
     }
 
-    /** Ends when the member has so many sessions in all; they live and end with the first. */
+    /**
+     * Ends when the member has so many sessions in all; they live and end with the first.
+     *
+     * @param sessions how many the member needs in all, with the first
+     * @return fails if a session cannot be created; those created before stay and are used by the next order
+     */
     CompletableFuture<Void> ensure(Session current, int sessions) {
         Orders known = orders;
         if (known == null || known.session != current) {
@@ -44,7 +57,8 @@ final class AdditionalSessions {
     }
 
     /**
-     * Ends the sessions that no key has used for a while.
+     * Ends the sessions that no key has used for a while. A session that is ended although a key uses it would lose
+     * that key's permit, so the caller has to know the sessions of every key.
      *
      * @param used the sessions that any key uses now, without exception
      * @param longest how long, in nanoseconds
@@ -52,6 +66,7 @@ final class AdditionalSessions {
     void shrink(Session current, Set<String> used, long longest) {
         current.use(used, loop.now());
         for (String spare : current.unusedFor(longest, loop.now())) {
+            // Removed before the request is sent, so that no change that is planned from now on uses it.
             current.removeAdditional(spare);
             ends.enter(() -> api.destroySession(spare)).whenComplete((done, problem) -> {
                 if (problem != null) {
@@ -65,6 +80,7 @@ final class AdditionalSessions {
     private final class Orders {
 
         private final Session session;
+        /** Orders that need more sessions than there are. */
         private final List<Order> waiting = new ArrayList<>();
         /** Requests for a session that are not answered yet. */
         private int making;
@@ -73,6 +89,7 @@ final class AdditionalSessions {
             this.session = session;
         }
 
+        /** @return ends when the member has so many sessions */
         CompletableFuture<Void> add(int sessions) {
             Order order = new Order(sessions, new CompletableFuture<>());
             waiting.add(order);
@@ -87,11 +104,14 @@ final class AdditionalSessions {
                     waiting.stream().filter(order -> order.sessions <= has).toList();
             waiting.removeAll(ready);
             int most = waiting.stream().mapToInt(Order::sessions).max().orElse(0);
+            // Sessions that are being created count, so that several orders do not create more than the largest of
+            // them needs.
             int missing = Math.min(most - has, AT_A_TIME) - making;
             making += Math.max(0, missing);
             for (int i = 0; i < missing; i++) {
                 one(session).whenComplete((done, problem) -> ended(problem));
             }
+            // Completed last, because the callers may order more sessions at once.
             ready.forEach(order -> order.done.complete(null));
         }
 
@@ -102,15 +122,24 @@ final class AdditionalSessions {
                 proceed();
                 return;
             }
+            // The list is emptied first: a caller whose future fails may place a new order.
             List<Order> failed = List.copyOf(waiting);
             waiting.clear();
             failed.forEach(order -> order.done.completeExceptionally(problem));
         }
     }
 
-    /** @param sessions how many the member needs in all, with the first */
+    /**
+     * One caller that waits for sessions.
+     *
+     * @param sessions how many the member needs in all, with the first
+     */
     private record Order(int sessions, CompletableFuture<Void> done) {}
 
+    /**
+     * Creates one session and makes it usable. It is usable only when its key is in the inbox, by which its end is
+     * noticed.
+     */
     private CompletableFuture<Void> one(Session current) {
         if (current.isOver()) {
             return CompletableFuture.failedFuture(Session.lost());
@@ -120,6 +149,8 @@ final class AdditionalSessions {
         Object ticket = liveness.asked(loop.now());
         return api.createSession("distributed-permit " + member.name() + " (permit)")
                 .whenComplete((id, problem) -> {
+                    // A request that failed may still create a session at Consul. No key uses it, so that it ends
+                    // after its TTL without a loss.
                     if (id == null) {
                         liveness.none(ticket);
                     } else {
@@ -141,9 +172,11 @@ final class AdditionalSessions {
                 TxnOperation.getTree(key));
         return api.transact(ops).handle((outcome, problem) -> {
             if (outcome instanceof Done done && !current.isOver()) {
+                // The index of the key lets the Inbox recognise replies that are older than the key.
                 current.addAdditional(spare, done.written().get(1).modified(), loop.now());
                 return null;
             }
+            // The session is not used, so that its end must not count as a loss of the member.
             current.liveness().gone(spare);
             api.destroySession(spare);
             if (outcome instanceof Refused refused) {

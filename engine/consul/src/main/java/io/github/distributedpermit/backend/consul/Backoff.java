@@ -5,8 +5,11 @@ import java.util.concurrent.ThreadLocalRandom;
 /** Growing pauses between repetitions, with jitter, so that members that failed together do not repeat together. Not thread-safe; confined to its owner. */
 final class Backoff {
 
+    /** The first pause, and the one after {@link #reset}. */
     private final long shortest;
+
     private final long longest;
+    /** The least length of the next pause. */
     private long pause;
 
     /** Pauses in nanoseconds. */
@@ -23,6 +26,7 @@ final class Backoff {
         return nanos;
     }
 
+    /** Called after a success, so that the next failure is followed by a short pause again. */
     void reset() {
         pause = shortest;
     }

@@ -14,10 +14,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Collects the text of a response, of whatever status, up to a size; a longer one fails and ends the connection, so that
  * a proxy or a wrong server cannot fill the memory. Called by one thread of the HTTP client at a time.
+ *
+ * <p>{@link ConsulHttp} creates one for each response. A body that is longer than the limit is a failure without an
+ * answer, so that the outcome of a transaction counts as unknown.
  */
 final class BoundedBody implements BodySubscriber<String> {
 
+    /** Ends once: with the text, or with the first failure. */
     private final CompletableFuture<String> body = new CompletableFuture<>();
+
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private final int limit;
     private @Nullable Subscription subscription;
@@ -34,6 +39,7 @@ final class BoundedBody implements BodySubscriber<String> {
     @Override
     public void onSubscribe(Subscription value) {
         subscription = value;
+        // No flow control is needed, since the size is bounded here.
         value.request(Long.MAX_VALUE);
     }
 
@@ -63,6 +69,7 @@ final class BoundedBody implements BodySubscriber<String> {
 
     @Override
     public void onComplete() {
+        // Has no effect if the body was too long.
         body.complete(bytes.toString(StandardCharsets.UTF_8));
     }
 }

@@ -10,22 +10,29 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which HTTP client, and so which pool of idle connections, the next request uses. Firewalls and load balancers drop
- * idle connections without closing them, so that a request sent over one of them times out. After a time-out no idle connection is
- * used again, and none is older than a pool lives: the client is replaced, and closed when its last request has ended. A
- * pool never has more connections than requests were in flight at a time. Thread-safe.
+ * Decides which HTTP client, and so which pool of idle connections, the next request uses. Firewalls and load
+ * balancers drop idle connections without closing them, so that a request sent over one of them times out. After a
+ * time-out no idle connection is used again, and none is older than a pool lives: the client is replaced, and closed
+ * when its last request has ended. A pool never has more connections than requests were in flight at a time.
+ * Thread-safe. {@link ConsulHttp} has one instance for requests and one for blocking queries. Its own monitor guards
+ * all fields, also those of the pools; a client is created and closed while it is held, which happens once in many
+ * requests.
  */
 final class Connections {
 
     private static final String NAME = "distributed-permit-consul-http";
 
     private final Supplier<HttpClient> factory;
+    /** In nanoseconds. */
     private final LongSupplier ticker;
+    /** In nanoseconds. */
     private final long longestUse;
     /** Java 17 never forgets a thread group, so that they are used again. */
     private final Queue<ThreadGroup> unused = new ArrayDeque<>();
 
+    /** The pool of the next request; {@code null} before the first one, after a time-out and after {@link #close}. */
     private @Nullable Pool current;
+
     private boolean closed;
 
     /** @param longestUse how long new requests use the same pool */
@@ -43,6 +50,8 @@ final class Connections {
             replace();
             ThreadGroup group = unused.poll();
             pool = new Pool(OwnedClient.of(factory, group == null ? new ThreadGroup(NAME) : group), now);
+            // After the close each request, such as the end of the session, gets a client of its own that is closed
+            // with it.
             pool.replaced = closed;
             current = closed ? null : pool;
         }
@@ -76,6 +85,7 @@ final class Connections {
         /** No further request uses it; it is closed when the last one has ended. */
         private boolean replaced;
 
+        /** The client is closed only once, because its thread group is used again after that. */
         private boolean isClosed;
 
         private Pool(OwnedClient client, long made) {
@@ -87,7 +97,12 @@ final class Connections {
             return client.http();
         }
 
-        /** @param timedOut whether it had no answer in time */
+        /**
+         * To be called exactly once for each {@link #pool()}: a request that is not counted down would keep the
+         * client and its connections open.
+         *
+         * @param timedOut whether it had no answer in time
+         */
         void ended(boolean timedOut) {
             synchronized (Connections.this) {
                 requests--;

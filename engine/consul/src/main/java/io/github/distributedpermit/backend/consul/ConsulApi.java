@@ -16,9 +16,14 @@ import java.util.function.Function;
  * Consul's HTTP interface as far as this backend uses it: sessions, transactions and the blocking query. Translates replies, and
  * failures into {@link PermitStoreException}; a transaction can also fail with {@link OutcomeUnknownException}. Confined to
  * the event loop, on which all stages end.
+ *
+ * <p>{@link Membership}, {@link KeyReader}, {@link KeyCommitter} and the others call it; it sends through {@link
+ * ConsulHttp}. It distinguishes three kinds of failure: nothing was sent or executed, the outcome is unknown, and a
+ * refusal that says why.
  */
 final class ConsulApi {
 
+    /** How many causes of an exception are looked at; a chain may contain itself. */
     private static final int MAX_CAUSES = 16;
 
     private final ConsulHttp http;
@@ -29,7 +34,10 @@ final class ConsulApi {
         this.settings = settings;
     }
 
-    /** Makes a session that nothing but its TTL ends, and that takes its keys with it. */
+    /**
+     * Makes a session that nothing but its TTL ends, and that takes its keys with it. A session that an unanswered
+     * request has created is never renewed, and ends after its TTL.
+     */
     CompletableFuture<String> createSession(String name) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("Name", name);
@@ -46,7 +54,10 @@ final class ConsulApi {
                 .exceptionally(failure -> fail("Consul did not create a session", failure));
     }
 
-    /** Whether the session was alive. */
+    /**
+     * Whether the session was alive. A reply of 404 is confirmed first, because a server that has not replayed its
+     * log gives the same reply for a live session.
+     */
     CompletableFuture<Boolean> renewSession(String session) {
         return http.putNow("session/renew/" + session, "")
                 .thenCompose(reply -> reply.status() == 404
@@ -65,6 +76,10 @@ final class ConsulApi {
         });
     }
 
+    /**
+     * With behavior {@code delete} Consul also deletes all keys that the session has locked, so that permits and
+     * queue entries of the member vanish in one step.
+     */
     CompletableFuture<Boolean> destroySession(String session) {
         return http.putNow("session/destroy/" + session, "")
                 .thenApply(reply -> read(reply, "the end of a session", text -> true))
@@ -84,7 +99,12 @@ final class ConsulApi {
         return http.get("kv/%s?recurse&consistent".formatted(PathEncoding.encode(prefix)));
     }
 
-    /** A blocking query of all keys with a prefix; a reply of any status. */
+    /**
+     * A blocking query of all keys with a prefix; a reply of any status.
+     *
+     * @param index returns when the prefix has a higher one; 0 returns at once
+     * @param wait after which Consul answers although nothing has changed
+     */
     CompletableFuture<Reply> watch(String prefix, long index, Duration wait) {
         // Consul adds up to a sixteenth of jitter
         Duration timeout = index == 0
@@ -97,7 +117,7 @@ final class ConsulApi {
                 .exceptionally(failure -> fail("Consul did not answer a blocking query", failure));
     }
 
-    /** The entries of a watch's reply. */
+    /** The entries of a watch's reply. Throws {@link MalformedJsonException} if the reply is not Consul's. */
     static List<KeyValue> entries(Reply reply) {
         return JsonObject.objects(Json.parse(reply.body())).stream()
                 .map(KeyValue::of)
@@ -105,8 +125,8 @@ final class ConsulApi {
     }
 
     /**
-     * A transaction whose last operation is a {@code get-tree}. Fails with {@link OutcomeUnknownException} if it may have
-     * happened, or may yet.
+     * A transaction whose last operation is a {@code get-tree}. Fails with {@link OutcomeUnknownException} if it may
+     * have happened, or may yet. The request waits in the limiter of {@link ConsulHttp} if too many are under way.
      */
     CompletableFuture<TxnOutcome> transact(List<TxnOperation> ops) {
         return outcome(ops, http.put("txn", body(ops)));
@@ -129,6 +149,10 @@ final class ConsulApi {
         return JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
     }
 
+    /**
+     * Decides what an answer says about the transaction. Every case that is not certain counts as an unknown outcome;
+     * to count it as a failure could grant a permit twice.
+     */
     private static CompletableFuture<TxnOutcome> outcome(List<TxnOperation> ops, CompletableFuture<Reply> answer) {
         return answer.handle((reply, failure) -> {
             if (failure != null && PermitStoreException.causeOf(failure) instanceof PermitStoreException unsent) {
@@ -141,11 +165,13 @@ final class ConsulApi {
                 PermitStoreException known = reply.failure("a transaction");
                 throw new OutcomeUnknownException(String.valueOf(known.getMessage()), known);
             }
+            // Such as 403 or 413: Consul has refused the request before it executed anything.
             if (reply.status() != 200 && reply.status() != 409) {
                 throw reply.failure("a transaction");
             }
             try {
                 return outcome(ops, Json.object(reply.body()));
+                // The transaction was executed, but its result cannot be read.
             } catch (MalformedJsonException e) {
                 throw new OutcomeUnknownException(
                         "Consul's answer to a transaction makes no sense: " + e.getMessage(), e);
@@ -164,6 +190,8 @@ final class ConsulApi {
         List<KeyValue> entries = json.objects("Results").stream()
                 .map(result -> KeyValue.of(result.object("KV")))
                 .toList();
+        // All operations but the final get-tree; those without a result are not counted, so that the rest of the
+        // entries is the tree.
         int written = (int) ops.stream()
                 .limit(ops.size() - 1)
                 .filter(TxnOperation::answered)
@@ -174,6 +202,7 @@ final class ConsulApi {
         return new Done(entries.subList(0, written), entries.subList(written, entries.size()));
     }
 
+    /** For requests other than transactions: they can be repeated, so that a failure needs no unknown outcome. */
     private static <T> T read(Reply reply, String what, Function<String, T> reader) {
         if (!reply.isOk()) {
             throw reply.failure(what);
@@ -185,6 +214,7 @@ final class ConsulApi {
         }
     }
 
+    /** The core repeats a claim after a passing failure; a permanent one fails all waiting calls at once. */
     private static <T> T fail(String message, Throwable failure) {
         Throwable cause = PermitStoreException.causeOf(failure);
         if (cause instanceof PermitStoreException known) {
@@ -211,6 +241,10 @@ final class ConsulApi {
         return false;
     }
 
+    /**
+     * The class of the exception is part of it, because the messages of many of them, such as a refused connection,
+     * are empty.
+     */
     private static String reason(Throwable failure) {
         Throwable cause = PermitStoreException.causeOf(failure);
         String message = cause.getMessage();

@@ -24,10 +24,19 @@ import org.jspecify.annotations.Nullable;
  * Sends requests to one agent. Consul takes 200 connections from a client address, which several members may share, so that at
  * most 64 requests are under way at a time; further ones wait. Confined to the event loop, on which all stages end, but for
  * {@link #close}.
+ *
+ * <p>{@link ConsulApi} is its only caller. There are three ways to send: through the limiter for requests of keys, at
+ * once for requests that keep the session alive, and the blocking query. A failed stage leaves open whether the
+ * request was executed, unless it fails with a {@link PermitStoreException}: then nothing was sent.
  */
 final class ConsulHttp {
 
+    /**
+     * A third of the connections that Consul takes from a client address, because other members and applications may
+     * share the address.
+     */
     private static final int MAX_IN_FLIGHT = 64;
+    /** In bytes; larger than the tree of a key with 1000 permits and many waiting members. */
     private static final int MAX_BODY = 4 << 20;
 
     /** An idle connection is not much older. The usual firewalls keep idle connections for minutes. */
@@ -42,7 +51,9 @@ final class ConsulHttp {
 
     private final ConsulSettings settings;
     private final EventLoop loop;
+    /** With a slash at the end. */
     private final String base;
+    /** Set by any thread; read on the loop. */
     private volatile boolean closed;
     /** For requests of keys. Those that keep the session alive do not pass it, so that they never wait behind claims. */
     private final RequestLimiter gate = new RequestLimiter(MAX_IN_FLIGHT);
@@ -124,6 +135,7 @@ final class ConsulHttp {
             pool.ended(false);
             throw e;
         }
+        // Added before the flag is read: close() either finds the query in the set, or this thread finds the flag.
         if (connections == watches) {
             queries.add(exchange);
             if (closed) { // meanwhile, by another thread that may not have seen this query
@@ -138,6 +150,8 @@ final class ConsulHttp {
         CompletableFuture<Reply> reply = new CompletableFuture<>();
         answer.whenComplete((received, failure) -> {
             queries.remove(exchange);
+            // The time-out is that of this class. The client's own exception is created for it below, so that callers
+            // see one kind of time-out.
             boolean late = failure instanceof TimeoutException;
             if (late) {
                 exchange.cancel(true); // closes the connection
@@ -150,6 +164,7 @@ final class ConsulHttp {
         return reply;
     }
 
+    /** Also called for replies with an error status, whose text is part of the message. */
     private static BodySubscriber<String> body(ResponseInfo info, CompletableFuture<Reply> answer) {
         BodySubscriber<String> body = new BoundedBody(MAX_BODY);
         body.getBody().whenComplete((text, failure) -> {
@@ -170,6 +185,7 @@ final class ConsulHttp {
         }
     }
 
+    /** A reply without an index, such as that of a write, has index 0. */
     private static Reply reply(ResponseInfo response, String body) {
         long index = response.headers()
                 .firstValue("X-Consul-Index")

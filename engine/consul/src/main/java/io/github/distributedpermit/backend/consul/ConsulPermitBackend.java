@@ -12,10 +12,15 @@ import java.util.function.LongSupplier;
 /**
  * Permits in Consul, each bound to a session of the member that holds it. Thread-safe; every store it makes has one
  * thread of its own.
+ *
+ * <p>Each member gets a {@link ConsulSnapshotStore} behind a {@link SnapshotPermitStore}, and an event loop that both
+ * share.
  */
 public final class ConsulPermitBackend implements PermitBackend {
 
+    /** The ports of an address that names none. */
     private static final int HTTP = 80;
+
     private static final int HTTPS = 443;
 
     /** The name of this backend, as in {@code distributed-permit.backend}. */
@@ -24,9 +29,13 @@ public final class ConsulPermitBackend implements PermitBackend {
     /** The highest limit of a key. */
     public static final int MAX_LIMIT = GrantVersion.MAX_LIMIT;
 
-    /** How long a key that is not used keeps what is known of it. */
+    /**
+     * How long a key that is not used keeps what is known of it. The layer releases it then, which only frees memory:
+     * a member without permits has no entries in Consul.
+     */
     private static final Duration IDLE = Duration.ofSeconds(5);
 
+    /** How long permits pass between the calls of one member while other members wait; see mapping.md. */
     private static final Duration SLICE = Duration.ofMillis(20);
 
     private final ConsulSettings settings;
@@ -52,6 +61,7 @@ public final class ConsulPermitBackend implements PermitBackend {
         return NAME;
     }
 
+    /** Without user and path, because the address is shown in metrics and messages. */
     @Override
     public String address() {
         URI address = settings.address();
@@ -64,6 +74,7 @@ public final class ConsulPermitBackend implements PermitBackend {
         return join(store(member), member, listener);
     }
 
+    /** Apart from {@link #join}, so that tests can reach the store. */
     ConsulSnapshotStore store(Member member) {
         return new ConsulSnapshotStore(settings, member, ticker);
     }
@@ -73,6 +84,7 @@ public final class ConsulPermitBackend implements PermitBackend {
                 store, member, listener, ticker, store.loop().scheduler(), IDLE);
     }
 
+    /** Limits above it are refused at the start of the application instead of at the first claim. */
     @Override
     public int highestLimit() {
         return MAX_LIMIT;

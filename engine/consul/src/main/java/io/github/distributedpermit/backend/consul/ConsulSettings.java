@@ -9,6 +9,9 @@ import javax.net.ssl.SSLContext;
 /**
  * Where Consul is and how to use it.
  *
+ * <p>Immutable. Created by the auto-configuration, and checked here so that a wrong value fails at the start of the
+ * application.
+ *
  * @param address scheme, host, port and perhaps a path in front of {@code /v1}
  * @param token the ACL token; white space around it, such as a line break at the end of a file, is no part of it
  * @param tls for {@code https}; the platform's default if absent
@@ -26,7 +29,7 @@ public record ConsulSettings(
         Duration sessionTtl,
         Duration requestTimeout) {
 
-    /** Consul takes no shorter session. */
+    /** Consul takes no shorter session. A shorter TTL is refused with status 400 by every request for a session. */
     public static final Duration SHORTEST_TTL = Duration.ofSeconds(10);
 
     /** Consul takes no longer session. */
@@ -35,6 +38,7 @@ public record ConsulSettings(
     /** What Consul 1.21.5 takes; later versions and earlier ones take more. Names with a dot in front are ours. */
     private static final Pattern PREFIX = Pattern.compile("[\\w,?&=-][\\w,.?&=-]*(/[\\w,?&=-][\\w,.?&=-]*)*");
 
+    /** The highest of the ASCII control characters. */
     private static final char DELETE = 0x7f;
 
     /** Checks the values; what is thrown never shows the token or the address. */
@@ -57,6 +61,7 @@ public record ConsulSettings(
         if (requestTimeout.isZero() || requestTimeout.isNegative()) {
             throw new IllegalArgumentException("A request's time-out must be positive, not " + requestTimeout);
         }
+        // Consul's own clients collapse slashes in the same way, and a key never begins with one.
         prefix = prefix.replaceAll("/+", "/").replaceAll("^/|/$", "");
         if (prefix.isEmpty()) {
             throw new IllegalArgumentException("The prefix of all keys in Consul must not be empty");
@@ -69,6 +74,7 @@ public record ConsulSettings(
         }
     }
 
+    /** The header of a request is ASCII text; the JDK's client would refuse it with the token in the message. */
     private static boolean isForHeaders(String token) {
         return token.chars().allMatch(c -> c >= ' ' && c < DELETE);
     }

@@ -9,6 +9,8 @@ import java.util.Optional;
  * The {@link Snapshot} of the layer: the tree of a key, and how this member received it. Members are named by their
  * sessions. Immutable.
  *
+ * <p>{@link KeyUse} creates it for claims, and {@link KeyReader} for inspections.
+ *
  * @param tree all keys of the permit key
  * @param seen the highest index of a change of the key that this member has received; keys with that index may have been
  *     deleted since
@@ -16,6 +18,7 @@ import java.util.Optional;
  */
 record ConsulSnapshot(KeyTree tree, long seen, boolean own) implements Snapshot {
 
+    /** An index of Raft: it never falls, also if the key is deleted and created again. */
     @Override
     public long version() {
         return tree.index();
@@ -31,6 +34,10 @@ record ConsulSnapshot(KeyTree tree, long seen, boolean own) implements Snapshot 
         return tree.record(member);
     }
 
+    /**
+     * Consul records no version of a member. It is computed from the index and the places of the permits, see {@link
+     * GrantVersion}.
+     */
     @Override
     public long version(String member, long last) {
         int place = tree.lowestPlace(member).orElse(GrantVersion.NO_PLACE);

@@ -23,9 +23,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Consul as a {@link SnapshotStore}, as one member sees it. Thread-safe: everything that has state is confined to the
  * member's {@link EventLoop}, to which this class passes all calls.
+ *
+ * <p>It creates the parts of the backend and connects them: {@link Membership} for the session, {@link KeyReader} and
+ * {@link KeyCommitter} for keys, {@link KeyUses} for what is remembered between requests. The layer calls it as its
+ * store, and receives events from the loop.
  */
 final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
 
+    /** As long as {@link SnapshotStore#close} allows. */
     private static final long CLOSE_MILLIS = 300;
 
     private final ConsulSettings settings;
@@ -33,7 +38,10 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     private final EventLoop loop;
     private final ConsulApi api;
     private final KeyLayout layout;
-    /** Makes each value that is written different: Consul does not change the index of a key that gets the same value. */
+    /**
+     * Makes each value that is written different: Consul does not change the index of a key that gets the same value.
+     * Unique within the member, whose id or session is part of each nonce.
+     */
     private final AtomicLong nonces = new AtomicLong();
 
     private volatile @Nullable Opened opened;
@@ -63,6 +71,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return builder.build();
     }
 
+    /** Creates what reports to the layer, and requests the session. Returns before Consul has answered. */
     @Override
     public void open(StoreEvents events) {
         KeyUses uses = new KeyUses(settings.prefix(), events);
@@ -77,6 +86,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
                 loop,
                 member.id(),
                 session -> session + ':' + nonces.incrementAndGet());
+        // Both are referred to only by their own tasks on the loop, which repeat until it ends.
         RecordedPermitsCheck check = new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), uses);
         UnusedSessions unused = new UnusedSessions(membership, additional, loop, settings.sessionTtl(), uses);
         // Set before the loop can call back.
@@ -102,6 +112,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return loop;
     }
 
+    /** For tests and the parts of this class that run on the loop. */
     Membership membership() {
         return opened().membership();
     }
@@ -111,6 +122,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return settings.sessionTtl();
     }
 
+    /** The {@link KeyUse} holds back notices until the read has ended, since its answer may include what they say. */
     @Override
     public CompletionStage<ConsulSnapshot> read(String key) {
         return onLoop(() -> opened().uses().during(membership(), key, opened().reader()::read));
@@ -122,6 +134,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return onLoop(() -> opened().uses().during(membership(), planned.key(), use -> committer.commit(use, planned)));
     }
 
+    /** Changes nothing that is remembered for claims. */
     @Override
     public CompletionStage<ConsulSnapshot> inspect(String key) {
         return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
@@ -138,6 +151,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     @Override
     public CompletionStage<Integer> evict(String key, String process) {
         return onLoop(
+                // The nonce differs from those of claims, which begin with a session.
                 () -> new Eviction(opened().reader(), api, () -> "operator:" + nonces.incrementAndGet() + member.id())
                         .evict(KeyNames.of(settings.prefix(), key), process));
     }
@@ -172,7 +186,11 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return new ConsulSnapshot(layout.read(KeyNames.of(settings.prefix(), key), List.of()), 0, false);
     }
 
-    /** The guard and the places of the permits make a transaction fail that rests on a snapshot of another state. */
+    /**
+     * The guard and the places of the permits make a transaction fail that rests on a snapshot of another state.
+     * Contention among members does not matter here: {@link KeyCommitter#isPlain} allows only changes that as a rule
+     * do not conflict.
+     */
     @Override
     public boolean mayCommitUnread(PlannedCommit<ConsulSnapshot> planned, boolean alone) {
         return KeyCommitter.isPlain(planned);
@@ -187,6 +205,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         });
     }
 
+    /** Both layouts have this limit, because the place of a permit is part of the version. */
     @Override
     public @Nullable PermitStoreException refusal(String key, int limit) {
         return limit <= GrantVersion.MAX_LIMIT

@@ -10,15 +10,17 @@ import java.util.Optional;
  * then on, and a return that rests on one would fail: a write of the Raft log, and a round trip, before the waiter is
  * served. A holder that has received the notice reads the key first.
  *
- * <p>The first member in a queue writes the notices with the transaction by which it joins. Each member has one entry for
- * all keys, which is locked by its session and so needs no clean-up. A notice that another one overwrites is lost, which
- * costs the failed write that it would have saved, and nothing else.
+ * <p>The first member in a queue writes the notices with the transaction by which it joins. Each member has one entry
+ * for all keys, which is locked by its session and so needs no clean-up. A notice that another one overwrites is
+ * lost, which costs the failed write that it would have saved, and nothing else. Stateless. {@link QueueChanges} and
+ * {@link Eviction} add the operations, and {@link KeyUses} reads the notices that arrive.
  */
 final class ContentionNotice {
 
     /** How many holders are notified: each notice returns a blocking query. */
     private static final int MOST = 10;
 
+    /** The field that distinguishes the notice of an operator; versions without it read any notice as contention. */
     private static final String EVICTED = "evicted";
 
     private ContentionNotice() {}
@@ -29,12 +31,14 @@ final class ContentionNotice {
      * @param room how many operations the transaction can take
      */
     static List<TxnOperation> toHolders(KeyTree tree, ChangeRequest request, int room) {
+        // The holders were notified when the first of the others joined.
         if (tree.othersWait(request.session())) {
             return List.of();
         }
         String value = Format.text(Map.of("key", tree.names().encoded(), "nonce", request.nonce()));
         return tree.holdingMembers().stream()
                 .filter(session -> !session.equals(request.session()))
+                // A notice that does not fit is left out, because nothing but time depends on it.
                 .limit(Math.max(0, Math.min(room, MOST)))
                 .map(session -> TxnOperation.lock(tree.names().contention(session), session, value))
                 .toList();

@@ -13,12 +13,18 @@ import java.util.function.LongSupplier;
  * The one thread of a member. All of the member's state is confined to it, so that a loss, a grant and an answer are
  * processed in the order in which they arrive, and no class that runs here needs a lock. Nothing that runs here blocks. A task that
  * throws is logged and does not stop the loop. Thread-safe.
+ *
+ * <p>{@link ConsulSnapshotStore} creates it. The HTTP client uses it as its executor, and the snapshot layer as its
+ * scheduler. A task that arrives after {@link #end} is dropped, so that a future which only such a task would
+ * complete stays open.
  */
 final class EventLoop implements Executor {
 
     private static final System.Logger LOG = System.getLogger(EventLoop.class.getName());
 
+    /** A daemon thread, so that it does not keep the process alive. */
     private final ScheduledThreadPoolExecutor thread;
+
     private final LongSupplier ticker;
 
     EventLoop(String name, LongSupplier ticker) {
@@ -28,7 +34,9 @@ final class EventLoop implements Executor {
             t.setDaemon(true);
             return t;
         });
+        // A cancelled time-out would otherwise stay in the queue, with all that it refers to, until it is due.
         thread.setRemoveOnCancelPolicy(true);
+        // Periodic checks and pauses end with the member.
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
@@ -47,7 +55,10 @@ final class EventLoop implements Executor {
         }
     }
 
-    /** Runs a task on the thread; {@code false} if the loop has ended. */
+    /**
+     * Runs a task on the thread; {@code false} if the loop has ended. For callers outside the loop that have to
+     * answer if the member has left.
+     */
     boolean offer(Runnable task) {
         try {
             thread.execute(guarded(task));
@@ -57,7 +68,10 @@ final class EventLoop implements Executor {
         }
     }
 
-    /** Runs a task later. */
+    /**
+     * Runs a task later. Throws {@link RejectedExecutionException} if the loop has ended, which {@link #guarded}
+     * ignores in the tasks of the loop.
+     */
     Future<?> later(Runnable task, long nanos) {
         return thread.schedule(guarded(task), nanos, TimeUnit.NANOSECONDS);
     }

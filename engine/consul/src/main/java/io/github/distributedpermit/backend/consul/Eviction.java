@@ -7,16 +7,24 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * Deletes, by order of an operator, what a process holds of a key and its place in the queue. The process finds the loss when
- * it reads the key; a notice in its inbox makes it read the key at once. More permits than fit into one transaction are taken by
- * several. Confined to the event loop.
+ * Deletes, by order of an operator, what a process holds of a key and its place in the queue. The process finds the
+ * loss when it reads the key; a notice in its inbox makes it read the key at once. More permits than fit into one
+ * transaction are taken by several. Confined to the event loop. {@link ConsulSnapshotStore} creates one for each
+ * order. It writes without the fence of a member: each of its operations fails by itself if the permit it deletes has
+ * changed, so that a delayed transaction takes nothing that was granted later.
  */
 final class Eviction {
 
-    /** Consul takes 64 operations in one transaction. */
+    /**
+     * Consul takes 64 operations in one transaction. Besides these the transaction has the deletion of a notice, a
+     * new notice, and the final read.
+     */
     private static final int OPERATIONS = 60;
 
-    /** Each transaction fails if the permits have changed since they were read. */
+    /**
+     * Each transaction fails if the permits have changed since they were read. After so many conflicts the order
+     * fails, and the operator can repeat it.
+     */
     private static final int ATTEMPTS = 20;
 
     private final KeyReader reader;
@@ -34,6 +42,11 @@ final class Eviction {
         return evict(names, process, 0, ATTEMPTS);
     }
 
+    /**
+     * Each round reads the key again, because the process may have got or returned permits since.
+     *
+     * @param taken how many permits the rounds before have deleted
+     */
     private CompletableFuture<Integer> evict(KeyNames names, String process, int taken, int attempts) {
         return reader.inspect(names).thenCompose(snapshot -> {
             KeyTree tree = snapshot.tree();
@@ -41,6 +54,8 @@ final class Eviction {
             if (holding.isEmpty()) {
                 return CompletableFuture.completedFuture(taken);
             }
+            // A process may have permits by two sessions for a moment, if it has lost one; each round takes those of
+            // one session.
             String session = holding.get(0);
             List<TxnOperation> all = tree.eviction(session);
             List<TxnOperation> ops = new ArrayList<>(all.subList(0, Math.min(all.size(), OPERATIONS)));
@@ -50,6 +65,7 @@ final class Eviction {
                 ops.add(ContentionNotice.ofEviction(names, session, nonces.get()));
             }
             ops.add(TxnOperation.getTree(names.tree()));
+            // The permits whose deletion did not fit are taken in the next round.
             int permits = tree.permits(session) - Math.max(0, all.size() - OPERATIONS);
             return api.transact(ops)
                     .exceptionally(e -> {
@@ -69,7 +85,11 @@ final class Eviction {
         });
     }
 
-    /** The key, or the session of a crashed process, has changed since it was read. */
+    /**
+     * The key, or the session of a crashed process, has changed since it was read.
+     *
+     * @return whether another attempt on a new read makes sense
+     */
     private static boolean isPassing(Refused refused) {
         return refused.isConflict() || refused.isInvalidSession();
     }

@@ -8,6 +8,9 @@ import java.util.Map;
  * Which version of the stored data an entry of ours has; the policy is in docs/compatibility.md. Every entry carries it,
  * because each may outlive the others. HashiCorp's document and an operator's override have none.
  *
+ * <p>Immutable. {@link #read} and {@link #text} are the only ways in which entries of this library are read and
+ * written, so that no class can leave the version out.
+ *
  * @param number counts the changes of the stored data
  * @param reader the lowest number that an instance has to know to use the data
  */
@@ -19,6 +22,7 @@ record Format(int number, int reader) {
     private static final String NUMBER = "format";
     private static final String READER = "reader";
 
+    /** Entries of the first version have neither number. */
     static Format of(JsonObject json) {
         return new Format(json.has(NUMBER) ? json.count(NUMBER) : 1, json.has(READER) ? json.count(READER) : 1);
     }
@@ -47,7 +51,9 @@ record Format(int number, int reader) {
     static String text(JsonObject before, Map<String, ?> fields) {
         Format known = of(before);
         Map<String, Object> all = new LinkedHashMap<>(fields);
+        // A field of a newer version stays, so that instances of two versions can share a key.
         before.members().forEach(all::putIfAbsent);
+        // Neither number is ever lowered: an older instance must not open an entry to readers that cannot use it.
         all.put(NUMBER, Math.max(known.number, KNOWN.number));
         all.put(READER, Math.max(known.reader, KNOWN.reader));
         return JsonText.of(all);

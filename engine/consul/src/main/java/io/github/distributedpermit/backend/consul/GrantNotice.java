@@ -9,8 +9,15 @@ import java.util.Optional;
  * The entry that a member writes into the inbox of a member it serves, with the transaction that grants the permits. One entry
  * per key: a later notice replaces an earlier one, because it states all that the member has. Immutable.
  *
+ * <p>{@link QueueChanges} writes it. The recipient reads it by its {@link Inbox}, and {@link KeyUse} passes it on. If
+ * it is lost or delayed, the member finds the grant with its next re-check.
+ *
  * @param slot the lowest of its slots
  * @param nonce different each time
+ * @param permits how many the member has in all after the grant
+ * @param limit the limit in effect
+ * @param contended whether other members wait
+ * @param over whether more permits are in use than the limit allows
  */
 record GrantNotice(int permits, int limit, boolean contended, boolean over, int slot, String nonce) {
 
@@ -20,6 +27,7 @@ record GrantNotice(int permits, int limit, boolean contended, boolean over, int 
         this(holding.permits(), holding.limit(), holding.contended(), holding.over(), slot, nonce);
     }
 
+    /** A notice is written anew as a whole: no other client adds fields to it. */
     String text() {
         return Format.text(Map.of(
                 "permits",

@@ -13,10 +13,18 @@ import org.jspecify.annotations.Nullable;
  * served this one or has begun to wait for its permits, and when the session has ended and Consul has deleted the inbox. The
  * fence is written before the first query, because a query on a prefix without keys returns after any write to Consul.
  * Confined to the event loop.
+ *
+ * <p>{@link Membership} creates one for each session. It passes notices to {@link KeyUses} and the end of the session
+ * to {@link Membership}. While the query fails, grants are found by the re-check of the core, and the end of the
+ * session by {@link Renewals}.
  */
 final class Inbox {
 
     private static final System.Logger LOG = System.getLogger(Inbox.class.getName());
+    /**
+     * How long Consul holds a query without a change. A connection that a firewall has dropped is noticed when the
+     * query times out, a little later.
+     */
     private static final Duration WAIT = Duration.ofSeconds(30);
 
     private final ConsulApi api;
@@ -24,7 +32,9 @@ final class Inbox {
     private final Session session;
     private final Consumer<KeyValue> reader;
     private final Runnable gone;
+    /** In nanoseconds: 50 ms, doubling to 2 s. */
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
+
     private final RateLimitedLog problem;
     /** The next query returns when the inbox has a higher index than this; 0 to be answered at once. */
     private long index;
@@ -47,7 +57,10 @@ final class Inbox {
         this.problem = new RateLimitedLog(LOG, loop::now);
     }
 
-    /** Sends the next query; one is under way at any time, as long as the session lasts. */
+    /**
+     * Sends the next query; one is under way at any time, as long as the session lasts. The next query begins when
+     * the answer to this one was processed.
+     */
     void watch() {
         if (!session.isOver()) {
             api.watch(session.inboxes(), index, WAIT).whenComplete(this::answered);
@@ -58,6 +71,7 @@ final class Inbox {
         if (session.isOver()) {
             return;
         }
+        // Consul answers 404 to a query of a prefix without keys.
         if (reply != null && reply.status() == 404) {
             confirm();
         } else if (reply != null && reply.isOk()) {
@@ -72,8 +86,9 @@ final class Inbox {
     }
 
     /**
-     * A reply does not contain what must be there. Consul may have answered before it has replayed its log, so that only a
-     * consistent read shows a loss.
+     * A reply does not contain what must be there. Consul may have answered before it has replayed its log, so that
+     * only a consistent read shows a loss. If the loss is not confirmed the query begins anew with index 0, since the
+     * reply came from a server that lags behind.
      */
     private void confirm() {
         api.consistent(session.inboxes()).whenComplete((reply, failure) -> {
@@ -102,6 +117,10 @@ final class Inbox {
         return session.isWhole(entries.stream().map(KeyValue::key).collect(Collectors.toSet()), reply.index());
     }
 
+    /**
+     * The fence and the keys of additional sessions are hidden entries: their presence counts, and their content does
+     * not.
+     */
     private boolean isNotice(String key) {
         String hidden = session.inboxes() + '.';
         return !key.startsWith(hidden) || key.endsWith(KeyNames.CONTENTION);
@@ -117,6 +136,7 @@ final class Inbox {
             loop.later(this::watch, backoff.next());
             return;
         }
+        // The fence or the key of an additional session is missing.
         if (!isWhole(entries, reply)) {
             confirm();
             return;

@@ -11,23 +11,32 @@ import org.jspecify.annotations.Nullable;
  * numbers {@code Double}; a member that is {@code null} is left out, and one in an array is {@link #NULL}. A user who
  * adds nothing but Consul's client has no parser on the class path, and this backend needs very little of one. Nesting is
  * limited, so that no answer can overflow the stack. Used by one thread.
+ *
+ * <p>{@link ConsulApi} and the classes that read entries use it; {@link JsonText} writes. Everything that is not JSON
+ * ends with {@link MalformedJsonException}, never with another exception, so that callers have one case to handle.
  */
 final class Json {
 
     /** What stands for {@code null} in an array or alone. */
     static final Object NULL = new Object();
 
+    /** Replies of Consul and entries of this library have fewer than ten levels. */
     private static final int MAX_DEPTH = 32;
 
     private final String text;
+    /** The next character that was not read. */
     private int at;
+
     private int depth;
 
     private Json(String text) {
         this.text = text;
     }
 
-    /** Parses one value; {@link MalformedJsonException} if it is not JSON. */
+    /**
+     * Parses one value; {@link MalformedJsonException} if it is not JSON. Anything but white space behind the value
+     * is malformed.
+     */
     static Object parse(String text) {
         Json json = new Json(text);
         Object value = json.value();
@@ -43,6 +52,7 @@ final class Json {
         return JsonObject.of(parse(text));
     }
 
+    /** Called with the next character at the value or at white space before it. */
     private Object value() {
         space();
         char c = peek();
@@ -118,6 +128,7 @@ final class Json {
         return value.toString();
     }
 
+    /** The backslash was read already. */
     private char escaped() {
         char c = peek();
         at++;
@@ -133,6 +144,7 @@ final class Json {
         };
     }
 
+    /** Half of a surrogate pair is one escape, so that both halves are read one after the other. */
     private char unicode() {
         if (at + 4 > text.length()) {
             throw malformed();
@@ -146,7 +158,10 @@ final class Json {
         }
     }
 
-    /** HashiCorp's flags are above the highest signed number; they keep their 64 bits. */
+    /**
+     * HashiCorp's flags are above the highest signed number; they keep their 64 bits. Leading zeros and the like are
+     * accepted: a value that JSON forbids harms nothing here.
+     */
     private Number number() {
         int start = at;
         boolean integer = true;
@@ -181,6 +196,7 @@ final class Json {
         throw malformed();
     }
 
+    /** Called at the beginning of each object and array; the end lowers the depth again. */
     private void deeper() {
         depth++;
         if (depth > MAX_DEPTH) {
@@ -198,6 +214,7 @@ final class Json {
         return true;
     }
 
+    /** Unlike {@link #next}, skips no white space. */
     private void expect(char wanted) {
         if (peek() != wanted) {
             throw malformed();
@@ -205,6 +222,7 @@ final class Json {
         at++;
     }
 
+    /** The end of the text is malformed wherever a character is expected. */
     private char peek() {
         if (at >= text.length()) {
             throw malformed();

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A JSON object that has been read, with a view of its members by type. A member that is missing or has another type is
  * malformed. Not to be changed.
+ *
+ * <p>It keeps the members that this version does not use, so that {@link Format} can write them back.
  */
 record JsonObject(Map<String, Object> members) {
 
@@ -28,10 +30,12 @@ record JsonObject(Map<String, Object> members) {
         return members.containsKey(name);
     }
 
+    /** The value cannot be null: {@link #value} has checked its type. */
     String text(String name) {
         return String.valueOf(value(name, String.class));
     }
 
+    /** For members that Consul leaves out, such as the session of a key that no session has locked. */
     @Nullable
     String textOrNull(String name) {
         return has(name) ? text(name) : null;
@@ -41,7 +45,10 @@ record JsonObject(Map<String, Object> members) {
         return value(name, Long.class);
     }
 
-    /** A whole number from 0 on. */
+    /**
+     * A whole number from 0 on. A negative or too large number is malformed, because it would become a wrong number
+     * of permits.
+     */
     int count(String name) {
         long number = number(name);
         if (number < 0 || number > Integer.MAX_VALUE) {
@@ -75,6 +82,10 @@ record JsonObject(Map<String, Object> members) {
         return objects;
     }
 
+    /**
+     * Every accessor passes here, so that a wrong type is always reported as malformed and never as a {@link
+     * ClassCastException}.
+     */
     private <T> T value(String name, Class<T> type) {
         Object value = members.get(name);
         if (!type.isInstance(value)) {

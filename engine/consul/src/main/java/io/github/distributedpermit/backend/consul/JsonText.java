@@ -3,9 +3,14 @@ package io.github.distributedpermit.backend.consul;
 import java.util.Collection;
 import java.util.Map;
 
-/** Writes JSON, members in the order of the map. What {@link Json} has read is written with the same values. Used by one thread. */
+/**
+ * Writes JSON, members in the order of the map. What {@link Json} has read is written with the same values. Used by one thread.
+ *
+ * <p>{@link Format} and {@link ConsulApi} use it.
+ */
 final class JsonText {
 
+    /** Most texts are entries of about a hundred characters. */
     private final StringBuilder text = new StringBuilder(256);
 
     private JsonText() {}
@@ -17,6 +22,7 @@ final class JsonText {
         return json.text.toString();
     }
 
+    /** Any other object is written as its text. */
     private void append(Object value) {
         if (value instanceof Map<?, ?> map) {
             object(map);
@@ -24,6 +30,7 @@ final class JsonText {
             array(values);
         } else if (value == Json.NULL) {
             text.append("null");
+            // Includes the unsigned flags of TxnOperation, whose text has no sign.
         } else if (value instanceof Number || value instanceof Boolean) {
             text.append(value);
         } else {

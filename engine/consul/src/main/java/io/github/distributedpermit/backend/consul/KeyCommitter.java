@@ -21,6 +21,10 @@ import java.util.function.UnaryOperator;
  * is a key that belongs to the {@link Session}: a transaction of unknown outcome can no longer commit after the
  * {@link Membership} has rewritten the fence. The last operation reads the key as the transaction leaves it. Confined
  * to the event loop, except {@link #isPlain}.
+ *
+ * <p>{@link ConsulSnapshotStore} calls it for the layer. The change itself is planned by {@link SlotPlan} or {@link
+ * LockFilePlan} through {@link KeyTree#plan}; this class sends it, and turns the answer into a {@link Commit}. Three
+ * things keep the limit: the checks of the plan, the fence, and the comparison of the committed tree with the limit.
  */
 final class KeyCommitter {
 
@@ -32,6 +36,7 @@ final class KeyCommitter {
     private final KeyLayout layout;
     private final EventLoop loop;
     private final String member;
+    /** Makes a nonce that begins with the given session. */
     private final UnaryOperator<String> nonces;
 
     KeyCommitter(
@@ -52,10 +57,12 @@ final class KeyCommitter {
     }
 
     /**
-     * Whether to try the change, by which the member gets or leaves all that it asks for, although its snapshot may be out of date:
-     * only while no member waits. Others mostly fail, and a failed transaction is an entry in the log of all servers. A claim that
-     * changes no permit needs an answer from a new snapshot. This is a first look, which plans nothing; {@link #commit} makes the
-     * one plan of the change, and does not send it if it turns out to be another one. Thread-safe.
+     * Whether to try the change, by which the member gets or leaves all that it asks for, although its snapshot may
+     * be out of date: only while no member waits. Others mostly fail, and a failed transaction is an entry in the log
+     * of all servers. A claim that changes no permit needs an answer from a new snapshot. This is a first look, which
+     * plans nothing; {@link #commit} makes the one plan of the change, and does not send it if it turns out to be
+     * another one. Thread-safe. The first change of a key is plain as well: its assumed snapshot has no waiting
+     * member and no permit.
      */
     static boolean isPlain(PlannedCommit<ConsulSnapshot> planned) {
         KeyTree before = planned.before().tree();
@@ -74,8 +81,10 @@ final class KeyCommitter {
                 .thenCompose(outcome -> outcome);
     }
 
+    /** @param session ready: its fence was written after the last transaction of unknown outcome */
     private CompletableFuture<Commit<ConsulSnapshot>> commit(
             KeyUse use, PlannedCommit<ConsulSnapshot> planned, Session session) {
+        // The plan names another session in its operations, which Consul has deleted or is about to delete.
         if (!session.id().equals(planned.member())) {
             return ended(new Commit.SessionLost<>(Session.lost()));
         }
@@ -88,6 +97,7 @@ final class KeyCommitter {
             }
             return ended(new Commit.Conflict<>()); // the cached snapshot may be the cause, so the key is read first
         }
+        // The layout needs one session for each permit. The change is planned again with the new ones.
         if (change.sessions() > session.all().size()) {
             return additional
                     .ensure(session, change.sessions())
@@ -99,6 +109,7 @@ final class KeyCommitter {
             // such as a change of the sequence, which Consul does not record; on an old snapshot that proves nothing
             return ended(planned.fresh() ? new Commit.DoneUnchecked<>(planned.before()) : new Commit.Conflict<>());
         }
+        // The first look took the change for a plain one; on a snapshot that may be out of date others are not sent.
         if (!planned.fresh() && !change.isPlain()) {
             return ended(new Commit.Conflict<>());
         }
@@ -116,6 +127,10 @@ final class KeyCommitter {
         return CompletableFuture.completedFuture(outcome);
     }
 
+    /**
+     * Throws a permanent {@link PermitStoreException} if the key must not be changed, such as one that other clients
+     * hold with another limit.
+     */
     private PlannedTransaction plan(PlannedCommit<ConsulSnapshot> planned, List<String> sessions, boolean inbox) {
         KeyTree before = planned.before().tree();
         Optional<Claim> claim = planned.claim();
@@ -134,6 +149,7 @@ final class KeyCommitter {
         return before.plan(planned.step(), request);
     }
 
+    /** Consul executes the operations in their order, and all or none of them. */
     private CompletableFuture<Commit<ConsulSnapshot>> send(
             KeyUse use, PlannedCommit<ConsulSnapshot> planned, Session session, PlannedTransaction change) {
         List<TxnOperation> ops = new ArrayList<>(change.ops().size() + 2);
@@ -141,6 +157,7 @@ final class KeyCommitter {
         ops.addAll(change.ops());
         ops.add(TxnOperation.getTree(use.names().tree()));
         long fence = session.fence(); // as checked by this transaction; it may be rewritten before the answer arrives
+        // Until the answer arrives the last tree may be out of date, and so must not prove anything in a check.
         use.outdated();
         if (change.queues()) {
             use.mayHaveNotice(true); // even if no answer arrives: other members serve this one as soon as it waits
@@ -150,6 +167,7 @@ final class KeyCommitter {
                     if (failure != null) {
                         return ended(failed(session, failure));
                     }
+                    // Consul deletes what the transaction wrote, together with the session.
                     if (session.isOver()) {
                         return ended(new Commit.SessionLost<>(Session.lost()));
                     }
@@ -160,6 +178,10 @@ final class KeyCommitter {
                 .thenCompose(outcome -> outcome);
     }
 
+    /**
+     * No other transaction of this member starts until the fence was rewritten, because this one may still be
+     * executed.
+     */
     private Commit<ConsulSnapshot> failed(Session session, Throwable failure) {
         PermitStoreException reason = Membership.asStoreException(failure);
         if (PermitStoreException.causeOf(failure) instanceof OutcomeUnknownException) {
@@ -179,10 +201,13 @@ final class KeyCommitter {
         } catch (PermitStoreException e) {
             return new Commit.OutcomeUnknown<>(e); // another client wrote invalid data; the change itself was committed
         }
+        // The sessions of this key are in use now, so that none of them is ended as unused.
         session.use(after.sessions(session.id()), loop.now());
         // a member that neither holds nor waits has emptied its inbox with the same transaction
         use.mayHaveNotice(change.queues() || (use.mayHaveNotice() && !after.isWithout(session.id())));
         ConsulSnapshot snapshot = use.received(session, after, true);
+        // The next change returns the permits that it got too much. No member was notified of them, so that no call
+        // uses them.
         if (change.grants() && isTooMuch(planned, session, before, after)) {
             return new Commit.Part<>(snapshot, before.permits(session.id()));
         }
@@ -201,6 +226,7 @@ final class KeyCommitter {
                 .map(Claim::limit)
                 .or(() -> before.record(session.id()).map(PermitRecord::limit))
                 .orElse(Integer.MAX_VALUE);
+        // The limit of the served member itself: another member may state a higher one for the same key.
         int limit = after.override().orElse(own);
         return after.used() > limit || (!before.isGuarded() && after.othersWait(session.id()));
     }
@@ -213,6 +239,7 @@ final class KeyCommitter {
      */
     private CompletableFuture<Commit<ConsulSnapshot>> refused(Session session, Refused refused, long fence) {
         boolean byFence = refused.operation() == 0 && refused.names(session.fenceKey());
+        // The most certain reason first: the text of a missing right could contain a word of another reason.
         if (refused.isDenied()) {
             return ended(new Commit.Denied<>(Membership.refused(refused)));
         }
@@ -224,6 +251,7 @@ final class KeyCommitter {
                             ? new Commit.SessionLost<>(Session.lost())
                             : new Commit.Conflict<>());
         }
+        // An unclassified reason is not repeated, since the repetition might never end.
         if (!refused.isInvalidSession() && !refused.isConflict()) {
             return ended(new Commit.Denied<>(Membership.refused(refused)));
         }

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * The entries of one permit key, as one read or transaction returned them, and those parsed that both layouts have.
  * Immutable.
  *
+ * <p>{@link SlotTree} and {@link LockFileTree} parse the rest in {@code others}. The distinction between these
+ * entries and those of foreign applications is strict: what cannot be parsed is never overwritten.
+ *
  * @param guard of the queue; {@code null} while there is none
  * @param override the operator's limit
  * @param waiting the members in the queue, by session
@@ -33,6 +36,7 @@ record KeyEntries(
         OptionalInt override = OptionalInt.empty();
         Map<String, QueuedMember> waiting = new HashMap<>();
         Map<String, KeyValue> others = new HashMap<>();
+        // Deleting an entry leaves no index behind, so that this is a lower bound for the last change of the key.
         long index = 0;
         for (KeyValue entry : tree) {
             String name = entry.key().substring(names.tree().length());
@@ -43,6 +47,7 @@ record KeyEntries(
             if (name.equals(KeyNames.LINE)) {
                 guard = entry;
             } else if (name.equals(KeyNames.OVERRIDE)) {
+                // An entry of its own, because a limit of the operator has to outlive all members of the key.
                 override =
                         OptionalInt.of(parse(entry, e -> Json.object(e.value()).count("limit")));
             } else if (name.startsWith(KeyNames.WAITING)) {
@@ -68,7 +73,10 @@ record KeyEntries(
         }
     }
 
-    /** An entry that only the other layout has. */
+    /**
+     * An entry that only the other layout has. Two layouts in one key would each count their own permits, and the sum
+     * could exceed the limit.
+     */
     static PermitStoreException ofOtherLayout(KeyValue entry, String layout) {
         return PermitStoreException.permanent(
                 "Consul's key " + entry.key() + " belongs to layout " + layout

@@ -5,6 +5,7 @@ import java.util.List;
 /** Reads the entries of a permit key as one of the two layouts. Stateless. */
 interface KeyLayout {
 
+    /** Every member of a key has to use the same one; each refuses the entries of the other. */
     static KeyLayout of(ConsulLayout layout) {
         return layout == ConsulLayout.SLOTS ? SlotTree::of : LockFileTree::of;
     }

@@ -6,17 +6,24 @@ import io.github.distributedpermit.spi.KeyEncoding;
  * The names of a permit key's entries in Consul. Encoded keys have no dot, so that names that begin with one are free for this
  * library. Immutable.
  *
+ * <p>All names of this backend are built here, apart from those that a {@link Session} adds to its inbox.
+ *
  * @param prefix of all keys, without slashes at its ends
  * @param key as the user gave it
  * @param encoded the same for Consul
  */
 record KeyNames(String prefix, String key, String encoded) {
 
+    /** Characters of a key in a message. */
     private static final int SHOWN = 100;
+
     private static final int SLOT_DIGITS = 3;
 
     // Names below the tree of a key. They are the format of the stored data, so that they do not change.
-    /** The guard of the queue. */
+    /**
+     * The guard of the queue. The name is part of the stored format, so that it stays although the documents say
+     * queue.
+     */
     static final String LINE = ".line";
     /** The operator's limit. */
     static final String OVERRIDE = ".override";
@@ -41,7 +48,10 @@ record KeyNames(String prefix, String key, String encoded) {
         return encoded.length() > SHOWN ? encoded.substring(0, SHOWN) + "..." : encoded;
     }
 
-    /** With a slash at its end, so that no other key's tree begins with it. */
+    /**
+     * With a slash at its end, so that no other key's tree begins with it. All entries of a key are read by this
+     * prefix.
+     */
     String tree() {
         return prefix + '/' + encoded + '/';
     }
@@ -83,7 +93,10 @@ record KeyNames(String prefix, String key, String encoded) {
         return inboxes(prefix, session) + CONTENTION;
     }
 
-    /** All that other members write for a session; the fence is there as well. */
+    /**
+     * All that other members write for a session; the fence is there as well. Beside the keys and not below them: one
+     * blocking query then watches the notices of all keys of a session.
+     */
     static String inboxes(String prefix, String session) {
         return prefix + INBOXES + session + '/';
     }

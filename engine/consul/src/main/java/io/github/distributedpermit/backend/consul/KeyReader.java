@@ -9,16 +9,22 @@ import java.util.concurrent.TimeUnit;
 /**
  * Reads keys. Consul answers a plain read before it has replayed its log, so that what seems to be lost is confirmed by a
  * consistent read, which costs the servers a round among themselves. Confined to the event loop.
+ *
+ * <p>{@link ConsulSnapshotStore} calls it for the layer and for operators, and {@link Eviction} for each round. A
+ * result that is received in a session that is over fails instead, because the layer must not compute on it.
  */
 final class KeyReader {
 
+    /** Inspections that are under way at a time. */
     private static final int INSPECTIONS = 8;
+    /** In nanoseconds, between two attempts while the leader has not replayed its log. */
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Membership membership;
     private final ConsulApi api;
     private final KeyLayout layout;
     private final EventLoop loop;
+    /** How long a read is repeated, in nanoseconds; then it fails and the core repeats its claim. */
     private final long patience;
 
     /** Operators and metrics may inspect many keys at once. So few of them are under way that claims do not wait behind them. */
@@ -32,7 +38,11 @@ final class KeyReader {
         this.patience = 2 * TimeUnit.NANOSECONDS.convert(settings.requestTimeout());
     }
 
-    /** For a claim, or a check of the member's permits. What is missing is confirmed by a second, consistent read. */
+    /**
+     * For a claim, or a check of the member's permits. What is missing is confirmed by a second, consistent read. A
+     * consistent read is due after a check found a permit missing, or if this read lacks permits that must be
+     * recorded.
+     */
     CompletableFuture<ConsulSnapshot> read(KeyUse use) {
         boolean consistent = use.takeCheck();
         return membership
@@ -47,12 +57,17 @@ final class KeyReader {
 
     private CompletableFuture<ConsulSnapshot> read(KeyUse use, Session session, boolean consistent) {
         return read(use.names(), session, consistent, loop.now() + patience)
+                // A read of a server that lags behind may lack a permit. Only if a consistent read lacks it too, it
+                // was deleted.
                 .thenCompose(tree -> consistent || use.missing(session, tree) == 0
                         ? CompletableFuture.completedFuture(use.received(session, tree, false))
                         : read(use, session, true));
     }
 
-    /** For operators: nothing is remembered of it. */
+    /**
+     * For operators: nothing is remembered of it. The index of the tree stands for what was seen, since no notices
+     * are followed here.
+     */
     CompletableFuture<ConsulSnapshot> inspect(KeyNames names) {
         return membership
                 .session()
@@ -71,6 +86,7 @@ final class KeyReader {
                     if (failure != null) {
                         return CompletableFuture.<KeyTree>failedFuture(Membership.asStoreException(failure));
                     }
+                    // The session may have ended between the answer and this event.
                     if (session.isOver()) {
                         return CompletableFuture.<KeyTree>failedFuture(Session.lost());
                     }
@@ -84,6 +100,7 @@ final class KeyReader {
     /** A leader that has not replayed all of its log does not have the fence yet either. */
     private CompletableFuture<KeyTree> refused(
             KeyNames names, Session session, boolean consistent, long deadline, Refused refused) {
+        // The read has one operation that can be refused, the fence; any other reason is reported as it is.
         if (refused.isDenied() || !refused.names(session.fenceKey())) {
             return CompletableFuture.failedFuture(Membership.refused(refused));
         }

@@ -34,40 +34,64 @@ interface KeyTree {
 
     KeyEntries entries();
 
-    /** The permits by session, those of members by their first one. */
+    /**
+     * The permits by session, those of members by their first one. For the step and for inspections; a session that
+     * holds nothing is not in the map.
+     */
     Map<String, Held> held();
 
-    /** Permits in use. */
+    /** Permits in use. Includes the permits of other clients in layout lock-file. */
     int used();
 
-    /** The members of this library that hold permits, as far as the tree shows that their first sessions are alive. */
+    /**
+     * The members of this library that hold permits, as far as the tree shows that their first sessions are alive. A
+     * {@link ContentionNotice} is locked by their sessions, so that an ended one would make its transaction fail.
+     */
     Set<String> holdingMembers();
 
-    /** A name for each permit of a session, which stays the same for as long as the session keeps it. */
+    /**
+     * A name for each permit of a session, which stays the same for as long as the session keeps it. {@link
+     * RecordedPermits} compares these names to find permits that were deleted from outside.
+     */
     Set<String> permitNames(String session);
 
     /** The sessions of a member that are in use here, besides its first. */
     Set<String> sessions(String session);
 
-    /** Operations that only read, and of which one fails if a permit of the session is gone. */
+    /**
+     * Operations that only read, and of which one fails if a permit of the session is gone. {@link
+     * RecordedPermitsCheck} sends them; they are cheaper than a read of the whole tree.
+     */
     List<TxnOperation> proof(String session);
 
     /** Operations that delete the permits of a session. */
     List<TxnOperation> deletion(String session);
 
-    /** Whether a session neither holds nor waits, nor has anything else here. */
+    /**
+     * Whether a session neither holds nor waits, nor has anything else here. Then the member's use of the key needs
+     * no memory, and its inbox has no notice for it.
+     */
     boolean isWithout(String session);
 
     /** Whether the guard of the queue exists, so that no member can wait unseen. */
     boolean isGuarded();
 
-    /** Of those that a session has, the lowest place among all permits; at one index no two sessions have the same. */
+    /**
+     * Of those that a session has, the lowest place among all permits; at one index no two sessions have the same. It
+     * makes the version of a grant unique among the members of a key, see {@link GrantVersion}.
+     */
     OptionalInt lowestPlace(String session);
 
-    /** The id of the member that has entries by this session, other than in the queue; empty if there are none. */
+    /**
+     * The id of the member that has entries by this session, other than in the queue; empty if there are none. The
+     * queue has the id of a waiting member; {@link #member} looks there first.
+     */
     Optional<String> holder(String session);
 
-    /** The operations that make of this tree what a step says. */
+    /**
+     * The operations that make of this tree what a step says. Throws a permanent {@link PermitStoreException} if the
+     * layout forbids the change.
+     */
     PlannedTransaction plan(Step step, ChangeRequest request);
 
     default KeyNames names() {
@@ -98,7 +122,10 @@ interface KeyTree {
         return waiting().size() > (waiting().containsKey(session) ? 1 : 0);
     }
 
-    /** The id of the member behind a session. */
+    /**
+     * The id of the member behind a session. The session itself for a session of another client, about which nothing
+     * else is recorded.
+     */
     default String member(String session) {
         QueuedMember queued = waiting().get(session);
         return queued == null ? holder(session).orElse(session) : queued.member();
@@ -130,7 +157,10 @@ interface KeyTree {
                 : Optional.of(queued.record(permits(session)));
     }
 
-    /** What the step computes on. Sessions of other clients are members with one permit each. */
+    /**
+     * What the step computes on. Sessions of other clients are members with one permit each. Versions of the table
+     * are not used: Consul orders changes by its own index.
+     */
     default KeyTable table() {
         Map<String, Held> held = held();
         List<PermitRecord> records = new ArrayList<>();

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  * What a member has to remember of a key in which it holds or waits, in one session: the permits that Consul must have
  * recorded, the last tree, and a notice that arrived while a request was under way. The layer has at most one request of a
  * key under way. Confined to the event loop.
+ *
+ * <p>{@link KeyUses} creates and removes it. {@link KeyReader} and {@link KeyCommitter} report to it what their
+ * requests have received; it reports notices and missing permits to the layer through {@link StoreEvents}.
  */
 final class KeyUse {
 
@@ -15,6 +18,7 @@ final class KeyUse {
 
     private final KeyNames names;
     private final StoreEvents events;
+    /** What Consul must have recorded for this member. */
     private final RecordedPermits recorded = new RecordedPermits();
 
     /** The last tree; {@code null} after a notice or a failure, because it may be out of date. */
@@ -46,7 +50,10 @@ final class KeyUse {
         return recorded;
     }
 
-    /** The last tree, unless it may be out of date or a request is under way. */
+    /**
+     * The last tree, unless it may be out of date or a request is under way. {@link RecordedPermitsCheck} and {@link
+     * UnusedSessions} rely on it; a request under way may be changing the key.
+     */
     @Nullable
     KeyTree latest() {
         return busy ? null : latest;
@@ -62,7 +69,8 @@ final class KeyUse {
     }
 
     /**
-     * A request has ended. Delivers what arrived meanwhile.
+     * A request has ended. Delivers what arrived meanwhile. A notice of a session that was lost meanwhile is dropped
+     * together with its grant.
      *
      * @param sameSession whether it ended in the session in which it began
      */
@@ -90,13 +98,17 @@ final class KeyUse {
         events.check(names.key());
     }
 
-    /** Whether the next read has to be consistent; once. */
+    /**
+     * Whether the next read has to be consistent; once. If that read fails the check is lost; the next round of
+     * {@link RecordedPermitsCheck} repeats it.
+     */
     boolean takeCheck() {
         boolean due = checkDue;
         checkDue = false;
         return due;
     }
 
+    /** @return how many of the member's permits a tree lacks */
     int missing(Session session, KeyTree tree) {
         return recorded.missing(tree.permitNames(session.id()));
     }
@@ -108,6 +120,7 @@ final class KeyUse {
     ConsulSnapshot received(Session session, KeyTree tree, boolean own) {
         Set<String> permits = tree.permitNames(session.id());
         int missing = recorded.missing(permits);
+        // What the core may still rely on: permits that are new in this tree belong to the answer.
         int left = recorded.count() - missing;
         recorded.seen(permits);
         latest = tree;
@@ -117,6 +130,7 @@ final class KeyUse {
                     System.Logger.Level.WARNING,
                     "Consul has no record any more of %d of the permits that this member held of key '%s': keys under %s were deleted or changed from outside. The calls that hold them are notified of the loss"
                             .formatted(missing, names.encoded(), names.tree()));
+            // Before the answer of the request that has read the tree, so that the core receives the loss first.
             events.reduced(names.key(), left);
         }
         return new ConsulSnapshot(tree, seen, own);
@@ -127,7 +141,10 @@ final class KeyUse {
         latest = null;
     }
 
-    /** Whether nothing has to be remembered. */
+    /**
+     * Whether nothing has to be remembered. Otherwise the use stays: a notice for a key without a use would be
+     * dropped.
+     */
     boolean isUnused(Session session) {
         KeyTree tree = latest;
         return !busy
@@ -139,7 +156,11 @@ final class KeyUse {
                 && recorded.count() == 0;
     }
 
-    /** Another member has begun to wait, so that a change which rests on an earlier snapshot would fail. */
+    /**
+     * Another member has begun to wait, so that a change which rests on an earlier snapshot would fail.
+     *
+     * @param index at which the notice was written; below what was seen, the last tree contains the waiting member
+     */
     void contended(long index) {
         if (index > seen) {
             events.outdated(names.key());
@@ -167,6 +188,7 @@ final class KeyUse {
         }
         latest = null;
         seen = arrived.modified();
+        // From now on Consul must have these permits, so that a read that lacks them shows a loss.
         recorded.granted(read.permits());
         events.served(names.key(), read.holding(-1, GrantVersion.ofNotice(seen, read.slot())));
     }

@@ -12,6 +12,9 @@ import java.util.function.Function;
 /**
  * The {@link KeyUse} of each key in which a member holds, waits, or has a request under way; others need no memory. Distributes
  * the notices of the inbox. Confined to the event loop.
+ *
+ * <p>{@link ConsulSnapshotStore} runs the requests of the layer through it, the {@link Inbox} brings the notices, and
+ * {@link Membership} clears it when the session is lost.
  */
 final class KeyUses {
 
@@ -26,11 +29,15 @@ final class KeyUses {
         this.events = events;
     }
 
+    /** A copy, because a check of one use may remove it. */
     List<KeyUse> all() {
         return List.copyOf(uses.values());
     }
 
-    /** Runs the one request of a key. Notices that arrive meanwhile are delivered after it. */
+    /**
+     * Runs the one request of a key. Notices that arrive meanwhile are delivered after it. The layer sends one
+     * request of a key at a time, so that a use is never begun twice.
+     */
     <T> CompletableFuture<T> during(Membership membership, String key, Function<KeyUse, CompletableFuture<T>> request) {
         KeyUse use = uses.computeIfAbsent(
                 KeyEncoding.encode(key), encoded -> new KeyUse(new KeyNames(prefix, key, encoded), events));
@@ -45,13 +52,17 @@ final class KeyUses {
             boolean current = uses.get(use.names().encoded()) == use; // the loss of the session clears all uses
             use.end(current);
             Session session = membership.current();
+            // Memory is kept only for keys in which something can happen without a request of this member.
             if (session == null || use.isUnused(session)) {
                 uses.remove(use.names().encoded(), use);
             }
         });
     }
 
-    /** The layer does not use these keys any more. */
+    /**
+     * The layer does not use these keys any more. A use that is busy belongs to a request that has begun since, and
+     * stays.
+     */
     void release(Set<String> keys) {
         keys.forEach(key -> uses.computeIfPresent(KeyEncoding.encode(key), (name, use) -> use.isBusy() ? use : null));
     }
@@ -75,7 +86,10 @@ final class KeyUses {
         }
     }
 
-    /** The session is lost, and everything that was recorded for the member with it. */
+    /**
+     * The session is lost, and everything that was recorded for the member with it. Requests under way keep their
+     * use, and see at their end that it is no longer the current one.
+     */
     void forget() {
         uses.clear();
     }

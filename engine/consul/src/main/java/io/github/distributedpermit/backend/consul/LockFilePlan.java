@@ -29,13 +29,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockFilePlan {
 
-    /** 64 without the fence, the document, the guard (2), the final get-tree, the own record, inbox and override. */
+    /**
+     * 64 without the fence, the document, the guard (2), the final get-tree, the own record, inbox and override.
+     * Operations that remain for contenders, served members and notices.
+     */
     private static final int ROOM = 56;
 
+    /** The key as it was read; the guards make the transaction fail if it has changed. */
     private final LockFileTree tree;
+
     private final Step step;
     private final ChangeRequest request;
+    /** Without the guards, which are put in front at the end. */
     private final List<TxnOperation> ops = new ArrayList<>();
+
     private final QueueChanges queue;
     /** The sessions in the document, at last those after the transaction. */
     private final SortedSet<String> holders;
@@ -71,11 +78,13 @@ final class LockFilePlan {
      */
     private PlannedTransaction build() {
         refuseOtherLimit();
+        // One session for each contender. If the member has fewer, the committer creates them and plans again.
         int needed = contendersNeeded();
         if (needed > request.sessions().size()) {
             return new PlannedTransaction(List.of(), false, true, false, queues, needed);
         }
         Set<String> kept = chooseOwn(needed);
+        // The contenders that exist in the tree. Those that are not kept are deleted below.
         SortedSet<String> laid = tree.contendersOf(request.session());
         List<String> missing = kept.stream().filter(s -> !isLaid(s)).toList();
         if (missing.size() > ROOM) {
@@ -91,6 +100,7 @@ final class LockFilePlan {
         for (String session : laid) {
             if (!kept.contains(session)) {
                 isPart |= ops.size() >= ROOM;
+                // A contender that stays for want of room holds no permit, and is deleted by the next change.
                 if (ops.size() < ROOM) {
                     ops.add(TxnOperation.delete(tree.names().contender(session)));
                 }
@@ -99,6 +109,8 @@ final class LockFilePlan {
         serveAll();
         writeOwnRecord();
         queue.finish(target == 0 && !queues);
+        // Holders whose contender has vanished are no longer in the set, so that the document is cleaned up even
+        // without a change of permits.
         boolean isChanged = !holders.equals(
                 tree.lock() == null ? new TreeSet<>() : tree.lock().holders());
         if (!ops.isEmpty() || isChanged) {
@@ -108,7 +120,10 @@ final class LockFilePlan {
                 List.copyOf(ops), queue.isPlain(target), isPart, target > ownBefore.size(), queues, needed);
     }
 
-    /** The limit of other clients stays: with another limit, {@code consul lock} would stop with an error. */
+    /**
+     * The limit of other clients stays: with another limit, {@code consul lock} would stop with an error. Throws if
+     * the member would take a permit or wait. To return permits is always possible.
+     */
     private void refuseOtherLimit() {
         Document lock = tree.lock();
         int declared = request.declared().orElse(0);
@@ -125,7 +140,10 @@ final class LockFilePlan {
         }
     }
 
-    /** One for each permit, and one for each that it may be granted while it waits. */
+    /**
+     * One for each permit, and one for each that it may be granted while it waits. A waiting member is served by
+     * others, who cannot create a contender for it.
+     */
     private int contendersNeeded() {
         PermitRecord record = own;
         if (!queues) {
@@ -149,6 +167,7 @@ final class LockFilePlan {
         Set<String> order = new LinkedHashSet<>(ownBefore);
         order.addAll(tree.contendersOf(request.session()));
         order.addAll(request.sessions());
+        // A contender of a session that the member no longer has is neither kept nor used.
         order.retainAll(new LinkedHashSet<>(request.sessions()));
         Set<String> kept = new LinkedHashSet<>();
         holders.removeAll(ownBefore);
@@ -163,14 +182,20 @@ final class LockFilePlan {
         return kept;
     }
 
-    /** Whether a contender exists and needs no change: one that may get permits declares the present limit. */
+    /**
+     * Whether a contender exists and needs no change: one that may get permits declares the present limit. A
+     * contender with another limit stays while the member only returns permits, because no grant depends on it then.
+     */
     private boolean isLaid(String session) {
         Contender known = tree.contenders().get(session);
         boolean grows = queues || target > ownBefore.size();
         return known != null && (!grows || known.limit() == limit());
     }
 
-    /** Its own, also if the change serves it without a claim: that of an override is no limit of a contender. */
+    /**
+     * Its own, also if the change serves it without a claim: that of an override is no limit of a contender. The
+     * highest one, which is at least 1: a contender of a member that does not claim keeps what it has declared.
+     */
     private int limit() {
         return request.declared().orElseGet(() -> limitOf(tree.contendersOf(request.session())));
     }
@@ -209,6 +234,8 @@ final class LockFilePlan {
             SortedSet<String> spare = tree.contendersOf(session);
             spare.removeAll(tree.holdersOf(session));
             int missing = served.getValue().permits() - tree.permits(session);
+            // Two operations for each served member, its record and its notice. Its permits are in the document and
+            // cost none.
             if (spare.size() < missing || ops.size() + 2 * (taken.size() + 1) > ROOM) {
                 break;
             }
@@ -218,7 +245,10 @@ final class LockFilePlan {
         taken.forEach((session, holding) -> queue.served(session, holding, placeOf(session)));
     }
 
-    /** The lowest place of a member in the document as it will be; part of the version of its grant. */
+    /**
+     * The lowest place of a member in the document as it will be; part of the version of its grant. The served member
+     * computes the same place when it reads the document, since both sort the sessions.
+     */
     private int placeOf(String session) {
         SortedSet<String> theirs = tree.contendersOf(session);
         int place = 0;
@@ -231,6 +261,7 @@ final class LockFilePlan {
         return place;
     }
 
+    /** Comes last, so that the notices to holders get only the room that the served members have left. */
     private void writeOwnRecord() {
         PermitRecord record = own;
         if (record != null && record.inLine()) {
@@ -240,7 +271,12 @@ final class LockFilePlan {
         }
     }
 
-    /** The document guards the permits; the guard of the queue exists while a member waits. */
+    /**
+     * The document guards the permits; the guard of the queue exists while a member waits.
+     *
+     * @param after the sessions in the document after the transaction
+     * @param waiters how many members wait then
+     */
     private List<TxnOperation> guards(SortedSet<String> after, int waiters) {
         List<TxnOperation> guards = new ArrayList<>();
         guards.add(document(after));
@@ -253,6 +289,8 @@ final class LockFilePlan {
                             : TxnOperation.deleteCas(line, tree.lineIndex()));
         } else if (tree.lineIndex() == 0) {
             guards.add(TxnOperation.cas(line, 0, value));
+            // Locked by the session, so that the guard vanishes if this member crashes; the next one creates it
+            // again.
             guards.add(TxnOperation.lock(line, request.session(), value));
         } else {
             guards.add(TxnOperation.cas(line, tree.lineIndex(), value));
@@ -271,6 +309,7 @@ final class LockFilePlan {
             return lock == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, lock.index());
         }
         if (lock != null && lock.holders().equals(after)) {
+            // The document is compared even if it stays, because every grant rests on its content.
             return TxnOperation.checkIndex(name, lock.index());
         }
         // The limit of the document is that of the member which took a permit last, unless other clients hold as well.

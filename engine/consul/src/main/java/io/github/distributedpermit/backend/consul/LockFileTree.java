@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * permit is a session in the document. A holder without a contender here has ended, or was evicted. The queue is this library's own;
  * other clients do not read it.
  *
+ * <p>Immutable. {@link LockFilePlan} computes the changes. HashiCorp's client sees this library's permits as ordinary
+ * holders, and this library sees its holders as members with one permit each.
+ *
  * @param lock the document, if there is one
  * @param lineJson all of the guard of the queue, also what this version does not know
  * @param contenders of ours, by session
@@ -39,12 +42,15 @@ record LockFileTree(
         Set<String> live)
         implements KeyTree {
 
-    /** How HashiCorp marks the keys of a semaphore; an unsigned number. */
+    /**
+     * How HashiCorp marks the keys of a semaphore; an unsigned number. HashiCorp's client refuses a document without them.
+     */
     static final long FLAGS = 0xe0f69a2baa414de0L;
 
     /** How HashiCorp marks the key of a lock. */
     private static final long PLAIN_LOCK_FLAGS = 0x2ddccbc058a50c18L;
 
+    /** A name of this form below the key is the contender of that session, also of other clients. */
     private static final Pattern SESSION = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
     /**
@@ -67,6 +73,7 @@ record LockFileTree(
         Set<String> contending = new HashSet<>();
         Set<String> live = new HashSet<>(entries.waiting().keySet());
         if (guard != null && guard.session() != null) {
+            // When a session ends Consul deletes or releases its keys, so that a session which has locked one is alive.
             live.add(guard.session());
         }
         entries.others().forEach((name, entry) -> {
@@ -121,8 +128,9 @@ record LockFileTree(
     }
 
     /**
-     * Holders that are alive and have not been evicted. Any other key of the session does not count: the guard of the queue
-     * stays with the member that was the first to wait, also after its permit has been taken from it.
+     * Holders that are alive and have not been evicted. Any other key of the session does not count: the guard of the
+     * queue stays with the member that was the first to wait, also after its permit has been taken from it. A new
+     * set, which the caller may change.
      */
     SortedSet<String> holders() {
         SortedSet<String> alive = new TreeSet<>();
@@ -133,6 +141,7 @@ record LockFileTree(
         return alive;
     }
 
+    /** The contenders of other clients have no body of this library. */
     boolean isForeign(String session) {
         return !contenders.containsKey(session);
     }
@@ -150,6 +159,7 @@ record LockFileTree(
         return sessions;
     }
 
+    /** The member's sessions that hold a permit. */
     SortedSet<String> holdersOf(String main) {
         SortedSet<String> sessions = contendersOf(main);
         sessions.retainAll(holders());
@@ -169,6 +179,7 @@ record LockFileTree(
         return held;
     }
 
+    /** Other clients count too, since all share the limit. */
     @Override
     public int used() {
         return holders().size();
@@ -188,6 +199,7 @@ record LockFileTree(
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
+    /** A session holds one permit, so that it names the permit. */
     @Override
     public Set<String> permitNames(String session) {
         return Set.copyOf(holdersOf(session));
@@ -231,6 +243,7 @@ record LockFileTree(
                 .toList();
     }
 
+    /** A spare contender counts as well, because it has to be deleted. */
     @Override
     public boolean isWithout(String session) {
         return !waiting().containsKey(session) && contendersOf(session).isEmpty();
@@ -268,6 +281,7 @@ record LockFileTree(
         return LockFilePlan.of(this, step, request);
     }
 
+    /** For foreign holders, which declare no limit of their own. */
     private int limitOfDocument() {
         return lock == null ? 1 : lock.limit();
     }

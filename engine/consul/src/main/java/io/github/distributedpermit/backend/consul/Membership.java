@@ -29,10 +29,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Changes are committed in the state <em>ready</em> only. A request that fails is repeated with the pauses of a {@link
  * Backoff}; the callers that wait for the session fail with its reason, because the core repeats claims by itself. Confined to
  * the event loop.
+ *
+ * <p>{@link KeyReader} and {@link KeyCommitter} ask it for the session before each request and report here when the
+ * outcome of a transaction is unknown or a session seems to be lost. {@link Renewals} and {@link Inbox} are begun
+ * here for each session. The invariant is that a session which was reported as lost is never used again, even if it
+ * turns out to live: what the core gave up must not be recorded for it any longer.
  */
 final class Membership {
 
     private static final System.Logger LOG = System.getLogger(Membership.class.getName());
+    /** Requests that end sessions and are under way at a time. */
     private static final int ENDS_AT_A_TIME = 16;
 
     private final ConsulApi api;
@@ -41,9 +47,13 @@ final class Membership {
     private final Member member;
     private final StoreEvents events;
     private final KeyUses uses;
+    /** In nanoseconds: 100 ms, doubling to 2 s. */
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(100), TimeUnit.SECONDS.toNanos(2));
+    /** One for all sessions; each round belongs to one of them. */
     private final Renewals renewals;
+
     private final RequestLimiter ends = new RequestLimiter(ENDS_AT_A_TIME);
+    /** Callers that get the session when it is ready, or the failure of the next request for it. */
     private final List<CompletableFuture<Session>> waiting = new ArrayList<>();
 
     /** The present session, from its creation on; {@code null} before and after. */
@@ -58,6 +68,7 @@ final class Membership {
     /** A request for a session or a fence is under way. */
     private boolean working;
 
+    /** The member has left; no session is created from then on. */
     private boolean closed;
     /** Counts the writes of fences, so that each one has another value and Consul changes its index. */
     private long fences;
@@ -77,7 +88,10 @@ final class Membership {
         this.renewals = new Renewals(api, loop, settings, events, this::lost);
     }
 
-    /** The session, once it can be relied on; fails at once while there is none to be had. */
+    /**
+     * The session, once it can be relied on; fails at once while there is none to be had. After a failure callers fail at
+     * once with its reason, because the core repeats its claims with pauses of its own.
+     */
     CompletableFuture<Session> session() {
         Session current = session;
         if (closed) {
@@ -97,7 +111,9 @@ final class Membership {
         return future;
     }
 
-    /** The session as it is now, ready or not. */
+    /**
+     * The session as it is now, ready or not. For checks and the ends of requests, which must not wait for a session.
+     */
     @Nullable
     Session current() {
         return session;
@@ -106,6 +122,8 @@ final class Membership {
     /**
      * The outcome of a transaction is unknown. No new transaction starts until the rewritten fence guarantees that the old
      * one can no longer commit.
+     *
+     * @param session in which the transaction was sent; one of an earlier session can no longer commit
      */
     void outcomeUnknown(Session session) {
         if (session == this.session && !session.isOver()) {
@@ -119,6 +137,7 @@ final class Membership {
         if (working || ready || closed) {
             return;
         }
+        // Before the request, because its answer may arrive at once and begin the next one.
         working = true;
         Session current = session;
         attempt(() -> {
@@ -139,7 +158,10 @@ final class Membership {
         }
     }
 
-    /** The time of sending counts as the first confirmation: Consul may have created the session at once. */
+    /**
+     * The time of sending counts as the first confirmation: Consul may have created the session at once. A session
+     * that is created after the member has left is ended at once.
+     */
     private void create() {
         long sent = loop.now();
         api.createSession("distributed-permit " + member.name())
@@ -158,7 +180,10 @@ final class Membership {
                 }));
     }
 
-    /** Writes the fence; for a new session begins to renew and to watch. */
+    /**
+     * Writes the fence; for a new session begins to renew and to watch. Sent ahead of all queued requests, because
+     * these wait for it.
+     */
     private void fence(Session current, boolean isNew) {
         fences++;
         String value = Format.text(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
@@ -168,7 +193,10 @@ final class Membership {
                 .whenComplete((outcome, problem) -> attempt(() -> fenced(current, isNew, outcome, problem)));
     }
 
-    /** The write of the fence has ended. A refusal that names the session has to be confirmed before it counts as a loss. */
+    /**
+     * The write of the fence has ended. A refusal that names the session has to be confirmed before it counts as a
+     * loss. An answer for a session that is over is ignored: another request has been started for the next one.
+     */
     private void fenced(Session current, boolean isNew, @Nullable TxnOutcome outcome, @Nullable Throwable problem) {
         if (current.isOver()) {
             return;
@@ -177,6 +205,7 @@ final class Membership {
             current.fence(done.written().get(0).modified());
             fenced(current, isNew);
         } else if (outcome instanceof Refused refused && refused.isInvalidSession() && !isNew) {
+            // A confirmed loss has started the next session already.
             confirmLoss(current).thenAccept(lost -> {
                 if (!lost && !current.isOver()) {
                     failed(refused(refused));
@@ -195,7 +224,10 @@ final class Membership {
         }
     }
 
-    /** The fence is written. The layer receives a new session only now, after the callers that already wait for it. */
+    /**
+     * The fence is written. The layer receives a new session only now, after the callers that already wait for it.
+     * From here on each change of the member compares the index of this write.
+     */
     private void fenced(Session current, boolean isNew) {
         working = false;
         ready = true;
@@ -203,6 +235,8 @@ final class Membership {
         backoff.reset();
         if (isNew) {
             renewals.begin(current);
+            // Begun after the fence was written: without a key in the inbox the query would return after every write
+            // to Consul.
             new Inbox(api, loop, current, uses::notified, () -> lost(current)).watch();
         }
         List<CompletableFuture<Session>> callers = List.copyOf(waiting);
@@ -215,7 +249,10 @@ final class Membership {
         }
     }
 
-    /** A request has failed and is repeated after a pause. The log has the first failure of a row only. */
+    /**
+     * A request has failed and is repeated after a pause. The log has the first failure of a row only. The layer is
+     * notified only while it has no session: in a session that it has, claims wait for the fence and fail one by one.
+     */
     private void failed(Throwable problem) {
         working = false;
         PermitStoreException known = asStoreException(problem);
@@ -236,6 +273,7 @@ final class Membership {
         }
     }
 
+    /** A missing right is permanent until an operator acts; any other refusal may be gone at the next attempt. */
     static PermitStoreException refused(Refused refused) {
         if (refused.isDenied()) {
             return PermitStoreException.permanent(
@@ -246,6 +284,9 @@ final class Membership {
         return PermitStoreException.passing("Consul refused a transaction: " + refused.shown(), null);
     }
 
+    /**
+     * An unknown outcome becomes a passing failure here; callers that have to distinguish it look at the cause first.
+     */
     static PermitStoreException asStoreException(Throwable problem) {
         Throwable cause = PermitStoreException.causeOf(problem);
         if (cause instanceof PermitStoreException known) {
@@ -261,6 +302,8 @@ final class Membership {
      * Asks for a consistent read whether the session and its fence exist, before a session is given up that may be
      * alive. Ends with {@code true} if it was lost, and never fails: what could not be asked is not confirmed. Those who
      * ask meanwhile share the answer.
+     *
+     * @param suspect a session that a reply seemed to lack
      */
     CompletableFuture<Boolean> confirmLoss(Session suspect) {
         CompletableFuture<Boolean> known = confirmation;
@@ -272,6 +315,7 @@ final class Membership {
         List<TxnOperation> ops =
                 List.of(TxnOperation.get(suspect.fenceKey()), TxnOperation.getTree(suspect.fenceKey()));
         api.readConsistently(ops).whenComplete((outcome, problem) -> {
+            // Before the result, so that a caller which asks again gets a new read.
             confirmation = null;
             boolean lost = suspect.isOver() || suspect.isMissingIn(outcome);
             if (lost) {
@@ -299,6 +343,7 @@ final class Membership {
         announced = false;
         ready = false;
         working = false;
+        // Everything that is remembered was recorded by the lost session.
         uses.forget();
         events.lost();
         // If only its keys were deleted, the session would keep permits recorded that this member gives up here.
@@ -306,7 +351,11 @@ final class Membership {
         work();
     }
 
-    /** Ends the session; what still waits for one fails. */
+    /**
+     * Ends the session; what still waits for one fails.
+     *
+     * @return ends when Consul has answered the requests that end the sessions
+     */
     CompletableFuture<Boolean> close() {
         closed = true;
         ready = false;
@@ -320,7 +369,10 @@ final class Membership {
         return end(current);
     }
 
-    /** Destroys all sessions of the member, a few at a time; one that remains expires by itself. */
+    /**
+     * Destroys all sessions of the member, a few at a time; one that remains expires by itself. With the first
+     * session its inbox and all that it has locked are deleted, and with each additional one its permit.
+     */
     private CompletableFuture<Boolean> end(Session over) {
         List<CompletableFuture<Boolean>> all = over.all().stream()
                 .map(id -> ends.enter(() -> api.destroySession(id)))

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * and keeps idle connections for 20 minutes, which only a system property of the whole JVM changes. It does close at once
  * when its selector thread is interrupted. That thread belongs to the thread group of the thread that makes the client,
  * so that each client in use has a group of its own.
+ *
+ * <p>{@link Connections} creates one for each pool.
  */
 final class OwnedClient {
 
@@ -32,10 +34,13 @@ final class OwnedClient {
         AtomicReference<@Nullable HttpClient> made = new AtomicReference<>();
         Thread maker = new Thread(threads, () -> made.set(factory.get()), NAME);
         maker.setDaemon(true);
+        // The failure shows again below, where the client is made once more on the calling thread.
         maker.setUncaughtExceptionHandler(
                 (thread, failure) -> LOG.log(System.Logger.Level.DEBUG, "No HTTP client was made", failure));
         maker.start();
         boolean interrupted = false;
+        // Waits without regard to interrupts, since the calling thread needs the client; the flag is restored
+        // afterwards.
         while (maker.isAlive()) {
             try {
                 maker.join();
@@ -47,9 +52,12 @@ final class OwnedClient {
             Thread.currentThread().interrupt();
         }
         HttpClient client = made.get();
+        // A client made by this thread has its selector thread in the wrong group, so that close() cannot end it
+        // before Java 21.
         return new OwnedClient(client == null ? factory.get() : client, threads);
     }
 
+    /** To be used for another client when this one is closed. */
     ThreadGroup threads() {
         return threads;
     }
@@ -60,11 +68,13 @@ final class OwnedClient {
 
     /** Closes all connections, also those in use. Returns at once. */
     void close() {
+        // AutoCloseable since Java 21; with the type HttpClient the check would not compile for Java 17.
         Object closing = client;
         if (!(closing instanceof AutoCloseable closeable)) {
             threads.interrupt();
             return;
         }
+        // HttpClient.close() waits for exchanges, which the event loop must not.
         Thread closer = new Thread(
                 () -> {
                     try {

@@ -8,6 +8,7 @@ final class PathEncoding {
 
     private PathEncoding() {}
 
+    /** The JDK encodes for forms, where a space is a plus sign; in a path it has to be {@code %20}. */
     static String encode(String key) {
         return URLEncoder.encode(key, StandardCharsets.UTF_8)
                 .replace("+", "%20")

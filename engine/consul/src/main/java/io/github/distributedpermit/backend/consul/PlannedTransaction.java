@@ -3,14 +3,15 @@ package io.github.distributedpermit.backend.consul;
 import java.util.List;
 
 /**
- * A change to commit.
+ * The operations that make of a {@link KeyTree} what a step says, and what {@link KeyCommitter} has to know about
+ * them. Immutable. {@link SlotPlan} and {@link LockFilePlan} create it.
  *
- * @param ops none if nothing changes
+ * @param ops without the check of the fence and the final read; empty if nothing changes
  * @param isPlain whether the claimer gets or leaves all it asked for and no member waits: worth trying on a snapshot
  *     that may be out of date
  * @param isPart whether something of the claim is still to be done after it
- * @param grants whether the claimer gets more
- * @param queues whether the claimer waits now
+ * @param grants whether the claimer gets more permits, so that the committed sum has to be compared with the limit
+ * @param queues whether the claimer waits now, so that other members may write notices into its inbox
  * @param sessions how many sessions the claimer has to have before; more than it has: nothing can be committed yet
  */
 record PlannedTransaction(

@@ -13,13 +13,18 @@ import org.jspecify.annotations.Nullable;
  * The part of a planned transaction that is the same in both layouts: the entries of the queue, the notices, and the
  * operator's limit. It adds its operations to those of {@link SlotPlan} or {@link LockFilePlan}, which plan the permits and the
  * guards. Used once, by one thread.
+ *
+ * <p>It counts how many members wait after the transaction, by which the plans decide what the guard has to be.
  */
 final class QueueChanges {
 
     private final KeyTree tree;
     private final ChangeRequest request;
+    /** Shared with the plan, which adds its own operations in between. */
     private final List<TxnOperation> ops;
+
     private final Map<String, PermitRecord> written = new HashMap<>();
+    /** Starts with those of the tree, and follows each change that is planned. */
     private int waitersAfter;
 
     QueueChanges(KeyTree tree, Step step, ChangeRequest request, List<TxnOperation> ops) {
@@ -46,17 +51,23 @@ final class QueueChanges {
         QueuedMember waiting = tree.waiting().get(session);
         PermitRecord record = written.get(session);
         if (waiting == null || record == null) {
+            // The step serves only queued members, so that this shows a fault of this library; the attempt then
+            // fails.
             throw new IllegalStateException("A member that does not wait was served: " + session);
         }
         String name = tree.names().waiting(session);
         if (record.inLine()) {
             long since = record.since().orElseThrow();
+            // A partly served member keeps its position. The comparison fails if its own claim has changed the entry
+            // meanwhile.
             ops.add(TxnOperation.cas(name, waiting.index(), waiting.text(record, since)));
         } else {
             ops.add(TxnOperation.deleteCas(name, waiting.index()));
             waitersAfter--;
         }
         String notice = new GrantNotice(holding, lowestPlace, request.nonce()).text();
+        // Fails if the session has ended, so that no permit is granted to a member that has crashed and whose session
+        // is over.
         ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
     }
 
@@ -71,6 +82,7 @@ final class QueueChanges {
         String name = tree.names().waiting(request.session());
         if (known == null) {
             ops.add(TxnOperation.lock(name, request.session(), QueuedMember.text(own, request.member(), since)));
+            // Only with the entry that is new: a member that goes on waiting has notified the holders before.
             ops.addAll(ContentionNotice.toHolders(tree, request, room));
             waitersAfter++;
         } else if (!known.isSame(own, since)) {
@@ -93,12 +105,14 @@ final class QueueChanges {
      * @param unused whether the member neither holds nor waits after the transaction
      */
     void finish(boolean unused) {
+        // It would stay in the inbox until the session ends, one for each key in which the member has ever waited.
         if (request.inbox() && unused) {
             ops.add(TxnOperation.delete(tree.names().inbox(request.session())));
         }
         request.override().ifPresent(this::writeOverride);
     }
 
+    /** No session locks it, so that it stays when all members have left. */
     private void writeOverride(OptionalInt limit) {
         String name = tree.names().override();
         ops.add(
@@ -107,7 +121,11 @@ final class QueueChanges {
                         : TxnOperation.delete(name));
     }
 
-    /** Whether the member gets or leaves all that it asked for while no member waits; see {@link PlannedTransaction}. */
+    /**
+     * Whether the member gets or leaves all that it asked for while no member waits; see {@link PlannedTransaction}.
+     *
+     * @param permits how many the member has after the transaction
+     */
     boolean isPlain(int permits) {
         return tree.waiting().isEmpty()
                 && waitersAfter == 0

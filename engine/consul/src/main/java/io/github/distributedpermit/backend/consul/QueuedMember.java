@@ -10,7 +10,11 @@ import java.util.OptionalLong;
  * The entry of a member in the queue; the fields are those of a {@link PermitRecord}. It is locked by the member's session, so that
  * a crashed member leaves the queue when its session ends. Immutable.
  *
+ * <p>{@link KeyEntries} reads it, and {@link QueueChanges} writes it.
+ *
  * @param json all of it, also what this version does not know
+ * @param since its position in the queue, an index of Consul; 0 is before all others
+ * @param index of the last change of the entry, which the next change compares
  */
 record QueuedMember(
         String session,
@@ -26,6 +30,10 @@ record QueuedMember(
 
     private static final String BEYOND = "beyond";
 
+    /**
+     * Throws {@link MalformedJsonException} if the entry is not locked by the session in its name: it would then stay
+     * in the queue after the end of its member.
+     */
     static QueuedMember of(String session, KeyValue entry) {
         if (!session.equals(entry.session())) {
             throw new MalformedJsonException("a member in the queue is bound to its session");
@@ -62,13 +70,17 @@ record QueuedMember(
                 "least", record.least(),
                 "limit", record.limit(),
                 "since", since));
+        // Left out while it is 0, as versions before this field have written it.
         if (record.beyond() > 0 || before.has(BEYOND)) {
             fields.put(BEYOND, record.beyond());
         }
         return Format.text(before, fields);
     }
 
-    /** Whether the record says what Consul has. */
+    /**
+     * Whether the record says what Consul has. Then nothing is written. The permits are not part of the entry, since
+     * they are counted from the places that the session holds.
+     */
     boolean isSame(PermitRecord now, long place) {
         return wanted == now.wanted()
                 && unit == now.unit()
@@ -78,6 +90,7 @@ record QueuedMember(
                 && beyond == now.beyond();
     }
 
+    /** Without a sequence, which Consul does not store: its check-and-set refuses a doubled claim. */
     PermitRecord record(int permits) {
         return new PermitRecord(
                 session,
@@ -93,7 +106,7 @@ record QueuedMember(
                 PermitRecord.NEVER);
     }
 
-    /** Of a session that holds and does not wait. */
+    /** Of a session that holds and does not wait. It wants what it has, so that the step grants it nothing. */
     static PermitRecord holder(String session, int permits, int limit) {
         return new PermitRecord(
                 session, permits, -1, 0, permits, 0, 0, limit, OptionalLong.empty(), 0, PermitRecord.NEVER);

@@ -9,11 +9,14 @@ import java.util.function.LongSupplier;
  */
 final class RateLimitedLog {
 
+    /** In nanoseconds. */
     private static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
 
     private final System.Logger log;
     private final LongSupplier ticker;
+    /** When a warning was logged last, in nanoseconds; valid while {@link #isQuiet}. */
     private long last;
+    /** A warning about the present condition was logged. */
     private boolean isQuiet;
 
     RateLimitedLog(System.Logger log, LongSupplier ticker) {

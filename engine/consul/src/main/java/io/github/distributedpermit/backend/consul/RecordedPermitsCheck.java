@@ -14,11 +14,16 @@ import org.jspecify.annotations.Nullable;
  * a key, or a part of it, without touching the session or the inbox. Up to {@value #OPERATIONS} permits of any keys are
  * checked by one read-only transaction; only a key that failed it is read in full. Nothing is written, and nothing is
  * read while nothing is held. Confined to the event loop.
+ *
+ * <p>{@link ConsulSnapshotStore} creates it. It reports nothing itself: it has {@link KeyUse} request a consistent
+ * read, whose result shows what is missing.
  */
 final class RecordedPermitsCheck {
 
     private static final System.Logger LOG = System.getLogger(RecordedPermitsCheck.class.getName());
+    /** Rounds per TTL of the session. */
     private static final int PER_TTL = 3;
+    /** Checks that are under way at a time, so that claims do not wait behind them. */
     private static final int AT_A_TIME = 4;
     /** Consul takes 64 operations; one reads the member's fence. */
     private static final int OPERATIONS = 60;
@@ -28,6 +33,7 @@ final class RecordedPermitsCheck {
     private final EventLoop loop;
     private final KeyUses uses;
     private final RequestLimiter gate = new RequestLimiter(AT_A_TIME);
+    /** Between two rounds, in nanoseconds. */
     private final long pause;
 
     RecordedPermitsCheck(Membership membership, ConsulApi api, EventLoop loop, Duration ttl, KeyUses uses) {
@@ -43,6 +49,7 @@ final class RecordedPermitsCheck {
         loop.later(this::run, pause);
     }
 
+    /** The next round is scheduled first, so that an error in this one does not end the checks. */
     private void run() {
         loop.later(this::run, pause);
         Session session = membership.current();
@@ -59,6 +66,7 @@ final class RecordedPermitsCheck {
                 use.check(); // what it has is not known exactly; a claim under way would make this check fail
                 continue;
             }
+            // A batch takes operations of several keys, since each one names the key it checks.
             for (TxnOperation proof : tree.proof(session.id())) {
                 if (batch.isFull()) {
                     batch.send();
@@ -75,6 +83,7 @@ final class RecordedPermitsCheck {
 
         private final Session session;
         private final List<TxnOperation> ops = new ArrayList<>();
+        /** At the same index as the operation. */
         private final List<KeyUse> owners = new ArrayList<>();
 
         Batch(Session session) {
@@ -90,6 +99,7 @@ final class RecordedPermitsCheck {
             return ops.size() >= OPERATIONS;
         }
 
+        /** The last operation gives the transaction the form that {@link ConsulApi} expects, and fails nothing. */
         void send() {
             if (!ops.isEmpty()) {
                 ops.add(TxnOperation.getTree(session.fenceKey()));
@@ -97,7 +107,10 @@ final class RecordedPermitsCheck {
             }
         }
 
-        /** A refusal names the operations that failed, and thereby the keys to read. */
+        /**
+         * A refusal names the operations that failed, and thereby the keys to read. A key whose permits were returned
+         * meanwhile fails as well; its consistent read then shows that nothing is missing.
+         */
         private void answered(@Nullable TxnOutcome outcome, @Nullable Throwable failure) {
             if (session.isOver()) {
                 return;

@@ -10,12 +10,18 @@ import java.util.function.Consumer;
  * Renews the sessions of a member in rounds, three per TTL and at most 16 requests at a time, and reports since when all of
  * them are alive. The oldest confirmation counts: the core must not use a permit longer than the session that holds it, and it
  * does not know which one that is. Confined to the event loop.
+ *
+ * <p>{@link Membership} begins it for each session and receives the loss. The times are in {@link SessionLiveness},
+ * which also has sessions whose creation is unanswered.
  */
 final class Renewals {
 
     private static final System.Logger LOG = System.getLogger(Renewals.class.getName());
+    /** Renewals that are under way at a time; also the failures in a row after which a round gives up. */
     private static final int AT_A_TIME = 16;
+
     private static final int PER_TTL = 3;
+    /** The pause after a failed round. A third of a TTL would leave too few attempts before the session ends. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ConsulApi api;
@@ -23,6 +29,7 @@ final class Renewals {
     private final StoreEvents events;
     private final Consumer<Session> lost;
     private final RequestLimiter gate = new RequestLimiter(AT_A_TIME);
+    /** Between two renewals of one session, in nanoseconds. */
     private final long pause;
 
     /** @param lost runs if one of the sessions has ended */
@@ -34,7 +41,7 @@ final class Renewals {
         this.pause = settings.sessionTtl().toNanos() / PER_TTL;
     }
 
-    /** For as long as the session lasts. */
+    /** For as long as the session lasts. The first renewal is a third of a TTL after the session was created. */
     void begin(Session session) {
         long made = session.liveness().oldest();
         loop.later(() -> new Round(session, made).run(), pause);
@@ -49,7 +56,9 @@ final class Renewals {
         /** Since when all sessions are alive, as reported last. */
         private final long reported;
 
+        /** A renewal of this round has failed. */
         private boolean failed;
+        /** Without a success in between. */
         private int failuresInARow;
 
         /** @param reported since when all are alive, as the listener has it */
@@ -59,6 +68,7 @@ final class Renewals {
             this.reported = reported;
         }
 
+        /** Renews what is due; the requests wait in the limiter if there are many. */
         void run() {
             if (session.isOver()) {
                 return;
@@ -87,13 +97,18 @@ final class Renewals {
                     liveness.renewed(id, sent);
                     failuresInARow = 0;
                 } else {
+                    // The permits of the ended session are gone, and the core does not distinguish sessions: the
+                    // member begins a new one.
                     lost.accept(session);
                 }
                 return null;
             });
         }
 
-        /** Reports the oldest confirmation, if it has moved, and schedules the next round. */
+        /**
+         * Reports the oldest confirmation, if it has moved, and schedules the next round. The reported time never
+         * falls, and it stays if any session was not renewed, so that the validity of all permits ends in time.
+         */
         private void ended() {
             if (session.isOver()) {
                 return;

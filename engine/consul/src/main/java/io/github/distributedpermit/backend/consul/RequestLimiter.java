@@ -5,10 +5,16 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** Limits how many tasks are under way at a time; the others wait in the order in which they came. Confined to the event loop. */
+/**
+ * Limits how many tasks are under way at a time; the others wait in the order in which they came. Confined to the event loop.
+ *
+ * <p>{@link ConsulHttp}, {@link KeyReader} and others have one each, for requests that may be many at a time.
+ */
 final class RequestLimiter {
 
+    /** How many tasks may be under way. */
     private final int width;
+    /** Tasks that wait for their turn. */
     private final Queue<Runnable> queue = new ArrayDeque<>();
     /** Tasks under way. */
     private int inside;
@@ -19,7 +25,10 @@ final class RequestLimiter {
         this.width = width;
     }
 
-    /** @param task starts when its turn comes; must not throw */
+    /**
+     * @param task starts when its turn comes; must not throw
+     * @return ends with the result of the task, after the next task was admitted
+     */
     <T> CompletableFuture<T> enter(Supplier<CompletableFuture<T>> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
         queue.add(() -> task.get().whenComplete((value, failure) -> {
@@ -35,7 +44,10 @@ final class RequestLimiter {
         return result;
     }
 
-    /** A task may end at once, or let further ones enter; the queue is worked off in one place, not ever deeper. */
+    /**
+     * A task may end at once, or let further ones enter; the queue is worked off in one place, not ever deeper.
+     * Without the flag each task that ends at once would admit the next one further down the stack.
+     */
     private void admit() {
         if (admitting) {
             return;

@@ -16,12 +16,18 @@ import org.jspecify.annotations.Nullable;
  * A session of this member, and its fence: a key that each transaction checks and that is rewritten whenever the
  * outcome of one is unknown. A transaction that Consul has not executed by then fails, however late it arrives.
  * Confined to the event loop.
+ *
+ * <p>{@link Membership} creates it and writes its fence. {@link KeyCommitter} and {@link KeyReader} use the fence,
+ * {@link Inbox} watches the keys below {@link #inboxes()}, and {@link Renewals} keeps all of its sessions alive.
  */
 final class Session {
 
+    /** Below the inbox, so that one blocking query notices its deletion. The name is part of the stored format. */
     private static final String FENCE = ".member";
 
+    /** As Consul has given it. */
     private final String id;
+
     private final String inboxes;
     /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
     private final Map<String, Long> additional = new LinkedHashMap<>();
@@ -31,7 +37,7 @@ final class Session {
 
     private final SessionLiveness liveness;
 
-    /** The index of the last write of the fence that was confirmed. */
+    /** The index of the last write of the fence that was confirmed. 0 before the first write; then it only grows. */
     private long fence;
     /** The session was lost or ended, and nothing that still arrives for it counts. */
     private boolean over;
@@ -67,8 +73,9 @@ final class Session {
     }
 
     /**
-     * The readable name in a fence that was read by a {@code get-tree}; empty if there is none. Another client may have written
-     * anything there, and a name is not worth an error.
+     * The readable name in a fence that was read by a {@code get-tree}; empty if there is none. Another client may
+     * have written anything there, and a name is not worth an error. For the inspection of a key, whose entries have
+     * no readable names.
      */
     static Optional<String> memberName(String fence, TxnOutcome outcome) {
         try {
@@ -88,6 +95,11 @@ final class Session {
         return inboxes + ".spare-" + spare;
     }
 
+    /**
+     * @param index at which its key was written; an older reply of the inbox cannot contain that key
+     * @param now counts as the first use, so that the session is not ended before the order that has created it uses
+     *     it
+     */
     void addAdditional(String spare, long index, long now) {
         additional.put(spare, index);
         lastUses.put(spare, now);
@@ -106,7 +118,7 @@ final class Session {
                 .toList();
     }
 
-    /** Not counted on any more, before it is ended. */
+    /** Not counted on any more, before it is ended. Its end, which follows, must not count as a loss of the member. */
     void removeAdditional(String spare) {
         additional.remove(spare);
         lastUses.remove(spare);
@@ -117,7 +129,7 @@ final class Session {
         return !additional.isEmpty();
     }
 
-    /** This session, then the additional. */
+    /** This session, then the additional. In this order, since the first one names the member. */
     List<String> all() {
         List<String> all = new ArrayList<>(additional.size() + 1);
         all.add(id);
@@ -146,10 +158,15 @@ final class Session {
                 && refused.names("exist");
     }
 
+    /** The index that each transaction of this session has to check. */
     long fence() {
         return fence;
     }
 
+    /**
+     * An answer that arrives out of order must not lower it: the transactions of the member would fail until the next
+     * write.
+     */
     void fence(long index) {
         fence = Math.max(fence, index);
     }
@@ -158,6 +175,7 @@ final class Session {
         return over;
     }
 
+    /** Final. Requests under way see it when their answers arrive. */
     void end() {
         over = true;
     }

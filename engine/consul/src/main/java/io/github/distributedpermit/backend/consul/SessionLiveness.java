@@ -9,6 +9,9 @@ import java.util.stream.Stream;
 /**
  * When each session of a member was last confirmed: the time at which its making or renewal was sent, by the monotonic
  * clock. The permits of the member are valid only as long as the session that was confirmed the longest ago. Confined to the event loop.
+ *
+ * <p>{@link Renewals} and {@link AdditionalSessions} write the times. Times are in nanoseconds and are compared by
+ * their difference, because the clock may overflow.
  */
 final class SessionLiveness {
 
@@ -24,6 +27,9 @@ final class SessionLiveness {
     /**
      * A further session is asked for. It counts from now on: as long as it is unknown whether it exists, it may hold a permit
      * that ends earlier than those of the other sessions.
+     *
+     * @param sent when the request is sent; a session that it creates is certain to live from then on
+     * @return identifies the request until its session has an id
      */
     Object asked(long sent) {
         Object ticket = new Object();
@@ -36,7 +42,10 @@ final class SessionLiveness {
         asked.remove(ticket);
     }
 
-    /** There is a session for this ticket. */
+    /**
+     * There is a session for this ticket. The time of the request stays the confirmation, since Consul may have
+     * created the session at once.
+     */
     void made(Object ticket, String session) {
         Long sent = asked.remove(ticket);
         if (sent != null) {
@@ -44,11 +53,12 @@ final class SessionLiveness {
         }
     }
 
+    /** It limits the validity of the permits no more. */
     void gone(String session) {
         confirmed.remove(session);
     }
 
-    /** A renewal sent at this time is confirmed. */
+    /** A renewal sent at this time is confirmed. An answer that arrives out of order does not lower the time. */
     void renewed(String session, long sent) {
         confirmed.computeIfPresent(session, (id, before) -> sent - before > 0 ? sent : before);
     }
@@ -67,7 +77,11 @@ final class SessionLiveness {
         return times.reduce((a, b) -> b - a < 0 ? b : a).orElseThrow();
     }
 
-    /** Sessions not confirmed since this time, those first that were tried longest ago. */
+    /**
+     * Sessions not confirmed since this time, those first that were tried longest ago.
+     *
+     * @param since sessions confirmed later than this are left out
+     */
     List<String> due(long since) {
         return confirmed.entrySet().stream()
                 .filter(entry -> entry.getValue() - since <= 0)
@@ -75,7 +89,9 @@ final class SessionLiveness {
                 .toList();
     }
 
-    /** A renewal is sent; where not all can be, the others come first the next time. */
+    /**
+     * A renewal is sent; where not all can be, the others come first the next time. Moves it to the end of the order.
+     */
     void tried(String session) {
         Long sent = confirmed.remove(session);
         if (sent != null) {

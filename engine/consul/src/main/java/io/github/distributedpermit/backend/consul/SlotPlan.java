@@ -27,6 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A freed slot passes directly to a served member (unlock, then lock for the other session), so that it is never free for a
  * third one. Consul takes 64 operations; what does not fit follows in the next transaction, and a member is notified only
  * when it has all that the step grants it. Used once, by one thread.
+ *
+ * <p>{@link SlotTree} creates it for {@link KeyCommitter}. It keeps the order of the step: once a member could not be
+ * given all that the step grants it, no member behind it is served, so that the next transaction continues at the
+ * same place.
  */
 final class SlotPlan {
 
@@ -37,13 +41,20 @@ final class SlotPlan {
     /** What a slot costs that changes hands or comes into being. */
     private static final int SLOT_COST = 2;
 
+    /** The key as it was read or assumed; the guard and the operations on slots fail if it has changed. */
     private final SlotTree tree;
+
     private final Step step;
     private final ChangeRequest request;
+    /** Without the guard, which is put in front at the end. */
     private final List<TxnOperation> ops = new ArrayList<>();
+
     private final QueueChanges queue;
+    /** Slots of the claiming member that it returns and that were not given to a served member yet. */
     private final Deque<Slot> freed;
+    /** Slots of the claiming member in the tree. */
     private final int ownBefore;
+    /** Slots of the claiming member after the transaction, as far as it is planned. */
     private int ownAfter;
     /** How many operations still fit. */
     private int room = ROOM;
@@ -66,7 +77,9 @@ final class SlotPlan {
         slotsAfter = tree.slots().size();
         List<Slot> own = tree.slotsOf(request.session());
         ownBefore = own.size();
+        // Returns come first; what the member gets is added when the members before it have been served.
         ownAfter = Math.min(ownBefore, target(request.session(), ownBefore));
+        // The lowest slots stay, so that slots above a lowered limit become free first.
         freed = new ArrayDeque<>(own.subList(ownAfter, ownBefore));
     }
 
@@ -86,6 +99,7 @@ final class SlotPlan {
         if (own != null && own.permits() > ownBefore && whole) {
             ownAfter += take(request.session(), request.member(), own.limit(), own.permits() - ownBefore, room);
         }
+        // A return that does not fit follows in the next transaction; the layer then repeats the step.
         boolean isPart = !dropFreed();
         boolean queues = writeOwnRecord(own);
         queue.finish(ownAfter == 0 && !queues);
@@ -110,17 +124,24 @@ final class SlotPlan {
         List<Slot> held = tree.slotsOf(session);
         int missing = holding.permits() - held.size();
         PermitRecord record = Objects.requireNonNull(queue.written(session));
+        // The slot states the served member's own limit, under which it was granted.
         int given = take(session, tree.member(session), record.limit(), missing, room - NOTICE_COST);
         if (given < missing) {
             return; // it keeps its record and with it its place; the next transaction goes on with it
         }
         room -= NOTICE_COST;
+        // The place that makes the version of this grant unique among the members of the key.
         int lowest =
                 held.isEmpty() ? lowestTaken : Math.min(lowestTaken, held.get(0).number());
         queue.served(session, holding, lowest);
     }
 
-    /** Takes freed slots first, then new ones; as many as there is room for. */
+    /**
+     * Takes freed slots first, then new ones; as many as there is room for.
+     *
+     * @param budget how many operations it may use
+     * @return how many slots the member gets
+     */
     private int take(String session, String member, int limit, int count, int budget) {
         int given = Math.min(count, Math.max(0, budget / SLOT_COST));
         lowestTaken = Integer.MAX_VALUE;
@@ -129,6 +150,7 @@ final class SlotPlan {
             Slot slot = freed.poll();
             int number = slot == null ? freeNumber() : slot.number();
             String name = tree.names().slot(number);
+            // A slot that another member took meanwhile refuses the transaction, in both cases.
             ops.add(slot == null ? TxnOperation.checkNotExists(name) : TxnOperation.unlock(name, request.session()));
             ops.add(TxnOperation.lock(name, session, value));
             slotsAfter += slot == null ? 1 : 0;
@@ -140,7 +162,10 @@ final class SlotPlan {
         return given;
     }
 
-    /** The lowest number without a slot, each one once per plan. */
+    /**
+     * The lowest number without a slot, each one once per plan. The lowest numbers are used first, so that a slot
+     * above the limit shows that the limit was lowered.
+     */
     private int freeNumber() {
         while (tree.slots().containsKey(nextFree)) {
             nextFree++;
@@ -153,15 +178,21 @@ final class SlotPlan {
         while (!freed.isEmpty() && room > 0) {
             // the lowest stay
             Slot slot = freed.removeLast();
+            // Fails if the slot was changed since the tree was read, such as by an eviction.
             ops.add(TxnOperation.deleteCas(tree.names().slot(slot.number()), slot.index()));
             slotsAfter--;
             room--;
         }
+        // What could not be deleted is still recorded for the member.
         ownAfter += freed.size();
         return freed.isEmpty();
     }
 
-    /** Whether the member waits after it. */
+    /**
+     * Whether the member waits after it.
+     *
+     * @return whether the claiming member waits after the transaction
+     */
     private boolean writeOwnRecord(@Nullable PermitRecord own) {
         boolean touched = own != null || step.removed().contains(request.session());
         if (!touched) {
@@ -197,10 +228,12 @@ final class SlotPlan {
         String name = tree.names().line();
         Guard guard = tree.line();
         int waitersAfter = queue.waitersAfter();
+        // Nothing is left, so that the key vanishes from Consul (law 8).
         if (slotsAfter == 0 && waitersAfter == 0) {
             return List.of(
                     guard == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, guard.index()));
         }
+        // Without a claim or an override, as when a member leaves, the guard keeps its limit.
         int limit = request.limit().orElseGet(() -> guard == null ? 0 : guard.limit());
         String value = Format.text(
                 guard == null ? JsonObject.EMPTY : guard.json(), Map.of("limit", limit, "nonce", request.nonce()));
@@ -214,13 +247,18 @@ final class SlotPlan {
                     TxnOperation.lock(name, request.session(), value));
         }
         boolean nobodyWaits = tree.waiting().isEmpty() && waitersAfter == 0;
+        // Members that use different slots pass side by side: the guard stays, and each slot protects itself.
         if (nobodyWaits && request.override().isEmpty() && (highestTaken < 0 || isWithin(limit, guard))) {
             return List.of(TxnOperation.checkIndex(name, guard.index()));
         }
+        // The nonce in the value gives the guard a new index, so that any other transaction on the same tree fails.
         return List.of(TxnOperation.cas(name, guard.index(), value));
     }
 
-    /** Whether the guard allows all slots: its limit is the present one, and no slot is above it. */
+    /**
+     * Whether the guard allows all slots: its limit is the present one, and no slot is above it. While all slots are
+     * below one common limit, the number of free slots bounds the sum, whichever of them a member takes.
+     */
     private boolean isWithin(int limit, Guard guard) {
         int highest = tree.slots().isEmpty() ? -1 : tree.slots().lastKey();
         return guard.limit() == limit && Math.max(highest, highestTaken) < limit;

@@ -19,15 +19,19 @@ import org.jspecify.annotations.Nullable;
  * A permit key in layout slots: each permit is a key of Consul, the slot, that is locked by the session of its holder. Consul
  * deletes the slots of a session that ends, so that each one here belongs to a member that is alive.
  *
+ * <p>Immutable. {@link SlotPlan} computes the changes. The number of a slot has no meaning besides its order; the
+ * number of slots is the sum of the permits.
+ *
  * @param line the guard; missing while the key is idle, or since the member that made it has died
  * @param slots by number
  */
 record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, Slot> slots) implements KeyTree {
 
+    /** Three digits, so that names sort by number and limits end at 1000. */
     private static final Pattern SLOT_NUMBER = Pattern.compile("[0-9]{3}");
 
     /**
-     * The guard.
+     * The guard. Its index changes with every change of the queue.
      *
      * @param limit that all members which took a permit since the last change of the guard use
      * @param json all of it, also what this version does not know
@@ -59,6 +63,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return new Guard(json.count("limit"), entry.modified(), json);
     }
 
+    /** A slot without a session belongs to no member and would never be freed, so that it is reported as damaged. */
     private static Slot slot(String number, KeyValue entry) {
         String session = entry.session();
         if (session == null || !SLOT_NUMBER.matcher(number).matches()) {
@@ -93,6 +98,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
                 .collect(Collectors.toUnmodifiableSet());
     }
 
+    /** Counts the slots without building their names, because it is called for each waiting member. */
     @Override
     public int permits(String session) {
         return slotsOf(session).size();
@@ -104,6 +110,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return Set.of();
     }
 
+    /** A slot with the same index is the same permit, since every change of it has a new one. */
     @Override
     public List<TxnOperation> proof(String session) {
         return slotsOf(session).stream()
@@ -111,6 +118,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
                 .toList();
     }
 
+    /** Fails as a whole if any slot was returned, or passed to another member, since the tree was read. */
     @Override
     public List<TxnOperation> deletion(String session) {
         return slotsOf(session).stream()
@@ -118,6 +126,10 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
                 .toList();
     }
 
+    /**
+     * Consul deletes the guard with the session that created it. Until another member creates it again, members can
+     * enter the queue without a conflict with a grant.
+     */
     @Override
     public boolean isGuarded() {
         return line != null;

@@ -8,6 +8,9 @@ import java.util.Map;
 /**
  * An operation of a transaction, as Consul's {@code /v1/txn} takes it. Immutable.
  *
+ * <p>The methods are the verbs of Consul. Unless a method says otherwise, a condition that does not hold refuses the
+ * whole transaction, and its index is named in {@link TxnOutcome.Refused}.
+ *
  * @param answered whether the results of the transaction have an entry for it
  */
 record TxnOperation(Map<String, Object> json, boolean answered) {
@@ -17,11 +20,15 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return new TxnOperation(fields("get", key), true);
     }
 
-    /** Reads all keys that begin with the prefix, as the operations before have left them; there may be none. */
+    /**
+     * Reads all keys that begin with the prefix, as the operations before have left them; there may be none. As the
+     * last operation of a change it returns the exact state that the change has left.
+     */
     static TxnOperation getTree(String prefix) {
         return new TxnOperation(fields("get-tree", prefix), true);
     }
 
+    /** Writes without a condition; only for the operator's limit, of which the last one counts. */
     static TxnOperation set(String key, String value) {
         return new TxnOperation(withValue(fields("set", key), value), true);
     }
@@ -31,12 +38,18 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return new TxnOperation(withIndex(withValue(fields("cas", key), value), index), true);
     }
 
-    /** Writes and binds the key to a session, unless another has it. */
+    /**
+     * Writes and binds the key to a session, unless another has it. Any client may lock for any live session, by
+     * which one member can give another one a permit. An ended session refuses the transaction.
+     */
     static TxnOperation lock(String key, String session, String value) {
         return new TxnOperation(withSession(withValue(fields("lock", key), value), session), true);
     }
 
-    /** Releases the key and keeps it; the transaction is refused if another session has it. */
+    /**
+     * Releases the key and keeps it; the transaction is refused if another session has it. The next operation locks
+     * it for another session, so that the permit is never free in between.
+     */
     static TxnOperation unlock(String key, String session) {
         return new TxnOperation(withSession(fields("unlock", key), session), true);
     }
@@ -46,6 +59,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return new TxnOperation(withIndex(fields("check-index", key), index), true);
     }
 
+    /** Refuses the transaction if the key exists. */
     static TxnOperation checkNotExists(String key) {
         return new TxnOperation(fields("check-not-exists", key), false);
     }
@@ -72,6 +86,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return fields;
     }
 
+    /** Consul takes and returns values in Base64. */
     private static Map<String, Object> withValue(Map<String, Object> fields, String value) {
         fields.put("Value", Base64.getEncoder().encodeToString(value.getBytes(StandardCharsets.UTF_8)));
         return fields;
@@ -87,6 +102,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return fields;
     }
 
+    /** @param flags 64 bits without a sign */
     TxnOperation flags(long flags) {
         Map<String, Object> fields = new LinkedHashMap<>(json);
         // unsigned: HashiCorp's flags are above Long.MAX_VALUE

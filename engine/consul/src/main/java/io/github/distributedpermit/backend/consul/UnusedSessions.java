@@ -9,17 +9,24 @@ import java.util.concurrent.TimeUnit;
 /**
  * Ends the additional sessions of a member that no key has used for a TTL. Looks three times per TTL; as long as it is not
  * known of every key which sessions it uses, none is ended. Confined to the event loop.
+ *
+ * <p>{@link ConsulSnapshotStore} begins it in layout lock-file. It does not end a session itself, but passes the
+ * sessions in use to {@link AdditionalSessions#shrink}. To end a session too late costs a renewal now and then; to
+ * end one in use would lose a permit.
  */
 final class UnusedSessions {
 
     private static final int PER_TTL = 3;
+    /** Looks in a row while keys are busy, one second in all; then it waits for the next round. */
     private static final int PATIENCE = 20;
+    /** In nanoseconds. */
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(50);
 
     private final Membership membership;
     private final AdditionalSessions additional;
     private final EventLoop loop;
     private final KeyUses uses;
+    /** In nanoseconds. */
     private final long ttl;
 
     UnusedSessions(Membership membership, AdditionalSessions additional, EventLoop loop, Duration ttl, KeyUses uses) {
@@ -35,6 +42,7 @@ final class UnusedSessions {
         loop.later(() -> look(PATIENCE), ttl / PER_TTL);
     }
 
+    /** @param patience how many more looks may follow this one at once */
     private void look(int patience) {
         boolean again = false;
         try {
@@ -48,7 +56,10 @@ final class UnusedSessions {
         }
     }
 
-    /** {@code false} if a key is busy, so that its sessions are not known, and the look has to be repeated soon. */
+    /**
+     * {@code false} if a key is busy, so that its sessions are not known, and the look has to be repeated soon. A key
+     * that is in no use does not matter: it has no contender of this member.
+     */
     private boolean isDone(int patience) {
         Session session = membership.current();
         if (session == null || !session.hasAdditional()) {
@@ -68,6 +79,8 @@ final class UnusedSessions {
             if (tree != null) {
                 all.addAll(tree.sessions(session.id()));
             } else if (isFirst && !use.isBusy()) {
+                // Its tree may be out of date although no request is under way. The read makes it known for the next
+                // look.
                 use.check();
             }
             known &= tree != null;

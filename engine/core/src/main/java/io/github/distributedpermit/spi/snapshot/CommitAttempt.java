@@ -61,9 +61,11 @@ final class CommitAttempt<S extends Snapshot> {
      * count.
      */
     private final StoreSession session;
+
     private final LayerContext<S> context;
     /** Each continuation runs here, so that the attempt has the same thread rules as its worker. */
     private final Executor mailbox;
+
     private final SnapshotCache<S> cache;
     private final ArrivalOrder order;
     private final LatestVersion latest;
@@ -264,8 +266,8 @@ final class CommitAttempt<S extends Snapshot> {
             if (result instanceof Commit.Done<S> done) {
                 written = true;
                 answer(done.after(), planned);
-            // The claim itself is committed. What remains is to serve the members that can be served in the new
-            // snapshot.
+                // The claim itself is committed. What remains is to serve the members that can be served in the new
+                // snapshot.
             } else if (result instanceof Commit.DoneUnchecked<S> done) {
                 written = true;
                 settling = true;
@@ -278,8 +280,9 @@ final class CommitAttempt<S extends Snapshot> {
                 propose(part.after());
             } else if (result instanceof Commit.Conflict<S>) {
                 conflict();
-            // No repetition here: the core sends a new claim with a higher sequence, or UnknownOutcome has the worker
-            // repeat this one.
+                // No repetition here: the core sends a new claim with a higher sequence, or UnknownOutcome has the
+                // worker
+                // repeat this one.
             } else if (result instanceof Commit.OutcomeUnknown<S> unknown) {
                 fail(unknown.failure(), true);
             } else if (result instanceof Commit.SessionLost<S> lost) {

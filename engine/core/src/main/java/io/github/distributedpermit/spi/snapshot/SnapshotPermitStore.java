@@ -58,6 +58,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
      * stays.
      */
     private final ConcurrentMap<String, KeyWorker<S>> workers = new ConcurrentHashMap<>();
+
     private final SnapshotStore<S> store;
     private final Member member;
     private final HoldingListener listener;

@@ -41,6 +41,7 @@ final class Grace {
     private long checked;
     /** Whether the versions of this key have to continue above those that may have been lost. */
     private boolean jumps;
+
     private boolean active;
     /** When the grace began; a claim with a longer lease moves its end relative to this time. */
     private long start;

@@ -27,11 +27,13 @@ public final class Lineage {
     private final Deque<Long> adopted = new ArrayDeque<>();
     /** The epoch under which the data was written last, with its salt; 0 before the first check. */
     private long epoch;
+
     private long salt;
     /** The start of the server that has written last, as in {@link ServerIdentity#run}. */
     private String run = "";
     /** The node of the server that has written last, as in {@link ServerIdentity#node}. */
     private String node = "";
+
     private long since;
     private boolean virgin;
     /** The epoch under which the server may not grant; 0 if it may. */

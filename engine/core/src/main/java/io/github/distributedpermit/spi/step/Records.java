@@ -27,6 +27,7 @@ final class Records {
     /** Members with the same position are ordered by id, so that the order is the same in every process. */
     private static final Comparator<PermitRecord> BY_ARRIVAL =
             Comparator.<PermitRecord>comparingLong(r -> r.since().orElseThrow()).thenComparing(PermitRecord::member);
+
     private static final Comparator<PermitRecord> BY_EXPIRY =
             Comparator.comparingLong(PermitRecord::expiry).thenComparing(PermitRecord::member);
 
@@ -41,6 +42,7 @@ final class Records {
     private final NavigableSet<PermitRecord> tombstones = new TreeSet<>(BY_EXPIRY);
     /** What each member had before its first change since the last {@link #drain}; empty if it had no record. */
     private final Map<String, Optional<PermitRecord>> originals = new LinkedHashMap<>();
+
     private OptionalInt override;
     /** The sum of the permits of all records. */
     private int used;

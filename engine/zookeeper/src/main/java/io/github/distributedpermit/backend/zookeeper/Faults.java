@@ -10,10 +10,16 @@ import org.apache.zookeeper.KeeperException.Code;
 /**
  * Translates failures of the ZooKeeper client into what they mean to a claim: a conflict, which is repeated; the end of the
  * session; or a {@link PermitStoreException} for the core. Stateless.
+ *
+ * <p>{@link ZooKeeperSnapshotStore} decides by it what a failed request means. Codes that are in neither set, such as
+ * a lost connection or a time-out, leave open whether the request was executed.
  */
 final class Faults {
 
-    /** Another member was faster, or a node of the transaction is gone: read again. */
+    /**
+     * Another member was faster, or a node of the transaction is gone: read again. With these codes the server has
+     * executed no operation of the transaction.
+     */
     private static final Set<Code> CONFLICTS = EnumSet.of(Code.BADVERSION, Code.NONODE, Code.NODEEXISTS, Code.NOTEMPTY);
 
     /** Repeating a claim does not help against these: rights, or a server without the features that are needed. */
@@ -28,21 +34,27 @@ final class Faults {
 
     private Faults() {}
 
+    /** Only for a transaction. For a single request a missing node has its own meaning, see {@link #isMissing}. */
     static boolean isConflict(Throwable failure) {
         return PermitStoreException.causeOf(failure) instanceof KeeperException e && CONFLICTS.contains(e.code());
     }
 
+    /** Whether the node of the request, or the one above a node to be created, does not exist. */
     static boolean isMissing(Throwable failure) {
         return PermitStoreException.causeOf(failure) instanceof KeeperException.NoNodeException;
     }
 
+    /**
+     * Only the server can say this. A lost connection is not the end of the session, and the client reconnects by
+     * itself.
+     */
     static boolean isSessionLoss(Throwable failure) {
         return PermitStoreException.causeOf(failure) instanceof KeeperException.SessionExpiredException;
     }
 
     /**
-     * For the core, with the key as in the names of nodes: it may hold anything. The messages of the client name codes and
-     * paths, never credentials.
+     * For the core, with the key as in the names of nodes: it may hold anything. The messages of the client name
+     * codes and paths, never credentials. A failure of this library keeps its own text.
      */
     static PermitStoreException translate(String key, Throwable failure) {
         Throwable cause = PermitStoreException.causeOf(failure);
@@ -60,7 +72,10 @@ final class Faults {
                 cause);
     }
 
-    /** The chroot of the connect string is missing; only an operator may create it. */
+    /**
+     * The chroot of the connect string is missing; only an operator may create it. The connect string has no
+     * credentials, so that a message may show it.
+     */
     static PermitStoreException nowhere(String connectString, Throwable cause) {
         return PermitStoreException.permanent(
                 "The path at the end of the connect string '%s' does not exist in ZooKeeper; create it there, or give a "
@@ -77,7 +92,10 @@ final class Faults {
                 cause);
     }
 
-    /** The document is larger than what a server accepts; nothing was sent. */
+    /**
+     * The document is larger than what a server accepts; nothing was sent. Permanent, because the claim can succeed
+     * only when other members have left.
+     */
     static PermitStoreException tooMany(String path, int bytes) {
         return PermitStoreException.permanent(
                 "Node '%s' would have %d bytes; that many members of one key do not fit".formatted(path, bytes), null);

@@ -16,31 +16,42 @@ import java.util.OptionalInt;
  * Versions and places in the queue count from the creation of the node. Fields that a newer version has added at the end of
  * a line are kept, and so are lines that begin with {@code +}. Immutable.
  *
+ * <p>{@link KeyReading} reads it and {@link NodeTransaction} writes it. All members of a key are in one document, so
+ * that one conditional write is enough for a step; its size bounds the number of members.
+ *
  * @param ticks the highest version given to a record
  * @param override the operator's limit, if set
  * @param records of the members, also of those that have died since
  * @param newer the format, and what this version does not know
+ * @param ticks relative to the creation of the node, see {@link NodeSnapshot}
  */
 record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> records, NewerParts newer) {
 
+    /** Of a key without a node. */
     static final KeyDocument EMPTY = new KeyDocument(0, OptionalInt.empty(), List.of(), NewerParts.NONE);
 
     /** What a server takes at most in one message, unless it is configured otherwise, is a little more. */
     static final int MAX_BYTES = 1_000_000;
 
     private static final String NAME = "distributed-permit";
+    /** Marks a line that a newer version has added and that is no record. */
     private static final char ENTRY = '+';
+
     private static final int HEADER_FIELDS = 3;
     private static final int KEY_FIELDS = 2;
 
     /** Those of a record, and since format 2 one that is left out if it is 0 and nothing follows. */
     private static final int MEMBER_FIELDS = RecordText.RECORD_FIELDS + 1;
 
-    /** What is recorded for a member. */
+    /**
+     * What is recorded for a member. Also of a member whose node has vanished; whether a record counts is decided by
+     * {@link NodeSnapshot}.
+     */
     Optional<PermitRecord> record(String member) {
         return records.stream().filter(r -> r.member().equals(member)).findFirst();
     }
 
+    /** Ends with a line end; what follows the last one is not read. */
     byte[] encode() {
         StringBuilder text = new StringBuilder(64 + 96 * records.size());
         text.append(NAME).append(' ').append(newer.format());
@@ -50,6 +61,8 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         text.append(newer.key()).append('\n');
         for (PermitRecord r : records) {
             text.append(RecordText.of(r));
+            // The optional field has to be there if a field of a newer version follows, because fields are found by
+            // their places.
             String tail = newer.member(r.member());
             text.append(r.beyond() == 0 && !tail.isEmpty() ? " 0" : "")
                     .append(tail)
@@ -58,6 +71,8 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         for (String entry : newer.entries()) {
             text.append(entry).append('\n');
         }
+        // Members and what newer versions have added were read with the same character set, so that their bytes stay
+        // as they are.
         return text.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
@@ -73,6 +88,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         }
         int format = Integer.parseInt(header[1]);
         int minimumReader = Integer.parseInt(header[2]);
+        // Before anything else is parsed, since the rest may have another form.
         if (minimumReader > NewerParts.FORMAT) {
             throw new NewerFormatException(format, minimumReader);
         }
@@ -90,6 +106,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
             }
             String[] fields = fields(lines[i], RecordText.RECORD_FIELDS, MEMBER_FIELDS);
             records.add(RecordText.record(fields));
+            // Kept with the member: if its record is removed, the fields go with it.
             if (fields.length > MEMBER_FIELDS) {
                 members.put(fields[0], tail(fields, MEMBER_FIELDS));
             }
@@ -100,7 +117,12 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         return new KeyDocument(Long.parseLong(key[0]), override, records, newer);
     }
 
-    /** The known fields, and behind them, as one, all that follows. */
+    /**
+     * The known fields, and behind them, as one, all that follows.
+     *
+     * @param least fewer fields are an error
+     * @param known how many fields are split off; those after them stay together
+     */
     private static String[] fields(String line, int least, int known) {
         String[] fields = line.split(" ", known + 1);
         if (fields.length < least) {
@@ -109,6 +131,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
         return fields;
     }
 
+    /** With the space in front, so that it can be appended as it is. */
     private static String tail(String[] fields, int known) {
         return fields.length > known ? " " + fields[known] : "";
     }

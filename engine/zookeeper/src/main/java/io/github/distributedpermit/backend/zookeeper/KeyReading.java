@@ -11,11 +11,14 @@ import org.jspecify.annotations.Nullable;
  * Puts a snapshot together from the answers to three requests: sync, data, children. They are sent at once and arrive in this
  * order, because a server answers the requests of a session in the order in which they were sent. The first one that fails
  * fails the reading. Confined to the event thread of the handle.
+ *
+ * <p>{@link Nodes} creates one for each read and passes it the three answers.
  */
 final class KeyReading {
 
     private final CompletableFuture<NodeSnapshot> result = new CompletableFuture<>();
     private final String path;
+    /** The first two answers; {@code null} before them, or if they have failed. */
     private @Nullable NodeSnapshot document;
 
     KeyReading(String path) {
@@ -26,11 +29,16 @@ final class KeyReading {
         return result;
     }
 
-    /** The server has all that the leader had committed when the sync arrived there, so that the next two are up to date. */
+    /**
+     * The server has all that the leader had committed when the sync arrived there, so that the next two are up to date.
+     *
+     * @param rc the return code of the request, as in the client
+     */
     void synced(int rc) {
         check(rc);
     }
 
+    /** @param data {@code null} if the node has never had any, which no document of this library has */
     void document(int rc, byte @Nullable [] data, Stat stat) {
         if (rc == Code.NONODE.intValue()) {
             document = NodeSnapshot.NOTHING;
@@ -46,9 +54,14 @@ final class KeyReading {
         }
     }
 
+    /**
+     * Children read after the document may contain a member that has joined since; it has no record yet, which does
+     * no harm.
+     */
     void children(int rc, List<String> names) {
         NodeSnapshot read = document;
         if (rc == Code.NONODE.intValue()) {
+            // The node has vanished between the answers. It had no children then, and so no member that is alive.
             result.complete(NodeSnapshot.NOTHING);
         } else if (check(rc) && read != null) {
             // If the node was created between the two answers, it counts as absent; a transaction that rests on that
@@ -58,7 +71,10 @@ final class KeyReading {
         }
     }
 
-    /** Whether a request was successful; if not, the reading fails. */
+    /**
+     * Whether a request was successful; if not, the reading fails. Later calls have no effect on a result that has
+     * failed.
+     */
     private boolean check(int rc) {
         if (rc != 0) {
             result.completeExceptionally(KeeperException.create(Code.get(rc), path));

@@ -6,6 +6,8 @@ import java.util.function.LongSupplier;
 /**
  * What all keys of a member share. Thread-safe.
  *
+ * <p>{@link ZooKeeperSnapshotStore} creates it, and each {@link OwnNode} uses it.
+ *
  * @param member its id
  * @param nodes access to the tree
  * @param session the member's
@@ -14,10 +16,12 @@ import java.util.function.LongSupplier;
  */
 record MemberContext(String member, Nodes nodes, MemberSession session, LongSupplier ticker, AtomicLong joins) {
 
+    /** The name is used for one node only, of any key, so that the existence of a node proves that it is this one. */
     String nextNode() {
         return Names.member(member, joins.incrementAndGet());
     }
 
+    /** In nanoseconds. */
     long now() {
         return ticker.getAsLong();
     }

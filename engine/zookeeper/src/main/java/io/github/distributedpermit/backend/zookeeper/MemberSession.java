@@ -24,33 +24,46 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each time it is given up, the epoch changes, so that answers to earlier requests count no longer. Thread-safe; events are
  * called without locks, and the checks run on the thread of the scheduler.
+ *
+ * <p>{@link ZooKeeperSnapshotStore} asks it for the {@link Link} before each request, reports each answered one, and
+ * receives its events. The core must stop using permits before the ensemble ends the session; this class ensures it
+ * by counting from the time a confirmed request was sent, and by giving the session up early.
  */
 final class MemberSession implements ConnectionStateListener {
 
     /** What follows from the life of the session. Called without locks. */
     interface Events {
 
-        /** Claims may be sent. */
+        /** Claims may be sent. Called once for each epoch that is confirmed. */
         void ready(Link link);
 
-        /** The connection is back, and the session is the same. */
+        /**
+         * The connection is back, and the session is the same. Events of watches may have been lost meanwhile, and a
+         * watch may not have been set.
+         */
         void reconnected(Link link);
 
         /** As in {@link io.github.distributedpermit.spi.HoldingListener#alive}. */
         void alive(long sentAtNanos);
 
-        /** All that was bound to the session is lost. */
+        /**
+         * All that was bound to the session is lost. The nodes may still exist, if the ensemble has kept the session.
+         */
         void lost();
     }
 
-    /** Requests that prove the session alive, per session. */
+    /**
+     * Requests that prove the session alive, per session. Also the part of the session by which it is given up early.
+     */
     private static final int BEATS = 10;
 
     private static final System.Logger LOG = System.getLogger(MemberSession.class.getName());
 
     private final CuratorFramework client;
     private final Nodes nodes;
+    /** The length that was asked for, in nanoseconds; the core uses this one. */
     private final long length;
+
     private final Events events;
     private final ScheduledExecutorService scheduler;
     private final LongSupplier ticker;
@@ -63,13 +76,16 @@ final class MemberSession implements ConnectionStateListener {
     /** The leader has confirmed the session, so that claims may be sent. */
     private boolean ready;
 
-    /** Ends with {@link #ready}; replaced when the session is given up. */
+    /**
+     * Ends with {@link #ready}; replaced when the session is given up. Inspections wait for it; claims do not,
+     * because the layer sends none before {@code ready}.
+     */
     private CompletableFuture<Link> whenReady = new CompletableFuture<>();
     /** What the leader has answered in the present session. */
     private LeaderContact contacts;
-    /** The length that the ensemble has granted, at most the one asked for. */
+    /** The length that the ensemble has granted, at most the one asked for. In nanoseconds. */
     private long granted;
-    /** Until when the session certainly lives. */
+    /** Until when the session certainly lives. On the monotonic clock; only meaningful while the session is ready. */
     private long aliveUntil;
 
     MemberSession(
@@ -89,15 +105,21 @@ final class MemberSession implements ConnectionStateListener {
         this.ticker = ticker;
     }
 
+    /** Confirms the session for the first time as soon as the client is connected. */
     void begin() {
         client.getConnectionStateListenable().addListener(this);
         scheduler.scheduleWithFixedDelay(guarded(this::tick), 0, Math.max(1, length / BEATS), TimeUnit.NANOSECONDS);
     }
 
+    /**
+     * The periodic check ends with the scheduler, which the store shuts down. The session itself belongs to the
+     * client of the application, and stays.
+     */
     void end() {
         client.getConnectionStateListenable().removeListener(this);
     }
 
+    /** Curator calls it on a thread of its own, which must not be kept; the check runs on the scheduler. */
     @Override
     public void stateChanged(CuratorFramework curator, ConnectionState state) {
         run(() -> {
@@ -109,18 +131,25 @@ final class MemberSession implements ConnectionStateListener {
         });
     }
 
-    /** The session to use; {@code null} if there is none that is certain to live. */
+    /**
+     * The session to use; {@code null} if there is none that is certain to live. A link of a session that was not
+     * confirmed for nine tenths of its length is given out only until the next check, and its answers are refused.
+     */
     synchronized @Nullable Link link() {
         return ready && handle != null ? new Link(handle, epoch) : null;
     }
 
-    /** Ends when there is a session to use. */
+    /**
+     * Ends when there is a session to use. A copy, so that a caller's time-out does not end the future of the others.
+     */
     synchronized CompletableFuture<Link> whenReady() {
         return whenReady.copy();
     }
 
     /**
-     * The leader has answered a request that was sent in this epoch.
+     * The leader has answered a request that was sent in this epoch. Every answer of a claim passes here, so that an
+     * active member needs no other proof. If the session has lapsed in the meantime it is given up, although the
+     * answer shows that the ensemble has kept it: the core may have given up its permits.
      *
      * @return whether the answer may be relied on
      */
@@ -146,20 +175,29 @@ final class MemberSession implements ConnectionStateListener {
         return false;
     }
 
-    /** A request has failed because its session is over. */
+    /**
+     * A request has failed because its session is over.
+     *
+     * @param link with which the failed request was sent; if it is not the present one, nothing happens
+     */
     void expired(Link link) {
         run(() -> giveUp(link.epoch()));
     }
 
-    /** Gives up a session that has lapsed or was replaced, and asks the leader for the next confirmation. */
+    /**
+     * Gives up a session that has lapsed or was replaced, and asks the leader for the next confirmation. Runs on the
+     * thread of the scheduler only.
+     */
     private void tick() {
         ZooKeeper current = connected();
         long lapsed;
         synchronized (this) {
+            // Curator makes a new handle when the session has expired, or when it could not connect for long.
             boolean replaced = current != null && handle != null && current != handle;
             lapsed = replaced || isLapsed() ? epoch : -1;
         }
         if (lapsed >= 0) {
+            // Outside of the monitor, because it calls the layer.
             giveUp(lapsed);
         }
         if (current != null) {
@@ -167,7 +205,10 @@ final class MemberSession implements ConnectionStateListener {
         }
     }
 
-    /** The nine tenths are counted from when the session was certain to be alive. */
+    /**
+     * The nine tenths are counted from when the session was certain to be alive. The difference is used because the
+     * clock may overflow. To be called with the monitor.
+     */
     private boolean isLapsed() {
         return ready && ticker.getAsLong() - aliveUntil >= -(length / BEATS);
     }
@@ -176,6 +217,7 @@ final class MemberSession implements ConnectionStateListener {
     private @Nullable ZooKeeper connected() {
         try {
             if (client.getZookeeperClient().isConnected()) {
+                // Does not block once the client is connected.
                 ZooKeeper zk = client.getZookeeperClient().getZooKeeper();
                 return zk.getState().isConnected() ? zk : null;
             }
@@ -185,7 +227,10 @@ final class MemberSession implements ConnectionStateListener {
         return null;
     }
 
-    /** Begins to use a new handle. A shorter session than the one asked for shortens all that the core relies on. */
+    /**
+     * Begins to use a new handle. A shorter session than the one asked for shortens all that the core relies on.
+     * Confirmations of an earlier handle do not count for the new session.
+     */
     private synchronized Link adopt(ZooKeeper current) {
         if (handle != current) {
             handle = current;
@@ -203,7 +248,11 @@ final class MemberSession implements ConnectionStateListener {
         return new Link(current, epoch);
     }
 
-    /** A sync is answered by the leader; a read or a ping would be answered by a server that has lost its leader. */
+    /**
+     * A sync is answered by the leader; a read or a ping would be answered by a server that has lost its leader. An
+     * answer that is lost or delayed only makes the proven time end earlier; the next beat follows in a tenth of the
+     * session.
+     */
     private void beat(Link link) {
         long sentAt = ticker.getAsLong();
         nodes.sync(link.zk()).whenComplete((done, failure) -> {
@@ -215,7 +264,10 @@ final class MemberSession implements ConnectionStateListener {
         });
     }
 
-    /** The leader has confirmed the session for the first time. */
+    /**
+     * The leader has confirmed the session for the first time. The layer receives the session before the inspections
+     * that wait for it.
+     */
     private void becomeReady(Link link) {
         CompletableFuture<Link> waiting;
         synchronized (this) {
@@ -229,7 +281,12 @@ final class MemberSession implements ConnectionStateListener {
         waiting.complete(link);
     }
 
-    /** Ends an epoch, unless it has ended. A session that was never ready has no permits, so that no loss is reported. */
+    /**
+     * Ends an epoch, unless it has ended. A session that was never ready has no permits, so that no loss is reported.
+     *
+     * @param which the epoch to end; an epoch that has ended already is not ended again, so that each loss is
+     *     reported once
+     */
     private void giveUp(long which) {
         synchronized (this) {
             if (which != epoch) {
@@ -247,6 +304,7 @@ final class MemberSession implements ConnectionStateListener {
         events.lost();
     }
 
+    /** Dropped if the member has left. */
     private void run(Runnable task) {
         scheduler.execute(guarded(task));
     }

@@ -12,6 +12,9 @@ import org.apache.zookeeper.ZooKeeper;
 /**
  * The nodes with the readable names of members: each member has an ephemeral node for its session, with its name as data. A name
  * that can't be written is missing; members of older versions have none. Thread-safe.
+ *
+ * <p>{@link ZooKeeperSnapshotStore} announces the name with each new session, and reads the names of others for
+ * inspections. Names are no part of the protocol, so that no failure here fails anything else.
  */
 final class NameNodes {
 
@@ -26,11 +29,15 @@ final class NameNodes {
         this.name = name;
     }
 
-    /** Writes the member's name for a new session. A node of the session before is replaced, as it ends with that session. */
+    /**
+     * Writes the member's name for a new session. A node of the session before is replaced, as it ends with that
+     * session. The returned stage never fails. If the node above all keys is missing, it is created first.
+     */
     CompletableFuture<Void> announce(ZooKeeper zk) {
         String path = path(member);
         Op creation = nodes.create(path, name.getBytes(StandardCharsets.UTF_8), CreateMode.EPHEMERAL);
         return create(zk, List.of(creation))
+                // The node of an earlier session vanishes with it, so that it is made anew instead of being kept.
                 .exceptionallyCompose(e -> isThere(e)
                         ? create(zk, List.of(Op.delete(path, -1), creation))
                         : Faults.isMissing(e)
@@ -47,16 +54,23 @@ final class NameNodes {
         return nodes.commit(zk, operations).thenApply(stat -> null);
     }
 
+    /** The session before may not have ended yet. */
     private static boolean isThere(Throwable failure) {
         return PermitStoreException.causeOf(failure) instanceof KeeperException.NodeExistsException;
     }
 
-    /** The path of the member's own name, to be deleted when it leaves. */
+    /**
+     * The path of the member's own name, to be deleted when it leaves. The node would otherwise stay until the
+     * session ends, and that session belongs to the application.
+     */
     String ownPath() {
         return path(member);
     }
 
-    /** Reads the name of any member; fails if it has none. */
+    /**
+     * Reads the name of any member; fails if it has none. A server that lags behind may lack the name of a new
+     * member, which is then left out.
+     */
     CompletableFuture<String> read(ZooKeeper zk, String of) {
         return nodes.data(zk, path(of)).thenApply(data -> new String(data, StandardCharsets.UTF_8));
     }

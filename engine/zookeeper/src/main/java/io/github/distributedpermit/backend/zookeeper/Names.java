@@ -12,12 +12,15 @@ import java.util.Optional;
  * joined the key, and {@code override-<random>} while the operator's limit is set, which keeps the key's node alive.
  * Beside the keys lies {@code +<member>} for each session, with the member's readable name as its data. No name of a key's
  * tree is ever used twice, so that the existence of one proves that nothing above it was deleted meanwhile. Stateless.
+ *
+ * <p>Documents and notes of other versions refer to these names, so that their form does not change.
  */
 final class Names {
 
     private static final String MEMBER = "m-";
     private static final String OVERRIDE = "override-";
 
+    /** 64 bits make a second use of a name improbable. */
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private Names() {}
@@ -26,6 +29,7 @@ final class Names {
         return root + "/" + KeyEncoding.encode(key);
     }
 
+    /** @param count rises with each node that the member creates, so that no name is used twice */
     static String member(String member, long count) {
         return MEMBER + member + "-" + Long.toHexString(count);
     }
@@ -35,11 +39,15 @@ final class Names {
         return root + "/+" + member;
     }
 
+    /** Random, because any member may create it and none remembers the earlier names. */
     static String newOverride() {
         return OVERRIDE + Long.toHexString(RANDOM.nextLong());
     }
 
-    /** The newest node of each member. */
+    /**
+     * The newest node of each member. A member has two nodes if an earlier session has left one. Notes go to the
+     * newest, which is the one that the member watches.
+     */
     static Map<String, String> members(List<String> children) {
         Map<String, String> newest = new HashMap<>();
         for (String child : children) {
@@ -51,7 +59,10 @@ final class Names {
         return newest;
     }
 
-    /** All nodes of one member. */
+    /**
+     * All nodes of one member. An eviction has to delete all of them: as long as one is left, the record of the
+     * member counts.
+     */
     static List<String> ofMember(List<String> children, String member) {
         return children.stream()
                 .filter(c ->
@@ -59,11 +70,15 @@ final class Names {
                 .toList();
     }
 
+    /** Present while the operator's limit is set. */
     static Optional<String> override(List<String> children) {
         return children.stream().filter(c -> c.startsWith(OVERRIDE)).findFirst();
     }
 
-    /** The counts have no leading zeros. */
+    /**
+     * The counts have no leading zeros. Hexadecimal numbers without leading zeros are ordered by length, then by
+     * text.
+     */
     private static String newer(String one, String other) {
         if (one.length() != other.length()) {
             return one.length() > other.length() ? one : other;

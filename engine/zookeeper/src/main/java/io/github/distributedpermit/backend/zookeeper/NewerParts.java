@@ -7,6 +7,9 @@ import java.util.Map;
  * The format of a document, and what a newer version of this library has put into it that this version does not know. It
  * is kept as it is when the document is written, so that instances of two versions can share a key. Immutable.
  *
+ * <p>{@link KeyDocument} carries it from the read to the write. The policy for mixed versions is in
+ * docs/compatibility.md.
+ *
  * @param format of the newest version that has written the document
  * @param minimumReader the lowest format that an instance has to know to use the document
  * @param header behind the known fields of the first line, with the space in front; empty if there is nothing
@@ -23,9 +26,13 @@ record NewerParts(
     /** The lowest format that an instance has to know to use what this version writes. */
     static final int MINIMUM_READER = 1;
 
+    /** Of a document that this version creates. */
     static final NewerParts NONE = new NewerParts(FORMAT, MINIMUM_READER, "", "", Map.of(), List.of());
 
-    /** Neither number is ever lowered. */
+    /**
+     * Neither number is ever lowered. A document that a newer version has written keeps its numbers, because its
+     * additions are still in it.
+     */
     static NewerParts of(
             int format,
             int minimumReader,
@@ -42,6 +49,7 @@ record NewerParts(
                 List.copyOf(entries));
     }
 
+    /** Empty for a member about which no newer version has written anything. */
     String member(String id) {
         return members.getOrDefault(id, "");
     }

@@ -14,6 +14,9 @@ import org.apache.zookeeper.ZooKeeper;
  * Deletes the member's nodes of keys that it no longer uses, with one transaction if possible. The layer sends no claim of these
  * keys meanwhile. The node of a key is a container: the server deletes it some time after the last node under it.
  * Used once; the answers arrive on the event thread of the client.
+ *
+ * <p>{@link ZooKeeperSnapshotStore#release} creates it. While a node is being deleted its {@link OwnNode} counts as
+ * leaving, so that its deletion is not reported as an eviction.
  */
 final class NodeRelease {
 
@@ -29,7 +32,10 @@ final class NodeRelease {
         this.zk = zk;
     }
 
-    /** Ends with those keys that can be forgotten; never fails. */
+    /**
+     * Ends with those keys that can be forgotten; never fails. A key that is not returned stays in use by the layer,
+     * and is released again after some time.
+     */
     CompletableFuture<Set<String>> of(Set<String> keys) {
         Map<String, String> paths = new HashMap<>();
         for (String key : keys) {
@@ -39,6 +45,7 @@ final class NodeRelease {
                 // until then
             }
             String path = own == null ? null : own.leave();
+            // The member has created no node of this key in this session.
             if (path == null) {
                 forget(key);
             } else {
@@ -50,6 +57,8 @@ final class NodeRelease {
         }
         return nodes.commit(
                         zk,
+                        // One transaction instead of one for each key: many keys become idle at the same time as a
+                        // rule.
                         paths.values().stream().map(path -> Op.delete(path, -1)).toList())
                 .handle((done, failure) -> {
                     if (failure != null) {
@@ -62,7 +71,7 @@ final class NodeRelease {
                 .thenApply(all -> new HashSet<>(released));
     }
 
-    /** One of them could not be deleted; the others can. */
+    /** One of them could not be deleted; the others can. A node that is missing already counts as deleted. */
     private CompletableFuture<Void> oneByOne(Map<String, String> paths) {
         return CompletableFuture.allOf(paths.entrySet().stream()
                 .map(entry -> nodes.deleteIfThere(zk, entry.getValue()).handle((done, failure) -> {
@@ -77,7 +86,10 @@ final class NodeRelease {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
-    /** The watch would stay on the server, and in the client, for a node that never comes back under this name. */
+    /**
+     * The watch would stay on the server, and in the client, for a node that never comes back under this name. The
+     * node of the key itself is not deleted here, because other members may have nodes below it.
+     */
     private void deleted(String key, String path) {
         OwnNode own = ownNodes.get(key);
         if (own != null) {
@@ -86,6 +98,7 @@ final class NodeRelease {
         forget(key);
     }
 
+    /** If the key is used again, a new {@link OwnNode} creates a node with another name. */
     private void forget(String key) {
         ownNodes.remove(key);
         released.add(key);

@@ -13,6 +13,9 @@ import java.util.OptionalLong;
  * A key at one moment: its node, and the names of the nodes under it. The document counts versions and positions from the
  * creation of the node; here they are raised by a number that never falls, whatever becomes of the node. Immutable.
  *
+ * <p>{@link KeyReading} creates it from a read, and {@link ZooKeeperSnapshotStore} from the result of its own
+ * transaction.
+ *
  * @param document what its node says; empty if there is none
  * @param nodeVersion of the node, {@link #ABSENT} if there is none
  * @param born the transaction that made the node; 0 if there is none
@@ -21,6 +24,7 @@ import java.util.OptionalLong;
  */
 record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<String> children) implements Snapshot {
 
+    /** Stands for a missing node in place of its version. */
     static final int ABSENT = -1;
     /** A key without a node. */
     static final NodeSnapshot NOTHING = new NodeSnapshot(KeyDocument.EMPTY, ABSENT, 0, List.of());
@@ -30,6 +34,7 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
      */
     private static final int VERSION_BITS = 8;
 
+    /** Whether the key has a node. */
     boolean exists() {
         return nodeVersion != ABSENT;
     }
@@ -44,6 +49,10 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
         return base() + document.ticks();
     }
 
+    /**
+     * Records of members without a node are dropped: their sessions have ended, or an operator has evicted them. The
+     * step then serves the queue with their permits.
+     */
     @Override
     public KeyTable table() {
         List<PermitRecord> records =
@@ -53,23 +62,32 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
         return table;
     }
 
+    /** Also if the member's node has vanished. The table decides whether it counts. */
     @Override
     public Optional<PermitRecord> record(String member) {
         return document.record(member).map(r -> shifted(r, base()));
     }
 
-    /** The document that says what a table does, and keeps what this version does not know. */
+    /**
+     * The document that says what a table does, and keeps what this version does not know.
+     *
+     * @param after the table of this snapshot, changed by a step
+     */
     KeyDocument documentOf(KeyTable after) {
         List<PermitRecord> records =
                 after.records().stream().map(r -> shifted(r, -base())).toList();
         return new KeyDocument(after.version() - base(), after.override(), records, document.newer());
     }
 
-    /** The number by which versions and positions are raised: it grows with each new node of the key. */
+    /**
+     * The number by which versions and positions are raised: it grows with each new node of the key. A new node is
+     * created by a later transaction than every change of the old one.
+     */
     private long base() {
         return born << VERSION_BITS;
     }
 
+    /** Shifts the version and the position of a record. */
     private static PermitRecord shifted(PermitRecord r, long by) {
         OptionalLong since = r.since().isPresent() ? OptionalLong.of(r.since().getAsLong() + by) : r.since();
         return new PermitRecord(
@@ -86,7 +104,11 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
                 r.expiry());
     }
 
-    /** The same with the node of a member that has joined. */
+    /**
+     * The same with the node of a member that has joined.
+     *
+     * @param child the name of its node
+     */
     NodeSnapshot with(String child) {
         if (children.contains(child)) {
             return this;

@@ -21,10 +21,16 @@ import org.apache.zookeeper.proto.CreateRequest;
  * Asynchronous access to the tree. Requests go to the handle itself, not through Curator's retries, which would repeat a
  * transaction in another session; Curator knows the namespace and the access rights of new nodes. Nothing here blocks,
  * and answers arrive in the order of the requests. Thread-safe.
+ *
+ * <p>{@link ZooKeeperSnapshotStore}, {@link MemberSession} and {@link OwnNode} send all requests through it. A
+ * request that the client refuses at once, such as one over a closed handle, ends like one that was not answered:
+ * with a code.
  */
 final class Nodes {
 
+    /** Without its namespace, which is part of {@link #root}. */
     private final CuratorFramework client;
+    /** The path of the node above all keys, with the namespace. */
     private final String root;
 
     Nodes(CuratorFramework client, String root) {
@@ -40,7 +46,11 @@ final class Nodes {
         return Names.keyPath(root, key);
     }
 
-    /** What the leader knows: a server that lags behind catches up before it reads. */
+    /**
+     * What the leader knows: a server that lags behind catches up before it reads. The document is read before the
+     * names of the nodes below it: in the other order a member that joined in between would seem to be gone, and its
+     * permits would be granted again. The requests are sent without waiting, so that a read costs one round trip.
+     */
     CompletableFuture<NodeSnapshot> read(ZooKeeper zk, String path) {
         KeyReading reading = new KeyReading(path);
         zk.sync(path, (rc, p, c) -> reading.synced(rc), null);
@@ -50,8 +60,9 @@ final class Nodes {
     }
 
     /**
-     * Fails if the node above all keys is another identity's. Any may connect, and a key that is not there is answered to
-     * all alike, but under that node no other identity can use one.
+     * Fails if the node above all keys is another identity's. Any may connect, and a key that is not there is
+     * answered to all alike, but under that node no other identity can use one. For inspections only: a claim finds
+     * out by its transaction.
      */
     CompletableFuture<Void> checkRoot(ZooKeeper zk) {
         CompletableFuture<Void> result = new CompletableFuture<>();
@@ -74,7 +85,10 @@ final class Nodes {
         return result;
     }
 
-    /** Ends when the leader has confirmed that the session lives. */
+    /**
+     * Ends when the leader has confirmed that the session lives. The answer comes from the leader also if the node
+     * does not exist, and depends on no right.
+     */
     CompletableFuture<Void> sync(ZooKeeper zk) {
         CompletableFuture<Void> result = new CompletableFuture<>();
         zk.sync(root, (rc, p, c) -> end(result, rc, root), null);
@@ -82,7 +96,8 @@ final class Nodes {
     }
 
     /**
-     * All or nothing.
+     * All or nothing. After a lost connection it is unknown whether the transaction was executed. The client does not
+     * repeat it.
      *
      * @return how the last node that was written looks now
      */
@@ -101,7 +116,11 @@ final class Nodes {
         return results.get(results.size() - 1) instanceof SetDataResult written ? written.getStat() : new Stat();
     }
 
-    /** Also a node that is yet to be made. Fails if no server has confirmed it: then the client does not restore it either. */
+    /**
+     * Also a node that is yet to be made. Fails if no server has confirmed it: then the client does not restore it either.
+     *
+     * @param watcher is called for each change until the watch is removed, also after the node was deleted
+     */
     CompletableFuture<Void> watch(ZooKeeper zk, String path, Watcher watcher) {
         CompletableFuture<Void> result = new CompletableFuture<>();
         zk.addWatch(
@@ -113,7 +132,10 @@ final class Nodes {
         return result;
     }
 
-    /** Removes a watch, also if the server cannot be asked. */
+    /**
+     * Removes a watch, also if the server cannot be asked. The watcher has to be the same object as in {@link
+     * #watch}.
+     */
     void unwatch(ZooKeeper zk, String path, Watcher watcher) {
         zk.removeWatches(path, watcher, WatcherType.Any, true, (rc, p, c) -> {}, null);
     }
@@ -125,7 +147,11 @@ final class Nodes {
         return result;
     }
 
-    /** Deletes it once the server can be reached again, if that is still in the life of the client. */
+    /**
+     * Deletes it once the server can be reached again, if that is still in the life of the client. Used by a member
+     * that leaves while the ensemble is out of reach: its nodes do not end with the session, which the application
+     * keeps.
+     */
     void deleteSomeTime(String path) throws Exception {
         client.delete().guaranteed().inBackground().forPath(path);
     }
@@ -134,6 +160,10 @@ final class Nodes {
         return create(path, new byte[0], mode);
     }
 
+    /**
+     * Curator supplies the access rights that the application has configured; the operation itself is the client's,
+     * for use in a transaction.
+     */
     Op create(String path, byte[] data, CreateMode mode) {
         try {
             Op made = client.transactionOp()
@@ -148,7 +178,10 @@ final class Nodes {
         }
     }
 
-    /** Makes the node above all keys, and those above it. */
+    /**
+     * Makes the node above all keys, and those above it. Ends successfully if the node exists already, since another
+     * member may create it at the same time.
+     */
     CompletableFuture<Void> createRoot(ZooKeeper zk) {
         // without its top, Curator would try for ever
         return checkTop(zk).thenCompose(there -> createRoot());
@@ -171,7 +204,11 @@ final class Nodes {
         return result;
     }
 
-    /** Ends a request without a result. */
+    /**
+     * Ends a request without a result.
+     *
+     * @param rc the return code of the request; 0 is success
+     */
     private static void end(CompletableFuture<Void> result, int rc, String path) {
         if (rc == 0) {
             result.complete(null);

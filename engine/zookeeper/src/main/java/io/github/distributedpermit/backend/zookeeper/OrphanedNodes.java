@@ -20,11 +20,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Nor may the last node of a member go while its record counts, for others would take it for expired, and no
  * member would have served the queue: either the record goes first, or the member has joined by another node. Thread-safe.
+ *
+ * <p>{@link OwnNode} adds to it when the session is given up. {@link ZooKeeperSnapshotStore#rested} and its {@code
+ * close} have the nodes deleted.
  */
 final class OrphanedNodes {
 
+    /** In the order in which they were given up. */
     private final Set<String> paths = new LinkedHashSet<>();
+
     private final Nodes nodes;
+    /** The watcher that was set on each node, to be removed with it. */
     private final Watcher watcher;
     /** The handle through which the nodes were created; its session is the one that may still keep them. */
     private @Nullable ZooKeeper handle;
@@ -34,7 +40,11 @@ final class OrphanedNodes {
         this.watcher = watcher;
     }
 
-    /** Nodes are made through this handle from now on. It has one session, with which all nodes before it end. */
+    /**
+     * Nodes are made through this handle from now on. It has one session, with which all nodes before it end.
+     *
+     * @param zk the handle through which the next node is created
+     */
     synchronized void belongTo(ZooKeeper zk) {
         if (handle != zk) {
             handle = zk;
@@ -57,6 +67,8 @@ final class OrphanedNodes {
     /**
      * Those that can be deleted now, if the caller knows that no claim is on its way. With another handle the session that
      * had created them is over, and they have ended with it.
+     *
+     * @param zk the present handle
      */
     synchronized List<String> of(ZooKeeper zk) {
         if (handle != zk) {
@@ -65,13 +77,17 @@ final class OrphanedNodes {
         return List.copyOf(paths);
     }
 
-    /** What cannot be deleted is kept for another time. */
+    /**
+     * What cannot be deleted is kept for another time. The stage fails if any of them could not be deleted; the
+     * others are removed all the same.
+     */
     CompletableFuture<Void> delete(ZooKeeper zk, List<String> given) {
         return CompletableFuture.allOf(given.stream()
                 .map(path -> nodes.deleteIfThere(zk, path).thenRun(() -> gone(zk, path)))
                 .toArray(CompletableFuture<?>[]::new));
     }
 
+    /** Removed only now, so that a deletion whose answer is lost is repeated. */
     private void gone(ZooKeeper zk, String path) {
         nodes.unwatch(zk, path, watcher);
         synchronized (this) {

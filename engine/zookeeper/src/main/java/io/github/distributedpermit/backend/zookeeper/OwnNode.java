@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A name is in one of three states: <em>tried</em> while it is unknown whether a transaction has created the node,
  * <em>joined</em> when that was confirmed, and <em>orphaned</em> when the session in which it was created was given up.
  * Thread-safe; events run without the monitor.
+ *
+ * <p>{@link ZooKeeperSnapshotStore} has one for each key that the member uses, and passes it the results of reads and
+ * commits. It calls {@link Events} for grants and evictions. The rule is that a node is created only with a name that
+ * was never used, and only under a watch that was requested before.
  */
 final class OwnNode implements Watcher {
 
@@ -44,7 +48,10 @@ final class OwnNode implements Watcher {
 
     /** The member deletes the node itself, so that its deletion is no loss. */
     private boolean leaving;
-    /** Nodes of a session that was given up and may yet have survived: they do not end with it. */
+    /**
+     * Nodes of a session that was given up and may yet have survived: they do not end with it. They are deleted by
+     * {@link ZooKeeperSnapshotStore#rested}.
+     */
     private final OrphanedNodes orphaned;
 
     OwnNode(String path, MemberContext member, Events events) {
@@ -54,12 +61,19 @@ final class OwnNode implements Watcher {
         this.orphaned = new OrphanedNodes(member.nodes(), this);
     }
 
-    /** {@code null} if the member has not joined the key in this session. */
+    /**
+     * {@code null} if the member has not joined the key in this session. Only a node whose creation was confirmed may
+     * guard a transaction.
+     */
     synchronized @Nullable String name() {
         return name;
     }
 
-    /** Finds the node again if the answer to its making was lost, and notices if it is gone. */
+    /**
+     * Finds the node again if the answer to its making was lost, and notices if it is gone.
+     *
+     * @param children the nodes of the key, from a read that is up to date
+     */
     synchronized void adopt(List<String> children) {
         if (name == null && tried != null && children.contains(tried)) {
             name = tried;
@@ -74,6 +88,8 @@ final class OwnNode implements Watcher {
      * creation and a later watch would not be noticed.
      */
     synchronized String join(ZooKeeper zk) {
+        // After a lost answer the node may exist. With the same name the creation then conflicts, instead of making a
+        // second node.
         String next = tried;
         if (next == null) {
             next = member.nextNode();
@@ -86,7 +102,8 @@ final class OwnNode implements Watcher {
 
     /**
      * Has the node watched that was made or may have been, unless it is. The client restores a watch after a broken
-     * connection only if the server had confirmed it before; the node may be there although that answer was lost.
+     * connection only if the server had confirmed it before; the node may be there although that answer was lost. At
+     * most one request for it is under way.
      */
     synchronized void watch(ZooKeeper zk) {
         String node = tried;
@@ -108,7 +125,11 @@ final class OwnNode implements Watcher {
         watched = watched && !node.equals(tried);
     }
 
-    /** Unless the session was given up meanwhile: the node is not to be used again then, but deleted. */
+    /**
+     * Unless the session was given up meanwhile: the node is not to be used again then, but deleted.
+     *
+     * @param made the name of the node that a confirmed transaction has created or rested on
+     */
     synchronized void joined(String made) {
         if (made.equals(tried)) {
             name = made;
@@ -116,7 +137,10 @@ final class OwnNode implements Watcher {
         }
     }
 
-    /** The session was given up. No claim that is sent from now on rests on the node. */
+    /**
+     * The session was given up. No claim that is sent from now on rests on the node. The ensemble may have kept the
+     * session, so that the node is remembered for its deletion.
+     */
     synchronized void giveUp() {
         String node = tried;
         if (node != null) {
@@ -129,7 +153,10 @@ final class OwnNode implements Watcher {
         return orphaned;
     }
 
-    /** It is gone. */
+    /**
+     * It is gone. The watch stays on the server until it is removed or the session ends; its events are ignored,
+     * because the name is not used again.
+     */
     synchronized void forget() {
         name = null;
         tried = null;
@@ -137,13 +164,19 @@ final class OwnNode implements Watcher {
         leaving = false;
     }
 
-    /** The path of the node to delete, which may not exist; {@code null} if none was ever made in this session. */
+    /**
+     * The path of the node to delete, which may not exist; {@code null} if none was ever made in this session. From
+     * now on the deletion is expected. {@link #stay} undoes this if it fails.
+     */
     synchronized @Nullable String leave() {
         leaving = true;
         return tried == null ? null : path(tried);
     }
 
-    /** The paths of all nodes to delete, which may not exist. */
+    /**
+     * The paths of all nodes to delete, which may not exist. Includes the nodes of sessions that were given up,
+     * because no later claim of this member will delete them.
+     */
     synchronized List<String> leaveForGood() {
         List<String> all = new ArrayList<>(orphaned.all());
         String current = leave();
@@ -158,12 +191,15 @@ final class OwnNode implements Watcher {
         leaving = false;
     }
 
-    /** A watch outlives its node. */
+    /** A watch outlives its node. The client would set it again after each reconnection. */
     void unwatch(ZooKeeper zk, String left) {
         member.nodes().unwatch(zk, left, this);
     }
 
-    /** Called by the event thread of the client. The watch is persistent, so that it need not be set again. */
+    /**
+     * Called by the event thread of the client. The watch is persistent, so that it need not be set again. The event
+     * has no content: what the other member has written is read with a request.
+     */
     @Override
     public void process(WatchedEvent event) {
         Link link = member.session().link();
@@ -189,7 +225,10 @@ final class OwnNode implements Watcher {
         look(zk);
     }
 
-    /** Reads what was left here, perhaps for the second time. */
+    /**
+     * Reads what was left here, perhaps for the second time. A grant that is passed on twice has the same version,
+     * and the core ignores the second.
+     */
     void look(ZooKeeper zk) {
         String known = name();
         if (known == null) {
@@ -204,7 +243,10 @@ final class OwnNode implements Watcher {
         });
     }
 
-    /** The node is gone although the session lives, and the member has not deleted it. */
+    /**
+     * The node is gone although the session lives, and the member has not deleted it. The session lives, so only an
+     * operator can have deleted the node. Its permits are given to others from then on.
+     */
     private void deleted() {
         forget();
         events.evicted();

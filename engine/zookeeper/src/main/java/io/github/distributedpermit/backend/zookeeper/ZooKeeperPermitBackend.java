@@ -17,6 +17,9 @@ import org.apache.curator.framework.CuratorFramework;
  *
  * <p>A member lives by the session of the client it was given, and shares it with whoever else uses that client. It never
  * blocks the client's event thread; if other code does, answers and notifications are delayed.
+ *
+ * <p>Each member gets a {@link ZooKeeperSnapshotStore} behind a {@link SnapshotPermitStore}, and one thread for
+ * timers that both share.
  */
 public final class ZooKeeperPermitBackend implements PermitBackend {
 
@@ -25,6 +28,7 @@ public final class ZooKeeperPermitBackend implements PermitBackend {
 
     private final CuratorFramework client;
     private final ZooKeeperSettings settings;
+    /** The monotonic clock in nanoseconds, the same that the members use. */
     private final LongSupplier ticker;
 
     /**
@@ -37,6 +41,7 @@ public final class ZooKeeperPermitBackend implements PermitBackend {
         this(client, settings, System::nanoTime);
     }
 
+    /** For tests that drive the clock. */
     ZooKeeperPermitBackend(CuratorFramework client, ZooKeeperSettings settings, LongSupplier ticker) {
         this.client = client;
         this.settings = settings;
@@ -51,10 +56,12 @@ public final class ZooKeeperPermitBackend implements PermitBackend {
     @Override
     public String address() {
         String servers = client.getZookeeperClient().getCurrentConnectionString();
+        // Without the chroot, which is no part of the servers' addresses.
         int path = servers.indexOf('/');
         return path < 0 ? servers : servers.substring(0, path);
     }
 
+    /** The session is that of the client, so that a member joins without a connection of its own. */
     @Override
     public PermitStore join(Member member, HoldingListener listener) {
         ScheduledExecutorService scheduler = scheduler(member);
@@ -67,6 +74,7 @@ public final class ZooKeeperPermitBackend implements PermitBackend {
                 settings.idle());
     }
 
+    /** A daemon thread. Tasks after the close are dropped, because events of the client may still arrive then. */
     private static ScheduledExecutorService scheduler(Member member) {
         ScheduledThreadPoolExecutor scheduler = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "distributed-permit-zookeeper-" + member.id());

@@ -38,24 +38,34 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. The layer calls {@code read} and {@code commit} of one key one at a time; answers arrive on the event thread of
  * the client, which must not be blocked.
+ *
+ * <p>Two rules keep the limit. A transaction is sent only in the session for which it was planned, and its result
+ * counts only if the session was not given up since. A member's node exists before its record can count, and is
+ * deleted only when no claim is under way.
  */
 final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, MemberSession.Events {
 
     private static final System.Logger LOG = System.getLogger(ZooKeeperSnapshotStore.class.getName());
+    /** After so many conflicts an eviction fails, and the operator can repeat it. */
     private static final int EVICTION_ATTEMPTS = 20;
+    /** How long an inspection waits for a session. */
     private static final long PATIENCE_SECONDS = 2;
+    /** As long as {@link SnapshotStore#close} allows. */
     private static final long FAREWELL_MILLIS = 300;
 
     /** By key as the user gave it; an entry stays until {@link #release}. */
     private final ConcurrentMap<String, OwnNode> ownNodes = new ConcurrentHashMap<>();
 
     private final ScheduledExecutorService scheduler;
+    /** All requests go through it. */
     private final Nodes nodes;
+
     private final MemberSession session;
     private final MemberContext context;
     private final NameNodes names;
     private final Duration length;
     private volatile @Nullable StoreEvents events;
+    /** No transaction is sent from then on, except one that has just passed the check; see {@link #commit}. */
     private volatile boolean closed;
 
     ZooKeeperSnapshotStore(
@@ -72,6 +82,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         this.context = new MemberContext(member.id(), nodes, session, ticker, new AtomicLong());
     }
 
+    /** Returns at once; the session becomes ready when the leader has answered. */
     @Override
     public void open(StoreEvents layer) {
         events = layer;
@@ -83,6 +94,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return length;
     }
 
+    /**
+     * Up to date, because a {@code sync} precedes it. Without a session it fails instead of waiting, and the core
+     * repeats its claim.
+     */
     @Override
     public CompletionStage<NodeSnapshot> read(String key) {
         Link link = session.link();
@@ -103,17 +118,21 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 .exceptionallyCompose(failure -> CompletableFuture.failedFuture(failed(link, key, failure)));
     }
 
+    /** Needs a connection, and rests on no record of this member. */
     @Override
     public CompletionStage<NodeSnapshot> inspect(String key) {
         return session.whenReady()
                 .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(PermitStoreException.passing(
                         "No ZooKeeper server is connected to ask about '%s'".formatted(KeyEncoding.encode(key)), e)))
+                // A key without a node looks the same with and without the right to use it, so that the right is
+                // checked first.
                 .thenCompose(
                         link -> nodes.checkRoot(link.zk()).thenCompose(ours -> nodes.read(link.zk(), nodes.path(key))))
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Faults.translate(key, e)));
     }
 
+    /** Without a session the name is left out, since names are no part of the protocol. */
     @Override
     public CompletionStage<Optional<String>> memberName(String member) {
         Link link = session.link();
@@ -143,6 +162,8 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             if (permits == 0) {
                 return CompletableFuture.completedFuture(0);
             }
+            // The members of the key notice the deletion of the node by their next read, and the evicted one by its
+            // watch.
             return nodes.commit(link.zk(), eviction(nodes.path(key), at, process))
                     .thenApply(done -> permits)
                     .exceptionallyCompose(e -> Faults.isConflict(e) && attempts > 1
@@ -151,6 +172,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         });
     }
 
+    /**
+     * @param at as it was read; the transaction fails if the document has changed since
+     * @param process the id of the member
+     */
     static List<Op> eviction(String path, NodeSnapshot at, String process) {
         List<Op> operations = new ArrayList<>();
         operations.add(Op.check(path, at.nodeVersion()));
@@ -158,7 +183,9 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return operations;
     }
 
-    /** Perhaps the key has no node, and one write will do. */
+    /**
+     * Perhaps the key has no node, and one write will do. If it has one the creation conflicts, and the key is read.
+     */
     @Override
     public NodeSnapshot assumedUnused(String key) {
         return NodeSnapshot.NOTHING;
@@ -173,13 +200,19 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return alone && (!planned.before().exists() || own(planned.key()).name() != null);
     }
 
-    /** Without its node the member joins again. */
+    /**
+     * Without its node the member joins again. The record would be dropped by the next reader, because no node stands
+     * for it.
+     */
     @Override
     public boolean mayStayUnwritten(PlannedCommit<NodeSnapshot> planned) {
         return own(planned.key()).name() != null;
     }
 
-    /** Commits by the version of the document: any change of the key by another member makes the transaction fail. */
+    /**
+     * Commits by the version of the document: any change of the key by another member makes the transaction fail. The
+     * thread of the caller sends the transaction; the stage ends on the event thread of the client.
+     */
     @Override
     public CompletionStage<Commit<NodeSnapshot>> commit(PlannedCommit<NodeSnapshot> planned) {
         NodeSnapshot before = planned.before();
@@ -192,16 +225,20 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         }
         String path = nodes.path(planned.key());
         NodeTransaction transaction = new NodeTransaction(planned, nodes, path);
+        // Checked here, because a server closes the connection of a client that sends too much.
         int bytes = transaction.document().encode().length;
         if (bytes > KeyDocument.MAX_BYTES) {
             return CompletableFuture.completedFuture(new Commit.Denied<>(Faults.tooMany(path, bytes)));
         }
         Link link = session.link();
+        // The number of the layer's session is the epoch, see ready().
         if (closed || link == null || link.epoch() != planned.session().number()) {
             return CompletableFuture.completedFuture(new Commit.SessionLost<>(sessionEnded()));
         }
         OwnNode own = own(planned.key());
         long sentAt = context.now();
+        // Read once: the session may be given up between here and the transaction, whose guard then fails or whose
+        // result is ignored.
         String name = own.name();
         // The member's node is created by the transaction that first records something for it. A guess that the key is
         // unused conflicts if it was wrong.
@@ -215,6 +252,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             // are executed in the order in which they are sent, so that this deletion finds it.
             leave(own, link);
         }
+        // An answer also proves that the session lives.
         return sent.handle((stat, failure) -> {
                     if (failure != null) {
                         return failed(link, planned, failure);
@@ -229,7 +267,12 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 .thenCompose(result -> result);
     }
 
-    /** The snapshot as the transaction has left it, which saves a reading before the next claim. */
+    /**
+     * The snapshot as the transaction has left it, which saves a reading before the next claim.
+     *
+     * @param own receives the name of its node, whose creation is confirmed by this answer
+     * @param node the member's node after the transaction; {@code null} if it has none
+     */
     private static NodeSnapshot after(
             NodeSnapshot before, NodeTransaction transaction, OwnNode own, @Nullable String node, Stat stat) {
         NodeSnapshot after =
@@ -244,9 +287,12 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     /**
      * What a failed transaction means. The node above all keys is created when it turns out to be missing; the layer then repeats
      * the change. A broken connection leaves the outcome unknown.
+     *
+     * @param link with which the transaction was sent
      */
     private CompletableFuture<Commit<NodeSnapshot>> failed(
             Link link, PlannedCommit<NodeSnapshot> planned, Throwable failure) {
+        // Only the node above all keys can be missing, since the transaction creates the node of the key itself.
         if (!planned.before().exists() && Faults.isMissing(failure)) {
             return nodes.createRoot(link.zk())
                     .handle((done, e) ->
@@ -260,7 +306,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 translated.isPermanent() ? new Commit.Denied<>(translated) : new Commit.OutcomeUnknown<>(translated));
     }
 
-    /** The exception for the core. If the server says that the session is over, it is given up. */
+    /**
+     * The exception for the core. If the server says that the session is over, it is given up. Only the server's word
+     * counts for that; a lost connection leaves the session as it is.
+     */
     private PermitStoreException failed(Link link, String key, Throwable failure) {
         if (Faults.isSessionLoss(failure)) {
             session.expired(link);
@@ -268,6 +317,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return Faults.translate(key, failure);
     }
 
+    /** Passing: the next session can execute the repeated claim. */
     private static PermitStoreException sessionEnded() {
         return PermitStoreException.passing("The ZooKeeper session has ended", null);
     }
@@ -276,7 +326,11 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return ownNodes.computeIfAbsent(key, k -> new OwnNode(nodes.path(k), context, new NodeEvents(k)));
     }
 
-    /** Deletes what an earlier session left, once the member has no record by it or has joined by another node. */
+    /**
+     * Deletes what an earlier session left, once the member has no record by it or has joined by another node. The
+     * layer calls it while no claim of the key is under way, which is the condition for a deletion in {@link
+     * OrphanedNodes}.
+     */
     @Override
     public void rested(String key, @Nullable NodeSnapshot last) {
         OwnNode own = ownNodes.get(key);
@@ -290,6 +344,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         if (paths.isEmpty()) {
             return;
         }
+        // What the document says is not known. A check reads it, and the next rest decides.
         if (own.name() == null && last == null) {
             events().check(key);
         } else if (own.name() != null || isFree(last)) {
@@ -302,7 +357,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return last != null && last.record(context.member()).isEmpty();
     }
 
-    /** Deletes the member's nodes. A key with orphaned nodes is kept. */
+    /**
+     * Deletes the member's nodes. A key with orphaned nodes is kept. Without a session nothing is deleted now, and
+     * the keys stay until the next attempt.
+     */
     @Override
     public CompletionStage<Set<String>> release(Set<String> keys) {
         Link link = session.link();
@@ -312,6 +370,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return new NodeRelease(ownNodes, nodes, link.zk()).of(keys);
     }
 
+    /** The member keeps its id over all sessions, so that the layer removes what an earlier one has left. */
     @Override
     public void ready(Link link) {
         events().ready(new StoreSession(context.member(), link.epoch()));
@@ -330,6 +389,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         events().alive(sentAtNanos);
     }
 
+    /**
+     * The nodes are given up before the layer receives the loss, so that no claim of the next session rests on one of
+     * them.
+     */
     @Override
     public void lost() {
         ownNodes.values().forEach(OwnNode::giveUp);
@@ -340,6 +403,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return Objects.requireNonNull(events);
     }
 
+    /**
+     * The layer has returned the permits. The deletion of the nodes ends the membership, since the session of the
+     * client goes on.
+     */
     @Override
     public void close() {
         if (closed) {
@@ -374,6 +441,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return deletions;
     }
 
+    /** A failure leaves the node to the end of the session. */
     private @Nullable Void deleteSomeTime(String path) {
         try {
             nodes.deleteSomeTime(path);
@@ -383,6 +451,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return null;
     }
 
+    /** An interrupt ends the wait, and the deletions go on without it. */
     private static void await(CompletableFuture<Void> deletions) {
         try {
             deletions.get(FAREWELL_MILLIS, TimeUnit.MILLISECONDS);
@@ -407,6 +476,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             events().served(key, notice);
         }
 
+        /** All permits of the key are gone with the node. */
         @Override
         public void evicted() {
             events().reduced(key, 0);
