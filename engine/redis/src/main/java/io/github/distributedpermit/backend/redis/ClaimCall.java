@@ -9,14 +9,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * One claim and the future of its answer. It waits in the {@link ClaimPipeline} and is then sent in a {@link ClaimBatch},
  * alone or with other claims. Thread-safe, except for {@link #next}.
+ *
+ * <p>{@link RedisPermitStore#claim} creates it, and {@link ConnectionManager} passes it to the pipeline.
  */
 final class ClaimCall extends Call<Holding> implements PendingClaim {
 
+    /** No time of the monotonic clock in practice. */
     private static final long NOT_WRITTEN = Long.MIN_VALUE;
 
     final Claim claim;
     final RedisKey key;
+    /** {@code null} before the call has reached a pipeline. */
     private volatile @Nullable Carrier carrier;
+    /** On the core's monotonic clock, in nanoseconds. The core counts the command time-out from it. */
     private volatile long writtenAt = NOT_WRITTEN;
 
     /** The claim behind this one in the {@link ClaimQueue}, which alone reads and writes it. */
@@ -61,7 +66,10 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
         return cancelled;
     }
 
-    /** What holds the claim at the moment: first the pipeline, then a batch. */
+    /**
+     * What holds the claim at the moment: first the pipeline, then a batch. The pipeline drops cancelled claims from
+     * its queue; a batch cancels its command when none of its claims needs an answer.
+     */
     interface Carrier {
 
         /** One of its claims was cancelled. */

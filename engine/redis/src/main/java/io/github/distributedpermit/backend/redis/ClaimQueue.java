@@ -7,12 +7,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The claims that wait for a command, in order of arrival. They are linked, so that adding one allocates nothing. Not
  * thread-safe: the {@link ClaimPipeline} guards it by its lock.
+ *
+ * <p>A claim is in at most one queue at a time, because the link is a field of the claim.
  */
 final class ClaimQueue {
 
+    /** The oldest; {@code null} if the queue is empty. */
     private @Nullable ClaimCall first;
+
     private @Nullable ClaimCall last;
 
+    /** @param claim in no queue */
     void append(ClaimCall claim) {
         ClaimCall tail = last;
         if (tail == null) {
@@ -28,6 +33,7 @@ final class ClaimQueue {
         return first;
     }
 
+    /** Removes the oldest claim, whether it was cancelled or not. */
     @Nullable
     ClaimCall poll() {
         ClaimCall oldest = first;
@@ -44,6 +50,8 @@ final class ClaimQueue {
     /**
      * Removes the oldest claims that still need an answer, at most so many. If all claims were cancelled, it returns one of
      * them: the cancelled claim then cancels the command.
+     *
+     * @return in order of arrival; empty only if the queue was empty
      */
     List<ClaimCall> pollBatch(int most) {
         List<ClaimCall> due = new ArrayList<>();

@@ -20,11 +20,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #submitCall}, {@link #problem} and {@link #close} may be called by any thread; only {@code close} waits,
  * for less than a second. Everything else runs on the manager's thread, except {@link #masterMoved}.
+ *
+ * <p>{@link RedisPermitStore} creates and uses it. On its thread it calls {@link Connector}, {@link
+ * SubscriptionKeeper} and {@link NameKeys}, whose blocking steps are all bounded. The thread must survive every
+ * error, since no other thread would connect again. Code of the core runs on it when calls are delivered or failed,
+ * and when the store can be reached again; that code never blocks.
  */
 final class ConnectionManager implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ConnectionManager.class.getName());
+    /**
+     * Between two checks of the connections. A lost connection ends the pause at once; a silent one is found by the
+     * checks.
+     */
     private static final long CHECK_MILLIS = 250;
+    /** Below the second that a store may take to close. */
     private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(800);
 
     /** After so many failed attempts without a reason, held calls are released and fail. */
@@ -34,13 +44,19 @@ final class ConnectionManager implements AutoCloseable {
     private final SubscriptionKeeper subscription;
     private final Function<SharedConnection, ClaimPipeline> pipelines;
     private final NameKeys names;
+    /** Ends the pauses of the core after failed claims. */
     private final Runnable reachable;
+
     private final PendingCalls pendingCalls = new PendingCalls();
     private final ReconnectPause reconnectPause = new ReconnectPause();
     private final WorkSignal signal;
+    /** Written by the thread of this class only; {@code null} while there is no connection. */
     private volatile @Nullable ClaimPipeline current;
+    /** Why the last attempt failed; {@code null} while everything works. Calls without a connection fail with it. */
     private volatile @Nullable PermitStoreException failure;
+    /** Failed attempts without a reason; see {@link Failures#hasNoReason}. */
     private int attemptsWithoutReason;
+    /** {@code null} before {@link #start}. */
     private @Nullable Thread thread;
 
     /**
@@ -66,6 +82,7 @@ final class ConnectionManager implements AutoCloseable {
         this.reachable = reachable;
     }
 
+    /** A daemon thread, so that it does not keep the process alive. */
     void start(String threadName) {
         connector.onMasterChange(this::masterMoved);
         Thread started = new Thread(this::run, threadName);
@@ -75,7 +92,8 @@ final class ConnectionManager implements AutoCloseable {
     }
 
     /**
-     * Passes the call to the next step on the present connection, or fails it. Before the first connection it is held.
+     * Passes the call to the next step on the present connection, or fails it. Before the first connection it is
+     * held. Runs on the thread of the caller, which must not be blocked: no connection is made here.
      */
     <C extends Call<?>> void submitCall(C call, BiConsumer<ClaimPipeline, C> nextStep) {
         if (pendingCalls.isReleased() || !pendingCalls.holdCall(call, () -> deliverCall(call, nextStep))) {
@@ -97,7 +115,7 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** The present connection; {@code null} if there is none. */
+    /** The present connection; {@code null} if there is none. For the readable names, which need no pipeline. */
     @Nullable
     SharedConnection connection() {
         ClaimPipeline present = current;
@@ -112,6 +130,7 @@ final class ConnectionManager implements AutoCloseable {
                 .map(problem -> known == null ? problem : problem + " (" + known.getMessage() + ")");
     }
 
+    /** An {@link InterruptedException} ends the loop, because only {@link #close} interrupts this thread. */
     private void run() {
         try {
             while (!signal.isClosed()) {
@@ -135,15 +154,18 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** Replaces the connection if it has to be replaced, and makes one if there is none. */
     private void keepConnected() throws InterruptedException, ExecutionException, TimeoutException {
         dropUselessConnection();
         ClaimPipeline present = current;
         SharedConnection next = present == null ? connector.connect() : connector.replacementFor(present.connection());
         if (next != null) {
             if (present != null) {
+                // The subscription is made again by keepSubscribed(), on the server of the new connection.
                 subscription.close(); // the reason to replace the one connection applies to the other
             }
             adoptConnection(next);
+            // Batches that could not be sent because of an error wait for a thread that tries again.
         } else if (present != null) {
             openIfChosenAgain(present);
             present.resumeSending();
@@ -161,6 +183,7 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** Calls fail at once from here on, instead of waiting for the time-outs of a connection that cannot answer. */
     private void dropUselessConnection() {
         ClaimPipeline present = current;
         if (present == null) {
@@ -178,6 +201,7 @@ final class ConnectionManager implements AutoCloseable {
             PermitStoreException why = PermitStoreException.passing("The connection to Redis was lost", null);
             reportFailure(PermitStoreException.passing("Redis can't be reached: the connection is down", null));
             replacePipeline(null, why);
+            // The server may be down because another one has taken its place.
             connector.recheckMaster();
             if (reconnectPause.lost(System.nanoTime())) {
                 throw PermitStoreException.passing("Redis closes the connection soon after it is made", null);
@@ -185,6 +209,7 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** The claims of the old connection fail, and the core repeats them over the new one. */
     private void adoptConnection(SharedConnection next) {
         replacePipeline(
                 pipelines.apply(next),
@@ -202,7 +227,11 @@ final class ConnectionManager implements AutoCloseable {
         return PermitStoreException.passing("The server is not the master any more", null);
     }
 
-    /** From now on calls use this pipeline and its connection. */
+    /**
+     * From now on calls use this pipeline and its connection.
+     *
+     * @param why the failure of the claims that the old pipeline has not finished
+     */
     private void replacePipeline(@Nullable ClaimPipeline next, PermitStoreException why) {
         ClaimPipeline old = current;
         current = next;
@@ -211,6 +240,7 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** After the connection for claims, because the subscription has to be on the same server. */
     private void keepSubscribed() throws InterruptedException, ExecutionException, TimeoutException {
         ClaimPipeline present = current;
         if (present != null) {
@@ -229,10 +259,15 @@ final class ConnectionManager implements AutoCloseable {
             closeIfReplaced(present);
             present.retire(notMaster());
         }
+        // The thread of this class may be in a pause after a failed attempt to reach the former master.
         signal.retryAtOnce();
     }
 
-    /** A server that was replaced for certain grants no more permits to members that still use it. */
+    /**
+     * A server that was replaced for certain grants no more permits to members that still use it. Only with a vote of
+     * the Sentinels: without one it is not certain that another server is the master, and closing the only one would
+     * stop all grants.
+     */
     private void closeIfReplaced(ClaimPipeline present) {
         long vote = connector.replacedBy(present.connection());
         if (vote != MasterLocator.NO_VOTE) {
@@ -240,7 +275,11 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** After an error each step may fail with another error; none of them may end the thread. */
+    /**
+     * After an error each step may fail with another error; none of them may end the thread.
+     *
+     * @param e what has ended the last attempt
+     */
     private void recover(Throwable e) throws InterruptedException {
         try {
             reportFailure(e);
@@ -261,6 +300,7 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /** Only the first failure in a row is logged; the end of the row is logged by {@link #reportSuccess}. */
     private void reportFailure(Throwable e) {
         PermitStoreException reason = Failures.ofAttempt(e, failure);
         boolean first = failure == null;
@@ -275,6 +315,10 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
+    /**
+     * The pauses restart only after a connection that has lasted, so that a server which accepts and closes
+     * connections is not asked in a hot loop.
+     */
     private void reportSuccess() {
         long now = System.nanoTime();
         if (reconnectPause.hasLasted(now) && subscription.hasLasted(now)) {
@@ -286,7 +330,10 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Runs each step although the one before it failed: above all the connections must be closed. */
+    /**
+     * Runs each step although the one before it failed: above all the connections must be closed. Runs on the thread
+     * of this class, at its end.
+     */
     private void disconnect() {
         try {
             pendingCalls.releaseCalls();

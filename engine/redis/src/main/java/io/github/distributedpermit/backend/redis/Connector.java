@@ -18,6 +18,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * Makes connections for claims, to the server that is the master, and decides when one has to be replaced. Confined to the
  * thread of the {@link ConnectionManager}, except for {@link #isMaster} and for what a {@link MasterLocator} reports.
+ *
+ * <p>{@link ConnectionManager} asks it for connections, and {@link SubscriptionKeeper} for the client. Where the
+ * master is comes from a {@link MasterLocator}; in a cluster Lettuce finds the node of each key itself.
  */
 final class Connector implements AutoCloseable {
 
@@ -37,12 +40,19 @@ final class Connector implements AutoCloseable {
 
     private final LettuceConnectionFactory factory;
     private final Duration timeout;
+    /** A message to it reaches only this member, which ignores it if it is empty. */
     private final byte[] channel;
+    /** Shared with all connections; what it has counted belongs to the present one. */
     private final UnresponsiveNodes nodes;
+    /** Wakes the thread of the ConnectionManager; must not block. */
     private final Runnable connectionLost;
+
     private volatile Runnable masterMoved = () -> {};
+    /** {@code null} before the first attempt, and after {@link #close}. */
     private @Nullable OwnClient client;
+
     private volatile @Nullable MasterLocator locator; // also read by threads of Lettuce's
+    /** So initialised that the first replacement needs no pause. */
     private long lastReplacement = System.nanoTime() - CLUSTER_PAUSE_NANOS;
     /** The attempt to connect to the master, so that it can be ended when another server becomes the master. */
     private volatile @Nullable CompletableFuture<?> connecting;
@@ -72,7 +82,11 @@ final class Connector implements AutoCloseable {
         masterMoved = task;
     }
 
-    /** The client of all connections. It is made when it is first needed, because the factory may be started later. */
+    /**
+     * The client of all connections. It is made when it is first needed, because the factory may be started later. An
+     * application may stop and start its factory, for example around a checkpoint. The threads of the factory are
+     * other ones then, so that a new client is made.
+     */
     OwnClient client() {
         OwnClient known = client;
         if (known != null && known.usesResourcesOf(factory)) {
@@ -90,6 +104,7 @@ final class Connector implements AutoCloseable {
         return made;
     }
 
+    /** @param by asks the servers for their roles, or the Sentinels */
     private MasterLocator locatorFor(OwnClient by) {
         ServerUris uris = by.uris();
         List<RedisURI> listed = uris.staticNodes();
@@ -103,13 +118,17 @@ final class Connector implements AutoCloseable {
         return uris.isCluster() ? noLocator() : uris::single;
     }
 
+    /** In a cluster no code asks for the one master. */
     private static MasterLocator noLocator() {
         return () -> {
             throw new IllegalStateException("A cluster has no single master");
         };
     }
 
-    /** The present connection, and one that is being made, lead to the former master. */
+    /**
+     * The present connection, and one that is being made, lead to the former master. Runs on a thread of Lettuce's,
+     * which must not be blocked.
+     */
     private void masterChanged() {
         CompletableFuture<?> attempt = connecting;
         if (attempt != null) {
@@ -118,7 +137,10 @@ final class Connector implements AutoCloseable {
         masterMoved.run();
     }
 
-    /** Whether its server may take claims, as far as is known. Never blocks; for any thread. */
+    /**
+     * Whether its server may take claims, as far as is known. Never blocks; for any thread. {@code true} while
+     * nothing is known: otherwise no claim could be sent while no Sentinel answers.
+     */
     boolean isMaster(SharedConnection to) {
         MasterLocator known = locator;
         RedisURI server = to.server();
@@ -147,7 +169,10 @@ final class Connector implements AutoCloseable {
         }
     }
 
-    /** Connects. Blocks, each step for the time-out at most, or until another server becomes the master. */
+    /**
+     * Connects. Blocks, each step for the time-out at most, or until another server becomes the master. Counters of
+     * unanswered commands start anew, since they belong to connections that are replaced.
+     */
     SharedConnection connect() throws InterruptedException, ExecutionException, TimeoutException {
         OwnClient by = client();
         nodes.forgetAll();
@@ -165,6 +190,7 @@ final class Connector implements AutoCloseable {
         if (known == null) {
             throw new IllegalStateException("No client");
         }
+        // The last answer may be a second old, and a fail-over may have happened since.
         known.recheckMaster();
         RedisURI master = known.findMaster();
         CompletableFuture<StatefulRedisConnection<byte[], byte[]>> attempt = by.connect(master);
@@ -173,18 +199,24 @@ final class Connector implements AutoCloseable {
             if (!known.isMaster(master)) {
                 attempt.cancel(false); // another server became the master before the attempt could be cancelled
             }
+            // Connecting has several steps with a time-out each; twice the time-out bounds all of them together.
             return new SharedConnection(within(attempt, 2 * timeout.toMillis()), master, nodes);
         } finally {
             connecting = null;
         }
     }
 
-    /** The connection that is to replace this one; {@code null} if it need not be replaced. */
+    /**
+     * The connection that is to replace this one; {@code null} if it need not be replaced. Blocks for a few time-outs
+     * at most; claims use the present connection meanwhile.
+     */
     @Nullable
     SharedConnection replacementFor(SharedConnection present)
             throws InterruptedException, ExecutionException, TimeoutException {
         long now = System.nanoTime();
         if (present.isCluster()) {
+            // A cluster's connection has one connection for each node. They can only be replaced together, so this is
+            // done rarely.
             if (!nodes.isAnyUnresponsive(UNANSWERED) || now - lastReplacement < CLUSTER_PAUSE_NANOS) {
                 return null;
             }
@@ -198,6 +230,7 @@ final class Connector implements AutoCloseable {
         if (present.takeRefusing()) {
             recheckMaster();
             MasterLocator known = locator;
+            // With Sentinels another connection would lead to the same server until they name another one.
             if (known == null || !known.mayDiffer() || now - lastReplacement < REFUSED_PAUSE_NANOS) {
                 return null;
             }
@@ -215,6 +248,8 @@ final class Connector implements AutoCloseable {
     /**
      * A busy server answers neither on this connection nor on another one, and keeps its connection. If only another
      * connection gets an answer, this one is dead: the network dropped packets, or an answer was lost in the middle.
+     *
+     * @return a new connection, or {@code null} if the present one works or the server answers on neither
      */
     private @Nullable SharedConnection replacementIfDead(SharedConnection present)
             throws InterruptedException, ExecutionException, TimeoutException {
@@ -231,6 +266,7 @@ final class Connector implements AutoCloseable {
             fresh.retire();
             throw e;
         }
+        // The answer of the present connection came while the new one was made.
         if (isAnswered(question, 0)) {
             present.markHealthy();
             fresh.retire();
@@ -248,6 +284,7 @@ final class Connector implements AutoCloseable {
         return over.commands().publish(channel, new byte[0]).toCompletableFuture();
     }
 
+    /** An error of the server is an answer too; a closed connection is none. */
     private static boolean isAnswered(CompletableFuture<?> question, long millis) throws InterruptedException {
         try {
             question.get(millis, TimeUnit.MILLISECONDS);
@@ -259,6 +296,7 @@ final class Connector implements AutoCloseable {
         }
     }
 
+    /** A connection that is made after the time-out is closed, see {@link OwnClient#connect}. */
     private static <T> T within(Future<T> answer, long millis)
             throws InterruptedException, ExecutionException, TimeoutException {
         try {
@@ -268,6 +306,7 @@ final class Connector implements AutoCloseable {
         }
     }
 
+    /** The locator first, so that it reports nothing while the client is being closed. */
     @Override
     public void close() {
         MasterLocator known = locator;

@@ -14,17 +14,22 @@ import java.util.regex.Pattern;
 /**
  * Warns if Redis may evict permits: calls that hold a permit of an evicted key go on, and other calls get the same permit.
  * Stateless.
+ *
+ * <p>{@link SubscriptionKeeper} calls it after a new subscription, on the thread of the {@link ConnectionManager}.
  */
 final class EvictionPolicy {
 
     private static final System.Logger LOG = System.getLogger(EvictionPolicy.class.getName());
+    /** A line of the answer to {@code INFO memory}. */
     private static final Pattern POLICY = Pattern.compile("(?m)^maxmemory_policy:(\\S+)");
+
     private static final String SAFE = "noeviction";
 
     private EvictionPolicy() {}
 
     /**
-     * Reads the policy of the server, if the user of the connection has the right to.
+     * Reads the policy of the server, if the user of the connection has the right to. Waits for the answer, for a
+     * second at most. A refusal ends the check, since it would be repeated at each attempt.
      *
      * @return whether the check is finished: {@code false} if the server did not answer, so that another check makes sense
      */
@@ -42,6 +47,7 @@ final class EvictionPolicy {
         }
     }
 
+    /** Empty if the service hides the line. */
     private static Optional<String> policy(String memory) {
         Matcher found = POLICY.matcher(memory);
         return found.find() ? Optional.of(found.group(1)) : Optional.empty();

@@ -19,9 +19,13 @@ import org.jspecify.annotations.Nullable;
  * Converts errors of Lettuce and Redis to failures of the SPI: passing ones, which may heal by themselves, and permanent
  * ones, which an operator has to mend. Of an error text of the server only the code is repeated, because the text may contain
  * what was sent. Stateless.
+ *
+ * <p>{@link ScriptCall} and {@link ConnectionManager} convert every failure here. Whether a failure is permanent
+ * decides what waiting calls do: after a passing one they wait, after a permanent one they fail at once.
  */
 final class Failures {
 
+    /** Codes of the server and of the scripts ({@code DP...}). */
     private static final Set<String> PERMANENT = Set.of("WRONGPASS", "NOAUTH", "NOPERM", "WRONGTYPE", "DPFOREIGN");
 
     /** The format of a key, its minimum reader, what the script knows, and the name of the key. */
@@ -42,6 +46,7 @@ final class Failures {
 
     private static final Pattern FOREIGN_KEY =
             Pattern.compile("DPFOREIGN (.*) holds something that is not ours", Pattern.DOTALL);
+    /** How many causes are looked at; a chain may contain itself. */
     private static final int MAX_CAUSES = 16;
 
     private Failures() {}
@@ -70,6 +75,7 @@ final class Failures {
                 return PermitStoreException.passing("Redis did not answer in time", cause);
             }
             Throwable deeper = cause.getCause();
+            // The cause of a cancellation says nothing about the server, while a wrapper has no meaning of its own.
             boolean wrapper = cause instanceof CompletionException || cause instanceof ExecutionException;
             if (deeper == null || (!wrapper && cause instanceof CancellationException)) {
                 break;
@@ -87,8 +93,9 @@ final class Failures {
     }
 
     /**
-     * The failure of an attempt to connect. An attempt {@linkplain #hasNoReason without a reason} does not show that the
-     * password is right now, so a permanent reason of the attempt before remains.
+     * The failure of an attempt to connect. An attempt {@linkplain #hasNoReason without a reason} does not show that
+     * the password is right now, so a permanent reason of the attempt before remains. The log and the waiting calls
+     * would otherwise change between the two failures with each attempt.
      *
      * @param before the failure of the attempt before, if that failed
      */
@@ -114,11 +121,15 @@ final class Failures {
         return deepest;
     }
 
-    /** This text is not secret, because certificates are public. */
+    /**
+     * This text is not secret, because certificates are public. The deepest cause says what is wrong with the
+     * certificate.
+     */
     private static String reason(Throwable certificateProblem) {
         return String.valueOf(deepest(certificateProblem).getMessage());
     }
 
+    /** The server has answered, so that its text decides. */
     private static PermitStoreException answered(RedisCommandExecutionException answer, @Nullable RedisKey key) {
         String text = answer.getMessage() == null ? "" : answer.getMessage();
         String code = code(answer, text);
@@ -155,7 +166,10 @@ final class Failures {
         return PermitStoreException.passing("Redis answered " + code + of(key), null);
     }
 
-    /** Whether the server takes no claims at the moment, and another server may take them. */
+    /**
+     * Whether the server takes no claims at the moment, and another server may take them. The connection itself
+     * works, so that it is not found by the checks for a silent one.
+     */
     static boolean refusesClaims(Throwable failure) {
         return failure instanceof RedisCommandExecutionException answer
                 && REFUSES_CLAIMS.contains(code(answer, String.valueOf(answer.getMessage())));
@@ -167,6 +181,7 @@ final class Failures {
                 && code(answer, String.valueOf(answer.getMessage())).equals(CLOSED);
     }
 
+    /** Lettuce has classes for some codes, and their texts may lack the code. */
     private static String code(RedisCommandExecutionException answer, String text) {
         if (answer instanceof RedisReadOnlyException) {
             return "READONLY";
@@ -189,6 +204,7 @@ final class Failures {
         return first.matches("-?[A-Z]{2,}") ? first.replace("-", "") : "an error";
     }
 
+    /** The name of the key's state is shown, since it has no control characters. */
     private static String of(@Nullable RedisKey key) {
         return key == null ? "" : " for the permit at " + key;
     }

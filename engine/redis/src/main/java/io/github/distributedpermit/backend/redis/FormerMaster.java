@@ -14,11 +14,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Closes a server that the Sentinels have replaced while it may still take claims, because the network is partitioned or because
  * the server does not follow the new master yet; and opens it again if a later vote has made it the master. Stateless.
+ *
+ * <p>{@link ClaimPipeline} calls it when {@link ConnectionManager} has found that the Sentinels have replaced the
+ * server. It needs the grace, since only then the epoch of the server is known. Without it, members that have not
+ * noticed the fail-over could get permits there that others get from the new master as well.
  */
 final class FormerMaster {
 
     private static final System.Logger LOG = System.getLogger(FormerMaster.class.getName());
 
+    /** How long an answer is waited for; the script may be executed later all the same. */
     private static final long PATIENCE_MILLIS = 2_000;
 
     private FormerMaster() {}
@@ -44,7 +49,8 @@ final class FormerMaster {
     }
 
     /**
-     * Lets the server take claims again. What it has recorded counts as incomplete, so that a grace begins.
+     * Lets the server take claims again. What it has recorded counts as incomplete, so that a grace begins. Does not
+     * wait for the answer. The attempt is repeated as long as the server refuses claims.
      *
      * @param vote that has made it the master; it must be later than the one by which it was closed
      */
@@ -60,7 +66,10 @@ final class FormerMaster {
         });
     }
 
-    /** Ends when the server has answered, or has not for a while; failures only end it. */
+    /**
+     * Ends when the server has answered, or has not for a while; failures only end it. Sends the source instead of
+     * its digest, because the script is used once and the server may not have it.
+     */
     private static CompletableFuture<Long> execute(
             Script script, SharedConnection to, byte[] lineage, long... numbers) {
         try {
@@ -78,7 +87,7 @@ final class FormerMaster {
         }
     }
 
-    /** Without user and password. */
+    /** Without user and password. For messages. */
     private static String address(@Nullable RedisURI server) {
         return server == null ? "" : server.getHost() + ":" + server.getPort();
     }

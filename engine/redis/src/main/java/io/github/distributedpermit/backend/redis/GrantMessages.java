@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the messages on the channel of a member: grants, which it passes to the core, and the member's own probes. Any client
  * of the server may publish there, so it ignores what it does not know. Thread-safe.
+ *
+ * <p>{@link GrantSubscription} calls it for each message, on a thread of Lettuce's, and it calls the core on that
+ * thread. A message that is lost or ignored costs time only: the member finds its grant with the next re-check.
  */
 final class GrantMessages {
 
@@ -15,7 +18,9 @@ final class GrantMessages {
 
     private final RedisKeys keys;
     private final HoldingListener listener;
+    /** A format that is not supported is logged once, and not for each message. */
     private final AtomicBoolean warned = new AtomicBoolean();
+    /** The probe that the member waits for; {@code null} before the first one. */
     private volatile @Nullable Probe expected;
 
     GrantMessages(RedisKeys keys, HoldingListener listener) {
@@ -23,6 +28,7 @@ final class GrantMessages {
         this.listener = listener;
     }
 
+    /** An empty message, as {@link Connector} sends it, is none of these kinds. */
     void receive(byte[] message) {
         if (ClaimCodec.isProbe(message)) {
             Probe probe = expected;
@@ -40,6 +46,7 @@ final class GrantMessages {
         }
     }
 
+    /** An exception must not reach Lettuce, which would pass it to its own handler; the subscription goes on. */
     private void applyGrant(String key, String encoded, byte[] message) {
         try {
             listener.granted(key, ClaimCodec.readGrantedHolding(message));
@@ -53,12 +60,20 @@ final class GrantMessages {
         }
     }
 
-    /** From now on the member waits for this probe, and ignores earlier ones. */
+    /**
+     * From now on the member waits for this probe, and ignores earlier ones. Called before the probe is published, so
+     * that a quick answer is not ignored.
+     */
     void expect(Probe probe) {
         expected = probe;
     }
 
-    /** A message of the member to itself: its arrival shows that the subscription works. */
+    /**
+     * A message of the member to itself: its arrival shows that the subscription works.
+     *
+     * @param number different for each probe of the member
+     * @param received counted down when the probe has arrived
+     */
     record Probe(long number, CountDownLatch received) {
 
         static Probe of(long number) {

@@ -19,13 +19,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The subscription of a member to its channel, on a connection of its own: Redis notifies the member there of grants.
  * Confined to the thread of the {@link ConnectionManager}; messages arrive on a thread of Lettuce's.
+ *
+ * <p>{@link SubscriptionKeeper} opens and checks it. Redis has no acknowledgement for messages, so that a
+ * subscription which looks open may receive nothing; therefore it is checked with probes.
  */
 final class GrantSubscription implements AutoCloseable {
 
     private final byte[] channel;
     private final GrantMessages messages;
     private final Duration timeout;
+    /** Listeners of a connection compare it, so that the events of one that was given up have no effect. */
     private volatile @Nullable StatefulRedisPubSubConnection<byte[], byte[]> connection;
+    /** The number of the last probe. */
     private long probes;
 
     /**
@@ -39,7 +44,7 @@ final class GrantSubscription implements AutoCloseable {
         this.timeout = timeout;
     }
 
-    /** Whether it is subscribed and connected. */
+    /** Whether it is subscribed and connected. Says nothing about whether messages arrive. */
     boolean isOpen() {
         StatefulRedisPubSubConnection<byte[], byte[]> open = connection;
         return open != null && open.isOpen();
@@ -76,6 +81,7 @@ final class GrantSubscription implements AutoCloseable {
         });
         try {
             within(opened.async().subscribe(channel));
+            // Otherwise a connection without a subscription would count as open.
         } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
             close();
             throw e;
@@ -83,8 +89,9 @@ final class GrantSubscription implements AutoCloseable {
     }
 
     /**
-     * Publishes a message to the member itself on the connection of the claims, and returns whether it arrives. It shows that
-     * the subscription works and is on the server that takes the claims. Throws if the message can't be published.
+     * Publishes a message to the member itself on the connection of the claims, and returns whether it arrives. It
+     * shows that the subscription works and is on the server that takes the claims. Throws if the message can't be
+     * published. In a cluster the number of receivers covers one node only, so that it proves nothing there.
      */
     boolean receivesProbe(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
         Probe probe = Probe.of(++probes);
@@ -96,6 +103,7 @@ final class GrantSubscription implements AutoCloseable {
         return probe.received().await(timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
+    /** A connection that is made after the time-out is closed, see {@link OwnClient#openPubSub}. */
     private <T> T within(Future<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
         try {
             return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);

@@ -10,16 +10,23 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Reads the answer of the script {@code inspect.lua}. Stateless. */
+/**
+ * Reads the answer of the script {@code inspect.lua}, which is a flat list: three values of the key, then eight of
+ * each member. Stateless; {@link RedisPermitStore} uses it on a thread of Lettuce's.
+ */
 final class Inspection {
 
     /** Behind the sum of permits, the operator's limit and the time. */
     private static final int FIRST_MEMBER = 3;
 
+    /**
+     * Id, permits, wanted, limit, whether it is queued, waiting calls, remaining lease and age of the oldest waiter.
+     */
     private static final int PER_MEMBER = 8;
 
     private Inspection() {}
 
+    /** An override below 0 stands for none. */
     static KeyState read(String key, List<Object> found) {
         int override = number(found.get(1));
         List<MemberState> members = new ArrayList<>();
@@ -30,7 +37,7 @@ final class Inspection {
                 key, number(found.get(0)), override < 0 ? OptionalInt.empty() : OptionalInt.of(override), members);
     }
 
-    /** The clock of the server, in microseconds. */
+    /** The clock of the server, in microseconds. The order of an eviction carries a deadline on this clock. */
     static long time(List<Object> found) {
         return (Long) found.get(2);
     }
@@ -48,6 +55,7 @@ final class Inspection {
                 micros(row.get(6)));
     }
 
+    /** A negative number stands for an absent one. */
     private static Optional<Duration> micros(Object value) {
         long micros = (Long) value;
         return micros < 0 ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));

@@ -6,6 +6,9 @@ import java.util.function.Function;
 /**
  * One execution of a script for one key that is not a claim: inspect, or set an override. Thread-safe.
  *
+ * <p>{@link RedisPermitStore} creates it. What depends on the connection, such as whether it leads to a cluster, is
+ * computed when the call is sent.
+ *
  * @param <R> what Redis answers
  * @param <T> what the answer means
  */
@@ -30,6 +33,7 @@ final class KeyCall<R, T> extends ScriptCall<R, T> {
         this.reader = reader;
     }
 
+    /** Determines the node in a cluster, and is named in failures. */
     @Override
     RedisKey key() {
         return key;

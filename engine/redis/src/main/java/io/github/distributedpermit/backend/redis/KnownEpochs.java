@@ -8,27 +8,40 @@ import java.util.function.LongSupplier;
  * The epochs of the last answers. The first claim of a key carries the one that the member knows, so that a server without data
  * notices that a member remembers some, although not of this key. In a cluster each slot has a lineage of its own, so epochs are
  * kept for each slot, and for each node to tell a slot that was never used from one whose data were lost. Thread-safe.
+ *
+ * <p>{@link ClaimPipeline} asks it when a batch is packed, and reports each answer. The rules by which a server
+ * compares epochs are in lineage.lua.
  */
 final class KnownEpochs {
 
     /** The slot of a server that is in no cluster. */
     static final int NO_SLOT = -1;
 
+    /** The lower bits of an epoch are different in each lineage of one server. */
     private static final int SALT_BITS = 16;
 
+    /** Outside a cluster it has one entry. */
     private final ConcurrentMap<Integer, Long> bySlot = new ConcurrentHashMap<>();
+    /** By the id of the node, in a cluster only. */
     private final ConcurrentMap<String, Known> byNode = new ConcurrentHashMap<>();
+
     private final LongSupplier ticker;
 
     KnownEpochs(LongSupplier ticker) {
         this.ticker = ticker;
     }
 
+    /**
+     * @param epoch of the first answer of the node since it changed
+     * @param since when that answer arrived, on the monotonic clock in nanoseconds
+     */
     private record Known(long epoch, long since) {}
 
     /**
      * The epoch that the claim carries; with {@link ClaimCodec#OF_NODE} if the member knows it of other slots of the node, for a
      * lease at least. The node has lost nothing since then if it still has this epoch.
+     *
+     * @return 0 if nothing is remembered, by which a server without data is taken for a new one
      */
     long epochFor(ClaimCall call, String node, int slot) {
         long own = call.claim.epoch();
@@ -45,7 +58,10 @@ final class KnownEpochs {
         return known != null && old ? known.epoch | ClaimCodec.OF_NODE : 0;
     }
 
-    /** The epoch of the last answer of a server that is in no cluster; 0 if there was none. */
+    /**
+     * The epoch of the last answer of a server that is in no cluster; 0 if there was none. Names the epoch under
+     * which a former master is closed.
+     */
     long epoch() {
         return bySlot.getOrDefault(NO_SLOT, 0L);
     }
@@ -55,7 +71,9 @@ final class KnownEpochs {
         return one >>> SALT_BITS == other >>> SALT_BITS;
     }
 
-    /** An answer of this epoch has arrived. */
+    /**
+     * An answer of this epoch has arrived. Called for each answer, so that nothing is written if nothing has changed.
+     */
     void received(long epoch, String node, int slot) {
         Long before = bySlot.get(slot);
         if (before == null || before != epoch) {

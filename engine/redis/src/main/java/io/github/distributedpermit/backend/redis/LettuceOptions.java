@@ -20,12 +20,19 @@ import org.jspecify.annotations.Nullable;
  * Derives the options of the permits' connections from those of the application. They differ in three respects: each step of
  * connecting is bounded, TCP ends a connection early when the other side has vanished, and Lettuce does not reconnect a
  * connection to one server, because its pause grows to half a minute. Stateless.
+ *
+ * <p>{@link OwnClient} applies them. All other options stay as the application has set them, such as the protocol
+ * version and the TLS settings.
  */
 final class LettuceOptions {
 
+    /** The least time between two reads of the topology that failures cause. */
     private static final Duration REFRESH_PAUSE = Duration.ofSeconds(1);
+    /** With the interval and three probes, an idle connection to a vanished server ends after 16 s. */
     private static final Duration KEEP_ALIVE_IDLE = Duration.ofSeconds(10);
+
     private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(2);
+    /** How long sent bytes may stay without an acknowledgement before Linux ends the connection. */
     private static final Duration USER_TIMEOUT = Duration.ofSeconds(5);
 
     private LettuceOptions() {}
@@ -59,6 +66,10 @@ final class LettuceOptions {
                 .build();
     }
 
+    /**
+     * All adaptive triggers are enabled, so that a fail-over within the cluster is found by the first claims that
+     * fail, and not by the periodic read.
+     */
     private static ClusterTopologyRefreshOptions refreshOptions(@Nullable ClusterTopologyRefreshOptions known) {
         ClusterTopologyRefreshOptions base = known == null ? ClusterTopologyRefreshOptions.create() : known;
         return ClusterTopologyRefreshOptions.builder()
@@ -78,6 +89,7 @@ final class LettuceOptions {
                 .build();
     }
 
+    /** The user time-out is an option of Linux, so that it is set with epoll only. */
     private static SocketOptions socketOptions(SocketOptions known, Duration timeout, boolean unixSocket) {
         SocketOptions.Builder options = known.mutate().connectTimeout(shorter(known.getConnectTimeout(), timeout));
         if (unixSocket) {
@@ -102,11 +114,15 @@ final class LettuceOptions {
         return options.build();
     }
 
+    /** The application's own time-out stays if it is shorter. */
     private static Duration shorter(Duration one, Duration other) {
         return one.compareTo(other) < 0 ? one : other;
     }
 
-    /** Not all platforms have them; Lettuce would log a warning at each connection. */
+    /**
+     * Not all platforms have them; Lettuce would log a warning at each connection. Where they are missing, plain
+     * keep-alive with the times of the operating system is used.
+     */
     private static boolean hasKeepAliveTimes() {
         if (EpollProvider.isAvailable()) {
             return true;

@@ -6,11 +6,14 @@ import java.nio.charset.StandardCharsets;
 /**
  * The name under which a server stores its lineage (lineage.lua): one for each prefix, and in a cluster one for each slot, with a
  * hash tag of that slot, because a script may use the keys of one slot only. Thread-safe.
+ *
+ * <p>{@link ClaimPipeline} and {@link RedisPermitStore} add the name to the keys of a script that needs it.
  */
 final class LineageNames {
 
     private final String prefix;
     private final byte[] single;
+    /** {@code null} for a slot that was not used yet. */
     private final byte[][] bySlot = new byte[SlotHash.SLOT_COUNT][];
 
     LineageNames(String prefix) {
@@ -37,7 +40,10 @@ final class LineageNames {
         return known;
     }
 
-    /** The shortest number that belongs to the slot. Finding it takes some 16,000 hashes, once for each slot in use. */
+    /**
+     * The shortest number that belongs to the slot. Finding it takes some 16,000 hashes, once for each slot in use.
+     * Every member computes the same one, so that all members of a slot share its lineage.
+     */
     private static String tag(int slot) {
         int number = 0;
         while (SlotHash.getSlot(Integer.toString(number).getBytes(StandardCharsets.US_ASCII)) != slot) {

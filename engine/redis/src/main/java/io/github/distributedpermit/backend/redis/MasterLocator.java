@@ -4,16 +4,28 @@ import io.lettuce.core.RedisURI;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
-/** Finds the server that takes claims. Thread-safe. */
+/**
+ * Finds the server that takes claims. Thread-safe: {@link Connector} calls {@link #findMaster} on its own thread, and
+ * the other methods on any thread.
+ *
+ * <p>{@link StaticNodes} and {@link Sentinels} implement it; for one server it always names that one.
+ */
 interface MasterLocator extends AutoCloseable {
 
     /** No vote is known. Votes are numbers of 0 or more; a later one is greater. */
     long NO_VOTE = -1;
 
-    /** Where to connect now. May ask servers, and blocks for one time-out for each of them at most. */
+    /**
+     * Where to connect now. May ask servers, and blocks for one time-out for each of them at most. Fails with {@link
+     * io.github.distributedpermit.spi.PermitStoreException} if no server is named.
+     */
     RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException;
 
-    /** Whether claims may still be sent there, as far as is known. Never blocks. */
+    /**
+     * Whether claims may still be sent there, as far as is known. Never blocks.
+     *
+     * @param server as {@link #findMaster} has returned it
+     */
     default boolean isMaster(RedisURI server) {
         return true;
     }
@@ -37,7 +49,10 @@ interface MasterLocator extends AutoCloseable {
     /** A server was lost, or answers that it takes no writes: the known master may be out of date. Never blocks. */
     default void recheckMaster() {}
 
-    /** Whether connecting again may lead to another server although {@link #isMaster} has not changed. */
+    /**
+     * Whether connecting again may lead to another server although {@link #isMaster} has not changed. Otherwise
+     * connecting again would only lead to the same server.
+     */
     default boolean mayDiffer() {
         return true;
     }

@@ -11,17 +11,23 @@ import org.jspecify.annotations.Nullable;
  * The keys with the readable names of members: each member writes its own, which expires, once for each connection and every
  * eight hours. A name that can't be written is missing; members of older versions have none. Thread-safe, except
  * {@link #keep} and {@link #delete}, which run on the thread of the {@link ConnectionManager}.
+ *
+ * <p>Names are for operators and no part of the protocol, so that no failure here fails anything else.
  */
 final class NameKeys {
 
     private static final System.Logger LOG = System.getLogger(NameKeys.class.getName());
+    /** So long a name outlives a member that has crashed. */
     private static final Duration LIFE = Duration.ofDays(1);
+    /** A third of its life, so that two attempts may fail. */
     private static final long REPEAT_NANOS = Duration.ofHours(8).toNanos();
 
     private final String prefix;
     private final String member;
     private final String name;
+    /** A new connection may lead to a server that does not have the name. */
     private @Nullable SharedConnection writtenWith;
+    /** In nanoseconds; also if the attempt has failed. */
     private long writtenAt;
 
     NameKeys(String prefix, String member, String name) {
@@ -48,7 +54,10 @@ final class NameKeys {
                 });
     }
 
-    /** Deletes the name of this member, which leaves; does not wait for the server. */
+    /**
+     * Deletes the name of this member, which leaves; does not wait for the server. If the command is lost the name
+     * expires.
+     */
     void delete(SharedConnection connection) {
         if (writtenWith != null) {
             connection.commands().del(key(member));

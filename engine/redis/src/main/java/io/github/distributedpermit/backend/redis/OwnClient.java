@@ -23,16 +23,24 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * The Lettuce client of the permits' connections. It has the servers, the settings and the threads of the application's
  * factory; {@link LettuceOptions} says which options differ. Thread-safe.
+ *
+ * <p>{@link Connector} creates and closes it; {@link GrantSubscription}, {@link StaticNodes} and {@link SentinelNode}
+ * connect through it.
  */
 final class OwnClient implements AutoCloseable {
 
+    /** For the connections to the nodes of a cluster; the others are made again by {@link ConnectionManager}. */
     private static final Duration RECONNECT_MIN = Duration.ofMillis(50);
+
     private static final Duration RECONNECT_MAX = Duration.ofMillis(500);
 
     private final ServerUris uris;
     private final ClientResources resources;
+    /** The one that the application has set for its own commands. */
     private final Duration commandTimeout;
+    /** For one server, for Sentinels, and for the roles of static nodes. */
     private final RedisClient plain;
+    /** {@code null} outside a cluster. */
     private final @Nullable RedisClusterClient cluster;
 
     /** The application's resources with another reconnect delay; they share its threads. */
@@ -96,7 +104,10 @@ final class OwnClient implements AutoCloseable {
                 factory.getClientConfiguration().getCommandTimeout());
     }
 
-    /** Whether the factory still has the threads that this client uses. */
+    /**
+     * Whether the factory still has the threads that this client uses. {@code false} after the application has
+     * stopped and started its factory.
+     */
     boolean usesResourcesOf(LettuceConnectionFactory factory) {
         return factory.getRequiredNativeClient().getResources() == resources;
     }
@@ -113,7 +124,11 @@ final class OwnClient implements AutoCloseable {
         return cluster != null;
     }
 
-    /** Connects to one server. A connection that is made after the stage was cancelled is closed. */
+    /**
+     * Connects to one server. A connection that is made after the stage was cancelled is closed.
+     *
+     * @return may be cancelled at any time; no connection is leaked then
+     */
     CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connect(RedisURI uri) {
         return closedIfCancelled(
                 plain.connectAsync(ByteArrayCodec.INSTANCE, uri).thenApply(connection -> {
@@ -153,6 +168,7 @@ final class OwnClient implements AutoCloseable {
         return cluster;
     }
 
+    /** A connection without a reader would stay open until the client is closed. */
     private static <C extends StatefulConnection<?, ?>> CompletableFuture<C> closedIfCancelled(
             CompletionStage<C> connecting) {
         CompletableFuture<C> awaited = new CompletableFuture<>();
@@ -166,7 +182,10 @@ final class OwnClient implements AutoCloseable {
         return awaited;
     }
 
-    /** Closes the connections; the threads belong to the application. Does not wait. */
+    /**
+     * Closes the connections; the threads belong to the application. Does not wait. The additional resources end
+     * after the client that uses them; they only wrap the application's threads.
+     */
     @Override
     public void close() {
         plain.shutdownAsync(0, 0, TimeUnit.SECONDS);

@@ -5,15 +5,22 @@ import java.util.concurrent.TimeUnit;
 /**
  * The pauses between attempts to connect: they double from 50 ms to 500 ms, and start again after a connection that lasted.
  * A server that accepts connections and closes them at once is paused for like one that refuses them. Not thread-safe.
+ *
+ * <p>{@link ConnectionManager} has one for its connection and {@link SubscriptionKeeper} one for the subscription,
+ * both on the manager's thread. Times are from {@link System#nanoTime}.
  */
 final class ReconnectPause {
 
     private static final long FIRST_MILLIS = 50;
     private static final long LONGEST_MILLIS = 500;
+    /** A connection that has lived this long is a good one, so that its loss is followed by an attempt at once. */
     private static final long LASTING_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** In milliseconds. */
     private long nextMillis = FIRST_MILLIS;
+    /** Only meaningful while {@link #connected}. */
     private long connectedAt;
+
     private boolean connected;
 
     /** A connection was made. */
@@ -43,7 +50,11 @@ final class ReconnectPause {
         return early;
     }
 
-    /** The next pause. */
+    /**
+     * The next pause.
+     *
+     * @return in milliseconds
+     */
     long takeMillis() {
         long taken = nextMillis;
         nextMillis = Math.min(2 * taken, LONGEST_MILLIS);

@@ -8,12 +8,16 @@ import java.util.List;
 /**
  * The names of a permit's key in Redis, all in one hash slot. Immutable.
  *
+ * <p>{@link RedisKeys} creates it. Two of them are equal if their states have the same name, which includes the
+ * prefix.
+ *
  * @param user the key as the user gave it
  * @param encoded the key as it is part of the names
  * @param names in the order that the scripts expect
  */
 record RedisKey(String user, String encoded, byte[][] names) {
 
+    /** The names are part of the stored format, so that they do not change. */
     private static final List<String> PARTS = List.of("state", "line", "leases", "tombs", "override");
 
     /** How many names each key has. */
@@ -21,6 +25,7 @@ record RedisKey(String user, String encoded, byte[][] names) {
 
     static RedisKey of(String prefix, String user) {
         String encoded = KeyEncoding.encode(user);
+        // The braces are a hash tag: the names of a key are in one slot, which a script in a cluster requires.
         String stem = prefix + ":{" + encoded + "}:";
         byte[][] names = new byte[NAMES][];
         for (int i = 0; i < NAMES; i++) {
@@ -33,7 +38,10 @@ record RedisKey(String user, String encoded, byte[][] names) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** The name of the state. It determines the slot, and represents the key in messages. */
+    /**
+     * The name of the state. It determines the slot, and represents the key in messages. Not to be changed by the
+     * caller.
+     */
     byte[] state() {
         return names[0];
     }

@@ -9,14 +9,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the key of the user for the encoded form in a notification: the encoded form may be a hash, which can't be decoded.
  * Knows the keys that the member holds or waits for at the moment, and no others. Thread-safe.
+ *
+ * <p>{@link RedisPermitStore} asks it for the key of each call; {@link GrantMessages} asks it for the key of a
+ * notification.
  */
 final class RedisKeys {
 
-    /** A power of two. */
+    /** A power of two. Entries of {@link #recent}; a call takes no more than a hash and a comparison. */
     private static final int RECENT = 256;
 
     private final String prefix;
-    /** For notifications; has an entry for each of {@link #byUser}, and changes within its operations. */
+    /**
+     * For notifications; has an entry for each of {@link #byUser}, and changes within its operations. Otherwise a
+     * notification could find a key that is not in use, or miss one that is.
+     */
     private final ConcurrentMap<String, RedisKey> byEncoded = new ConcurrentHashMap<>();
     /**
      * Keys that were used lately, each at the place that its hash determines: most calls use the same few keys, and building
@@ -36,6 +42,8 @@ final class RedisKeys {
      * claims of a key may arrive here in another order than they were made. So a claim that wants nothing does not remove a key
      * that a later claim uses. A claim that does not queue is kept as well: an operator may take from the member what it was
      * granted, of which the member is notified.
+     *
+     * @return also for a claim that wants nothing, which has to be sent like any other
      */
     RedisKey keyOf(Claim claim) {
         if (claim.wanted() == 0) {
@@ -55,6 +63,8 @@ final class RedisKeys {
      * A claim that does not queue was answered with so many permits, or failed. Without a permit its key is not used, unless by a
      * later claim: keys that are only tried, or tried while Redis is away, must not fill the memory. If the claim failed
      * although the member still holds a permit, the next renewal keeps the key again.
+     *
+     * @param permits what the answer has granted; 0 after a failure
      */
     void ended(Claim claim, int permits) {
         if (permits == 0) {
@@ -62,6 +72,10 @@ final class RedisKeys {
         }
     }
 
+    /**
+     * Both maps change within the operation on one entry, so that a later claim of the same key sees either all or
+     * nothing of it.
+     */
     private void remove(Claim claim) {
         byUser.computeIfPresent(claim.key(), (user, used) -> {
             if (used.lastSequence > claim.sequence()) {
@@ -78,8 +92,10 @@ final class RedisKeys {
         return new InUse(key);
     }
 
+    /** For calls that do not make the key one in use, such as inspections. */
     RedisKey keyOf(String user) {
         int hash = user.hashCode();
+        // The upper bits are mixed in, because keys that differ only at their beginning have the same lower bits.
         int place = (hash ^ hash >>> 16) & RECENT - 1;
         RedisKey known = recent[place];
         if (known != null && known.user().equals(user)) {
@@ -90,7 +106,10 @@ final class RedisKeys {
         return key;
     }
 
-    /** The user's key; empty if the member neither holds nor waits for it. */
+    /**
+     * The user's key; empty if the member neither holds nor waits for it. A notification for another key is out of
+     * date, since the member has returned everything.
+     */
     Optional<String> userKey(String encoded) {
         return Optional.ofNullable(byEncoded.get(encoded)).map(RedisKey::user);
     }
@@ -100,11 +119,15 @@ final class RedisKeys {
         return RedisKey.bytes(prefix + ":member:" + memberId);
     }
 
+    /** A key in use, and the last claim that uses it. */
     private static final class InUse {
 
         final RedisKey key;
 
-        /** Of the claims that use the key; guarded by the entry of the map. */
+        /**
+         * Of the claims that use the key; guarded by the entry of the map. An earlier claim that arrives out of order
+         * must not remove the key.
+         */
         long lastSequence;
 
         InUse(RedisKey key) {

@@ -42,11 +42,13 @@ public final class RedisPermitBackend implements PermitBackend {
         return NAME;
     }
 
+    /** Without user and password. */
     @Override
     public String address() {
         return RedisAddress.of(factory);
     }
 
+    /** Returns before the connection is made; claims are held until the first attempt has ended. */
     @Override
     public PermitStore join(Member member, HoldingListener listener) {
         return new RedisPermitStore(factory, settings, member, listener, ticker);

@@ -26,6 +26,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * The store of one member: each operation is a script. The classes it consists of are described in the package documentation.
  * Thread-safe; the calling thread sends, and no method blocks except {@link #close}.
+ *
+ * <p>It creates the parts of the backend and connects them. A claim goes through {@link ConnectionManager} to the
+ * {@link ClaimPipeline}; operations of operators are single {@link KeyCall}s on the same connection.
  */
 final class RedisPermitStore implements PermitStore {
 
@@ -34,7 +37,9 @@ final class RedisPermitStore implements PermitStore {
 
     private final RedisKeys keys;
     private final LineageNames lineages;
+    /** How long an order to evict is valid, on the clock of the server. */
     private final Duration commandTimeout;
+
     private final ConnectionManager connections;
     private final ReadableNames names;
 
@@ -52,6 +57,7 @@ final class RedisPermitStore implements PermitStore {
         byte[] memberId = RedisKey.bytes(member.id());
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
         KnownEpochs epochs = new KnownEpochs(ticker);
+        // A lost connection of either kind wakes the manager's thread, which finds out itself what is to do.
         WorkSignal signal = new WorkSignal();
         Connector connector = new Connector(
                 factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);
@@ -71,9 +77,14 @@ final class RedisPermitStore implements PermitStore {
         connections.start("distributed-permit-redis-" + member.id());
     }
 
+    /**
+     * The stage is a {@link PendingClaim}: the core reads from it when the claim was written, and cancels it after
+     * the command time-out.
+     */
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         ClaimCall call = new ClaimCall(ClaimCodec.requireExactSequence(claim), keys.keyOf(claim));
+        // A claim that queues keeps its key until a later claim wants nothing, which the core sends in any case.
         if (!claim.queue() && claim.wanted() > 0) {
             call.whenComplete((holding, failure) -> keys.ended(claim, holding == null ? 0 : holding.permits()));
         }
@@ -88,6 +99,7 @@ final class RedisPermitStore implements PermitStore {
                 .thenCompose(state -> names.addTo(state, UnaryOperator.identity()));
     }
 
+    /** Reads without the lineage, since nothing is granted or renewed. */
     private CompletionStage<List<Object>> look(String key) {
         RedisKey named = keys.keyOf(key);
         return send(new KeyCall<>(
@@ -99,6 +111,7 @@ final class RedisPermitStore implements PermitStore {
                 (List<Object> answer) -> answer));
     }
 
+    /** Without a connection the name is left out. */
     private CompletionStage<Optional<String>> readName(NameKeys keysOfNames, String member) {
         SharedConnection present = connections.connection();
         return present == null
@@ -114,6 +127,7 @@ final class RedisPermitStore implements PermitStore {
                         evict(key, member, Inspection.time(found) + TimeUnit.MICROSECONDS.convert(commandTimeout)));
     }
 
+    /** @param deadline in microseconds, on the clock of the server */
     private CompletionStage<Integer> evict(String key, String member, long deadline) {
         RedisKey named = keys.keyOf(key);
         CompletionStage<Long> taken = send(new KeyCall<>(
@@ -134,6 +148,10 @@ final class RedisPermitStore implements PermitStore {
         });
     }
 
+    /**
+     * The script serves the queue under the new limit, and takes no permits from members that hold more. In the
+     * script, -1 stands for no limit.
+     */
     @Override
     @SuppressWarnings("NullAway") // a Void is null
     public CompletionStage<Void> override(String key, OptionalInt limit) {
@@ -154,7 +172,10 @@ final class RedisPermitStore implements PermitStore {
         return null;
     }
 
-    /** With the lineage, which says whether the server was closed; servers of a cluster are not. */
+    /**
+     * With the lineage, which says whether the server was closed; servers of a cluster are not. The names are
+     * computed when the call is sent, because only then the kind of server is known.
+     */
     private byte[][] namesAndLineage(RedisKey key, SharedConnection to) {
         byte[][] names = key.names();
         if (to.isCluster()) {
@@ -165,6 +186,7 @@ final class RedisPermitStore implements PermitStore {
         return all;
     }
 
+    /** It does not pass the pipeline, so that it does not wait behind claims for a place in its window. */
     private <T> KeyCall<?, T> send(KeyCall<?, T> call) {
         connections.submitCall(call, (pipeline, sent) -> sent.sendOver(pipeline.connection()));
         return call;

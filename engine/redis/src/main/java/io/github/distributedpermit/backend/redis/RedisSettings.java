@@ -5,6 +5,8 @@ import java.time.Duration;
 /**
  * The settings of {@link RedisPermitBackend}. Immutable.
  *
+ * <p>The auto-configuration creates it.
+ *
  * @param prefix of every key and channel. All applications that use the same prefix and server share their limits. Default
  *     {@value #DEFAULT_PREFIX}
  * @param tombstone how long Redis remembers a member that has returned everything, so that a delayed message of that member
@@ -62,6 +64,7 @@ public record RedisSettings(
         return new RedisSettings(prefix, tombstone, watch, commandTimeout, false, newServerGrace);
     }
 
+    /** A duration of 0 would remove tombstones at once, or check without a pause. */
     private static boolean isNone(Duration duration) {
         return duration.isNegative() || duration.isZero();
     }

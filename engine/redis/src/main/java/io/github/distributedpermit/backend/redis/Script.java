@@ -13,9 +13,13 @@ import java.util.stream.Collectors;
 /**
  * A Lua script and the SHA-1 by which Redis knows it. Immutable. A script consists of several files: all but the last are the
  * body of one function, {@code claim_slow_path} or {@code execute}, whose arguments are named at the top of common.lua.
+ *
+ * <p>{@link ScriptCall} and {@link FormerMaster} send it. All instances of one version have the same text, and so the
+ * same digest.
  */
 record Script(byte[] source, String sha1) {
 
+    /** The body of all scripts but that of claims. */
     private static final String EXECUTE = "return execute(KEYS, ARGV)\n";
 
     /** Claims of one or more keys: claims.lua does the usual ones itself and calls the function for the others. */
@@ -37,12 +41,14 @@ record Script(byte[] source, String sha1) {
     /** Reads the records of a key. */
     static final Script INSPECT = load(function("execute", "common", "inspect") + EXECUTE);
 
+    /** The files share the local variables of that function. */
     private static String function(String name, String... files) {
         return Arrays.stream(files)
                 .map(Script::read)
                 .collect(Collectors.joining("", "local function " + name + "(...)\n", "end\n"));
     }
 
+    /** The digest is computed here, so that the first call can send it without asking the server. */
     private static Script load(String text) {
         byte[] source = text.getBytes(StandardCharsets.UTF_8);
         try {
@@ -60,6 +66,7 @@ record Script(byte[] source, String sha1) {
                 throw new IllegalStateException("The script " + file
                         + " is missing from the class path; the jar of distributed-permit-redis is incomplete");
             }
+            // The same text on every platform, so that all instances use one digest.
             return new String(in.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
         } catch (IOException e) {
             throw new UncheckedIOException(e);

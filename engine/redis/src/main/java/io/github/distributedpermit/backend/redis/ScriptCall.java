@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The caller's thread sends it, and a thread of Lettuce's completes it. Thread-safe.
  *
+ * <p>{@link ClaimBatch} and {@link KeyCall} are its forms. Each command is counted once when it is sent and once when
+ * it has ended, by which {@link SharedConnection} notices a connection that is silent.
+ *
  * @param <R> what Redis answers
  * @param <T> what the answer means
  */
@@ -27,11 +30,13 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     /** Written before the command is sent; the answer arrives on another thread. */
     private @Nullable SharedConnection connection;
 
+    /** In a cluster the node that has the key's slot when the call is sent; empty otherwise. */
     private String node = "";
 
     /** Redis did not have the script, for example after a restart: the source is sent instead, which Redis then keeps. */
     private boolean sendsSource;
 
+    /** {@code null} before it is sent; the last one, if the source was sent after the digest. */
     private volatile @Nullable RedisFuture<R> command;
 
     ScriptCall(Script script, ScriptOutputType output) {
@@ -39,20 +44,28 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         this.output = output;
     }
 
-    /** The key it is about, or one of them, if that is known. */
+    /** The key it is about, or one of them, if that is known. {@code null} for a batch whose content is open. */
     abstract @Nullable RedisKey key();
 
-    /** What the script gets as KEYS. */
+    /**
+     * What the script gets as KEYS.
+     *
+     * @param to the connection over which the call is sent
+     */
     abstract byte[][] names(SharedConnection to);
 
     /** What the script gets as ARGV. */
     abstract byte[][] arguments(SharedConnection to);
 
-    /** Converts an answer to the result. */
+    /**
+     * Converts an answer to the result. Runs on a thread of Lettuce's. Throws if the answer has not the form that the
+     * script gives it.
+     */
     abstract T readAnswer(R answer);
 
     /** Sends the command, or completes the call with a failure. */
     final void sendOver(SharedConnection to) {
+        // The core has cancelled the call while it waited.
         if (isDone()) {
             return;
         }
@@ -71,7 +84,12 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         }
     }
 
+    /**
+     * The core may cancel the call while it is being sent: the command is cancelled either here or in {@link
+     * #cancel}.
+     */
     private void issueCommand(SharedConnection to) {
+        // Before the command is sent, because its answer may arrive before this method continues.
         to.countSent();
         boolean followed = false;
         try {
@@ -83,16 +101,19 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
             sent.whenComplete(this);
             followed = true;
         } finally {
+            // The sending has failed, so that no answer will count it down.
             if (!followed) {
                 to.countEnded(false);
             }
         }
     }
 
+    /** The digest has 40 characters, while the source has many thousands. */
     RedisFuture<R> issueEvalsha(SharedConnection to, Script known) {
         return to.commands().evalsha(known.sha1(), output, names(to), arguments(to));
     }
 
+    /** Redis also keeps the script under its digest, so that the next call is short again. */
     private RedisFuture<R> issueEval(SharedConnection to) {
         return to.commands().eval(script.source(), output, names(to), arguments(to));
     }
@@ -101,12 +122,14 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     @Override
     public final void accept(R answer, @Nullable Throwable failure) {
         SharedConnection to = Objects.requireNonNull(connection);
+        // An error of the server is an answer as well: the connection works.
         to.countEnded(
                 failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
         if (isCancelled()) {
             return;
         }
         try {
+            // Another connection may have sent a later claim since, and another server may be the master.
             if (failure == null && to.isRetired()) {
                 failUnsent("The answer came from a connection that was given up");
             } else if (failure == null) {
@@ -120,6 +143,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         }
     }
 
+    /** Records what the failure says about the connection and its server, before the call ends. */
     private void examineFailure(Throwable failure, SharedConnection to) {
         if (failure instanceof RedisCommandExecutionException) {
             to.nodes().answered(node);
@@ -132,6 +156,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         if (Failures.isOfClosedServer(failure)) {
             to.markClosed();
         }
+        // At most once for each call, so that a server which never keeps scripts causes no loop.
         if (failure instanceof RedisNoScriptException && !sendsSource) {
             sendsSource = true;
             issueCommand(to);
@@ -145,6 +170,10 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         completeExceptionally(Failures.of(failure, key()));
     }
 
+    /**
+     * The server may execute the command all the same. A cancelled command counts as unanswered, because the core
+     * cancels after the command time-out.
+     */
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);

@@ -4,7 +4,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** Has a native image contain the scripts. */
+/**
+ * Has a native image contain the scripts. {@code aot.factories} names it, so that Spring calls it when the image is
+ * built. It is not used at run time.
+ */
 final class ScriptHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -22,10 +22,14 @@ import org.jspecify.annotations.Nullable;
  * One Sentinel: a connection for questions and one for its announcements. Both are made for the first question, and closed
  * when a question is not answered in time. For a Sentinel that is down or silent there is one attempt at a time. Thread-safe;
  * no method blocks.
+ *
+ * <p>{@link Sentinels} creates one for each configured Sentinel and asks it periodically. The callbacks run without
+ * the monitor, on threads of Lettuce's.
  */
 final class SentinelNode implements AutoCloseable {
 
     private static final String ANNOUNCEMENT = "+switch-master";
+    /** A field in the answer of {@code SENTINEL MASTER}: the number of the vote by which the master was chosen. */
     private static final String EPOCH = "config-epoch";
 
     private final OwnClient client;
@@ -36,14 +40,19 @@ final class SentinelNode implements AutoCloseable {
     // guarded by the monitor of this object, from here on
     private @Nullable StatefulRedisConnection<String, String> connection;
     private @Nullable StatefulRedisPubSubConnection<String, String> announcements;
+    /** The last answer; {@code null} before the first one. */
     private @Nullable Answer answer;
-    /** When the last answer arrived, on the clock of {@link System#nanoTime}. */
+    /**
+     * When the last answer arrived, on the clock of {@link System#nanoTime}. An answer that is too old does not
+     * count, see {@link #answer}.
+     */
     private long answeredAt;
     /** A question is under way. */
     private boolean busy;
     /** The connection for announcements is being made. */
     private boolean subscribing;
 
+    /** No connection is made from then on. */
     private boolean closed;
 
     /**
@@ -61,12 +70,19 @@ final class SentinelNode implements AutoCloseable {
         this.announced = announced;
     }
 
-    /** Its last answer, if that is not older than the given time. */
+    /**
+     * Its last answer, if that is not older than the given time.
+     *
+     * @param since on the clock of {@link System#nanoTime}
+     */
     synchronized Optional<Answer> answer(long since) {
         return answer != null && answeredAt - since >= 0 ? Optional.of(answer) : Optional.empty();
     }
 
-    /** Asks for the master, unless an earlier question is unanswered. */
+    /**
+     * Asks for the master, unless an earlier question is unanswered. Called by the timer, after a lost connection,
+     * and for each announcement. The question bounds itself: it ends after three time-outs at the latest.
+     */
     void askForMaster() {
         StatefulRedisConnection<String, String> to;
         synchronized (this) {
@@ -89,6 +105,7 @@ final class SentinelNode implements AutoCloseable {
         }
     }
 
+    /** Runs when a connection was made, on a thread of Lettuce's. */
     private StatefulRedisConnection<String, String> keepConnection(StatefulRedisConnection<String, String> opened) {
         synchronized (this) {
             close(connection); // the former one, which was lost
@@ -98,7 +115,11 @@ final class SentinelNode implements AutoCloseable {
         return opened;
     }
 
-    /** Reads the epoch first: the address may be newer than its epoch, but must not be older. */
+    /**
+     * Reads the epoch first: the address may be newer than its epoch, but must not be older.
+     *
+     * @return without an answer if the Sentinel does not watch this master
+     */
     private CompletableFuture<@Nullable Answer> sendQuestion(StatefulRedisConnection<String, String> to) {
         CompletableFuture<Long> epoch = sendSentinel(to.async(), "MASTER")
                 .thenApply(SentinelNode::epoch)
@@ -112,6 +133,7 @@ final class SentinelNode implements AutoCloseable {
                 .orTimeout(uri.getTimeout().toMillis(), TimeUnit.MILLISECONDS);
     }
 
+    /** Sent as a generic command, because the answer of {@code SENTINEL MASTER} is needed as it is. */
     private CompletableFuture<List<String>> sendSentinel(RedisAsyncCommands<String, String> to, String subcommand) {
         CommandArgs<String, String> arguments =
                 new CommandArgs<>(StringCodec.UTF8).add(subcommand).add(name);
@@ -125,7 +147,11 @@ final class SentinelNode implements AutoCloseable {
         return at < 0 || at + 1 >= master.size() ? SentinelView.UNKNOWN_EPOCH : Long.parseLong(master.get(at + 1));
     }
 
-    /** After a failure the connections are closed, because a half-open one would not answer the next question either. */
+    /**
+     * After a failure the connections are closed, because a half-open one would not answer the next question either.
+     *
+     * @param failed whether the Sentinel has not answered in time, or with an error
+     */
     private void endQuestion(@Nullable Answer reply, boolean failed) {
         synchronized (this) {
             busy = false;
@@ -142,7 +168,10 @@ final class SentinelNode implements AutoCloseable {
         }
     }
 
-    /** Announcements only save time: without them a fail-over is found by the next question. */
+    /**
+     * Announcements only save time: without them a fail-over is found by the next question. The channel announces the
+     * fail-overs of all masters that the Sentinel watches; each message only causes a question.
+     */
     private void subscribeToAnnouncements() {
         synchronized (this) {
             if (subscribing || closed) {
@@ -173,6 +202,7 @@ final class SentinelNode implements AutoCloseable {
         });
     }
 
+    /** To be called with the monitor. Does not wait. */
     private void closeConnections() {
         close(connection);
         close(announcements);

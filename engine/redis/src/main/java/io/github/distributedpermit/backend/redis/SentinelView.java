@@ -10,13 +10,19 @@ import java.util.stream.Stream;
  * among the Sentinels: an epoch belongs to the fail-over that a majority of them voted for. Among answers of one epoch the
  * most frequent address counts. Sentinels with an older epoch than one seen before have missed a fail-over; they count only
  * if they are more than half of those configured, as after a new installation. Not thread-safe.
+ *
+ * <p>{@link Sentinels} guards it by its monitor, and passes it all answers that are fresh.
  */
 final class SentinelView {
 
+    /** Below every epoch, so that any known one is newer. */
     static final long UNKNOWN_EPOCH = -1;
 
+    /** How many are configured. */
     private final int sentinels;
+
     private long newestEpoch = UNKNOWN_EPOCH;
+    /** What was decided last. */
     private Optional<Master> master = Optional.empty();
 
     SentinelView(int sentinels) {
@@ -34,6 +40,7 @@ final class SentinelView {
             return master;
         }
         long newest = answers.stream().mapToLong(Answer::epoch).max().orElse(UNKNOWN_EPOCH);
+        // These Sentinels have missed a fail-over. To follow them would lead back to the former master.
         if (newest < newestEpoch && answers.size() <= sentinels / 2) {
             return master;
         }
@@ -50,6 +57,7 @@ final class SentinelView {
         return master;
     }
 
+    /** How many Sentinels name this address. */
     private static long count(List<Master> named, Master one) {
         return named.stream().filter(one::equals).count();
     }

@@ -17,25 +17,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the master that the Sentinels name: asks each of them once a second, and at once when one announces a fail-over or a
  * connection was lost. No call for a permit waits for it. Thread-safe; only {@link #findMaster} blocks.
+ *
+ * <p>{@link Connector} creates it for a factory with Sentinels. It stores no connection to the master itself; it only
+ * decides which address is the master, and since which vote. The vote is what {@link FormerMaster} needs to close a
+ * replaced server safely.
  */
 final class Sentinels implements MasterLocator {
 
     private static final System.Logger LOG = System.getLogger(Sentinels.class.getName());
+    /**
+     * Between two questions to each Sentinel. A fail-over is found after this time even if its announcement is lost.
+     */
     private static final long PERIOD_MILLIS = 1_000;
 
-    /** The age up to which an answer counts. */
+    /** The age up to which an answer counts. Three periods, so that one lost answer does not exclude a Sentinel. */
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     /** How long the search waits for the answers of the other Sentinels after the first one. */
     private static final Duration WAIT_FOR_OTHERS = Duration.ofMillis(300);
 
     private final OwnClient client;
+    /** How long {@link #findMaster} waits for the first answer. */
     private final Duration timeout;
+    /** Runs on a thread of Lettuce's. */
     private final Runnable changed;
     /** Guarded by the monitor of this object. */
     private final SentinelView view;
 
     private final List<SentinelNode> nodes = new ArrayList<>();
+    /** Cancelled by {@link #close}; it runs on the threads of the application's factory. */
     private final ScheduledFuture<?> asking;
     /** The server that the Sentinels name now; {@code null} while none of them has answered lately. */
     private volatile @Nullable Master master;
@@ -61,6 +71,7 @@ final class Sentinels implements MasterLocator {
                 .scheduleAtFixedRate(this::recheckMaster, 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
 
+    /** A Sentinel whose last question is unanswered is not asked again. */
     @Override
     public void recheckMaster() {
         nodes.forEach(SentinelNode::askForMaster);
@@ -78,6 +89,8 @@ final class Sentinels implements MasterLocator {
             chosen = now == null || epoch == SentinelView.UNKNOWN_EPOCH ? null : new Vote(now, epoch);
             moved = before != null && !before.equals(now);
             if (before != null && moved) {
+                // A higher epoch shows that a majority has voted. Without one the address may differ because other
+                // Sentinels have answered.
                 boolean voted = epochBefore != SentinelView.UNKNOWN_EPOCH && epoch > epochBefore;
                 replaced = voted ? new Vote(before, epoch) : null;
                 LOG.log(
@@ -87,6 +100,7 @@ final class Sentinels implements MasterLocator {
                         master,
                         before);
             }
+            // For findMaster(), which waits for answers.
             notifyAll();
         }
         if (moved) {
@@ -94,6 +108,7 @@ final class Sentinels implements MasterLocator {
         }
     }
 
+    /** At most one of each Sentinel. */
     private List<Answer> fresh() {
         long now = System.nanoTime();
         return nodes.stream()
@@ -116,6 +131,10 @@ final class Sentinels implements MasterLocator {
         return client.uris().at(known.host(), known.port());
     }
 
+    /**
+     * @param longest after which it returns with the answers that there are
+     * @param answers how many fresh ones end the wait
+     */
     private void await(Duration longest, int answers) throws InterruptedException {
         long deadline = System.nanoTime() + longest.toNanos();
         while (fresh().size() < answers) {
@@ -147,6 +166,7 @@ final class Sentinels implements MasterLocator {
         return vote != null && isAt(vote.about(), server) ? vote.epoch() : NO_VOTE;
     }
 
+    /** Names are compared as text: the Sentinels and the connection use the same form. */
     private static boolean isAt(Master address, RedisURI server) {
         return address.port() == server.getPort() && address.host().equals(server.getHost());
     }

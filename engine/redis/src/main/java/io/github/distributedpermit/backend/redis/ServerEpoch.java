@@ -9,6 +9,8 @@ import java.util.concurrent.TimeoutException;
 /**
  * Examines whether a server shows its replication id, by which a loss of state is noticed. Some managed services do not, or the
  * user of the connection may not ask. Then permits work without a grace. Stateless.
+ *
+ * <p>{@link SubscriptionKeeper} calls it for each new connection if the grace is on.
  */
 final class ServerEpoch {
 
@@ -16,6 +18,7 @@ final class ServerEpoch {
 
     private ServerEpoch() {}
 
+    /** Waits for a second at most. A server that does not answer decides nothing: the connection stays as it is. */
     static void check(SharedConnection to) throws InterruptedException {
         String reason;
         try {

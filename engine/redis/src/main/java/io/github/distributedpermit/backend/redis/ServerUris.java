@@ -16,11 +16,18 @@ import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfigu
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The addresses of the servers, with the user, password, database and TLS settings of the application's factory. Immutable. */
+/**
+ * The addresses of the servers, with the user, password, database and TLS settings of the application's factory. Immutable.
+ *
+ * <p>{@link OwnClient} has one and gives it to the classes that connect. The URIs hold the password, so that only
+ * host and port are ever logged.
+ */
 final class ServerUris {
 
     private final RedisConfiguration servers;
+    /** Has the client name, the TLS settings and, if set, the provider of credentials. */
     private final LettuceClientConfiguration client;
+    /** Of each step of connecting; part of every URI. */
     private final Duration timeout;
 
     private ServerUris(RedisConfiguration servers, LettuceClientConfiguration client, Duration timeout) {
@@ -84,6 +91,7 @@ final class ServerUris {
                 .toList();
     }
 
+    /** Only the first contact: the cluster itself says which other nodes there are. */
     List<RedisURI> clusterNodes() {
         return servers instanceof RedisConfiguration.ClusterConfiguration known
                 ? StreamSupport.stream(known.getClusterNodes().spliterator(), false)
@@ -92,7 +100,10 @@ final class ServerUris {
                 : List.of();
     }
 
-    /** The one server of a configuration that has one. */
+    /**
+     * The one server of a configuration that has one. Spring gives defaults for what a configuration leaves open, and
+     * the same are used here.
+     */
     RedisURI single() {
         if (servers instanceof RedisConfiguration.DomainSocketConfiguration socket) {
             return finish(authenticated(RedisURI.Builder.socket(socket.getSocket())));
@@ -116,6 +127,7 @@ final class ServerUris {
         return known.getSentinels().stream().map(node -> sentinel(known, node)).toList();
     }
 
+    /** A provider of credentials, for example of a cloud service, wins over a fixed user and password. */
     private RedisURI sentinel(RedisSentinelConfiguration known, RedisNode node) {
         RedisURI.Builder uri = RedisURI.Builder.redis(host(node), port(node));
         authenticate(uri, known.getSentinelUsername(), known.getSentinelPassword());
@@ -134,6 +146,7 @@ final class ServerUris {
         return uri;
     }
 
+    /** Redis before 6 has no users, so that a password alone has to be sent without one. */
     private static void authenticate(RedisURI.Builder uri, @Nullable String user, RedisPassword password) {
         password.toOptional().ifPresent(secret -> {
             if (user == null || user.isBlank()) {

@@ -14,6 +14,9 @@ import java.util.concurrent.TimeoutException;
 /**
  * Finds the master among nodes that the application lists: asks all of them at once for their role. A node that does not
  * answer does not keep the others from being used. Thread-safe.
+ *
+ * <p>{@link Connector} creates it for a factory with static nodes, such as the endpoints of a managed service. It
+ * remembers nothing: the roles are asked for at each attempt to connect.
  */
 final class StaticNodes implements MasterLocator {
 
@@ -28,7 +31,10 @@ final class StaticNodes implements MasterLocator {
         this.nodes = nodes;
     }
 
-    /** The first master of the list, if several nodes are masters: all members choose the same. */
+    /**
+     * The first master of the list, if several nodes are masters: all members choose the same. Blocks until a master
+     * has answered, for the time-outs of one attempt at most, because all nodes are asked at the same time.
+     */
     @Override
     public RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException {
         List<CompletableFuture<Boolean>> roles = new ArrayList<>();
@@ -42,6 +48,7 @@ final class StaticNodes implements MasterLocator {
                     return nodes.get(i);
                 }
             } catch (ExecutionException | TimeoutException e) {
+                // Thrown if no node is a master: it says more than that none was found.
                 last = e;
             } finally {
                 roles.get(i).cancel(false);
@@ -57,7 +64,10 @@ final class StaticNodes implements MasterLocator {
                 "None of the " + nodes.size() + " configured nodes of Redis is a master", null);
     }
 
-    /** Asks a server for its role over a connection of its own, which is closed afterwards. */
+    /**
+     * Asks a server for its role over a connection of its own, which is closed afterwards. The answer of {@code ROLE}
+     * begins with the role. The question has a time-out of its own.
+     */
     private CompletableFuture<Boolean> isMaster(StatefulRedisConnection<byte[], byte[]> connection) {
         return connection
                 .async()

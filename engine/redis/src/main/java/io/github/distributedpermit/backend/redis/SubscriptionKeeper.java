@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * Keeps the member subscribed on the server that takes its claims: checks the {@link GrantSubscription} every few seconds
  * with a message to itself, and subscribes again when it was lost. Confined to the thread of the {@link ConnectionManager},
  * except for {@link #problem}.
+ *
+ * <p>{@link ConnectionManager} calls it after each check of the connection. A member whose subscription fails still
+ * gets its permits, but only by the re-check; {@link #problem} reports this to health.
  */
 final class SubscriptionKeeper implements AutoCloseable {
 
@@ -25,11 +28,19 @@ final class SubscriptionKeeper implements AutoCloseable {
     private final GrantSubscription subscription;
     private final Connector connector;
     private final Duration watch;
+    /** Whether the member asks for a grace after a loss of state. */
     private final boolean graced;
+
     private final Runnable lost;
+    /** For connections of the subscription that do not last. */
     private final ReconnectPause pause = new ReconnectPause();
+    /**
+     * The connection for claims with which a probe arrived last. With another one the server may be another one too.
+     */
     private @Nullable SharedConnection confirmedWith;
+    /** The check is repeated until the server has answered it. */
     private boolean policyChecked;
+    /** When a probe arrived last, on the clock of {@link System#nanoTime}; at first the start. */
     private volatile long confirmedAt = System.nanoTime();
 
     /**
@@ -47,7 +58,10 @@ final class SubscriptionKeeper implements AutoCloseable {
         this.lost = lost;
     }
 
-    /** What waiting calls suffer from; empty if the subscription works. For any thread. */
+    /**
+     * What waiting calls suffer from; empty if the subscription works. For any thread. One interval between two
+     * checks is added, because the time of the last one may be that old in normal operation.
+     */
     Optional<String> problem() {
         long unconfirmed = nanosSinceConfirmed();
         return unconfirmed <= UNCONFIRMED_NANOS + watch.toNanos()
@@ -65,7 +79,10 @@ final class SubscriptionKeeper implements AutoCloseable {
         return System.nanoTime() - confirmedAt;
     }
 
-    /** Checks the subscription if a check is due, and subscribes again if it does not work. Throws if that fails. */
+    /**
+     * Checks the subscription if a check is due, and subscribes again if it does not work. Throws if that fails.
+     * Blocks for a few time-outs at most.
+     */
     void keepSubscribed(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
         boolean confirmed = claims == confirmedWith && subscription.isOpen();
         if (confirmed && nanosSinceConfirmed() < watch.toNanos()) {
@@ -95,6 +112,7 @@ final class SubscriptionKeeper implements AutoCloseable {
                     "Redis closes the connection of the subscription soon after it is made", null);
         }
         subscription.open(connector.client(), claims.server(), lost, () -> connector.isMaster(claims));
+        // For example a proxy in front of several servers leads the two connections to different ones.
         if (!receivesMessages(claims)) {
             subscription.close();
             throw PermitStoreException.passing(
@@ -109,6 +127,10 @@ final class SubscriptionKeeper implements AutoCloseable {
         }
     }
 
+    /**
+     * A probe that is not even published in time says something about the connection of the claims, which is then
+     * examined.
+     */
     private boolean receivesMessages(SharedConnection claims)
             throws InterruptedException, ExecutionException, TimeoutException {
         try {

@@ -11,20 +11,30 @@ import java.util.function.LongSupplier;
  * A circuit breaker for each node that accepts commands and answers none: a cancelled command stays in the queue of Lettuce
  * until the connection is replaced. After {@value #MAX_UNANSWERED} unanswered commands in a row, only one command in a second
  * is sent to the node. Outside a cluster there is one node, with an empty name. Thread-safe.
+ *
+ * <p>{@link ScriptCall} asks it before each command and reports the end of each; {@link Connector} replaces the
+ * connection of a cluster if a node does not answer.
  */
 final class UnresponsiveNodes {
 
+    /** Bounds the commands that Lettuce keeps for a node that answers none. */
     static final int MAX_UNANSWERED = 1_000;
+    /** Between two commands to a node that does not answer. */
     private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** Only nodes with unanswered commands have an entry. */
     private final ConcurrentMap<String, Node> nodes = new ConcurrentHashMap<>();
+
     private final LongSupplier ticker;
 
     UnresponsiveNodes(LongSupplier ticker) {
         this.ticker = ticker;
     }
 
-    /** Whether one more command may be sent to the node. */
+    /**
+     * Whether one more command may be sent to the node. One thread wins the comparison and sends its command; the
+     * commands of the others fail at once.
+     */
     boolean admits(String node) {
         Node known = nodes.get(node);
         if (known == null || known.unanswered.get() < MAX_UNANSWERED) {
@@ -52,13 +62,16 @@ final class UnresponsiveNodes {
         nodes.clear();
     }
 
-    /** The node answered a command. */
+    /** The node answered a command. Any answer shows that the node responds, so that the count starts anew. */
     void answered(String node) {
         if (!nodes.isEmpty()) {
             nodes.remove(node);
         }
     }
 
-    /** How many commands in a row a node has not answered, and when one of them was let through last. */
+    /**
+     * How many commands in a row a node has not answered, and when one of them was let through last. The time is in
+     * nanoseconds of the monotonic clock.
+     */
     private record Node(AtomicInteger unanswered, AtomicLong lastProbe) {}
 }
