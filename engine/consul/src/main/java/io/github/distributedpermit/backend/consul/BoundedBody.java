@@ -23,14 +23,25 @@ final class BoundedBody implements BodySubscriber<String> {
     /** Ends once: with the text, or with the first failure. */
     private final CompletableFuture<String> body = new CompletableFuture<>();
 
+    /**
+     * The part of the body that has arrived; decoded at the end, because a character may be cut by the border of two
+     * buffers.
+     */
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
     private final int limit;
+    /** {@code null} before the client has begun to deliver the body. */
     private @Nullable Subscription subscription;
 
+    /** @param limit the most bytes of a body */
     BoundedBody(int limit) {
         this.limit = limit;
     }
 
+    /**
+     * {@link ConsulHttp} takes the reply from here and not from the client's own future, which the common pool
+     * completes.
+     */
     @Override
     public CompletionStage<String> getBody() {
         return body;
@@ -52,6 +63,7 @@ final class BoundedBody implements BodySubscriber<String> {
             if (bytes.size() + buffer.remaining() > limit) {
                 body.completeExceptionally(new IOException("The answer is longer than " + limit + " bytes"));
                 if (subscription != null) {
+                    // Ends the connection, so that the rest of the body is not received.
                     subscription.cancel();
                 }
                 return;

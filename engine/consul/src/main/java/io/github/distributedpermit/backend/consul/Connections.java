@@ -35,14 +35,21 @@ final class Connections {
 
     private boolean closed;
 
-    /** @param longestUse how long new requests use the same pool */
+    /**
+     * @param longestUse how long new requests use the same pool
+     * @param factory makes a client; runs on a thread whose group the client's threads inherit
+     */
     Connections(Supplier<HttpClient> factory, LongSupplier ticker, Duration longestUse) {
         this.factory = factory;
         this.ticker = ticker;
         this.longestUse = TimeUnit.NANOSECONDS.convert(longestUse);
     }
 
-    /** For one request, which has to {@linkplain Pool#ended end}. */
+    /**
+     * For one request, which has to {@linkplain Pool#ended end}.
+     *
+     * @return the present client, or a new one if that has been in use for too long
+     */
     synchronized Pool pool() {
         long now = ticker.getAsLong();
         Pool pool = current;
@@ -114,6 +121,7 @@ final class Connections {
             }
         }
 
+        /** To be called with the monitor. */
         private void closeIfUnused() {
             if (replaced && requests == 0) {
                 close();
@@ -123,6 +131,7 @@ final class Connections {
         private void close() {
             if (!isClosed) {
                 isClosed = true;
+                // Returns at once, also if the client takes longer to close.
                 client.close();
                 unused.add(client.threads());
             }

@@ -66,7 +66,11 @@ final class ConsulApi {
                 .exceptionally(failure -> fail("Consul did not renew the session", failure));
     }
 
-    /** Fails if there is such a session after all, for then it was not renewed. See {@link #consistent}. */
+    /**
+     * Fails if there is such a session after all, for then it was not renewed. See {@link #consistent}.
+     *
+     * @return {@code false} if a consistent read shows that there is no such session
+     */
     private CompletableFuture<Boolean> isKnown(String session) {
         return http.get("session/info/" + session + "?consistent").thenApply(reply -> {
             if (reply.isOk() && !reply.body().contains(session)) {
@@ -171,15 +175,18 @@ final class ConsulApi {
             }
             try {
                 return outcome(ops, Json.object(reply.body()));
-                // The transaction was executed, but its result cannot be read.
             } catch (MalformedJsonException e) {
+                // The transaction was executed, but its result cannot be read.
                 throw new OutcomeUnknownException(
                         "Consul's answer to a transaction makes no sense: " + e.getMessage(), e);
             }
         });
     }
 
-    /** Consul answers operations in their order; those that delete or check absence have no result. */
+    /**
+     * Consul answers operations in their order; those that delete or check absence have no result. Throws {@link
+     * MalformedJsonException} if the answer does not fit the operations.
+     */
     private static TxnOutcome outcome(List<TxnOperation> ops, JsonObject json) {
         List<JsonObject> errors = json.objects("Errors");
         if (!errors.isEmpty()) {
@@ -251,7 +258,10 @@ final class ConsulApi {
         return cause.getClass().getSimpleName() + (message == null ? "" : ": " + message);
     }
 
-    /** The outcome of the transaction is unknown: it may have been made, or may be made later. */
+    /**
+     * The outcome of the transaction is unknown: it may have been made, or may be made later. {@link KeyCommitter}
+     * and {@link Membership} look for it; all other classes see a passing failure.
+     */
     static final class OutcomeUnknownException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

@@ -42,11 +42,14 @@ final class ConsulHttp {
     /** An idle connection is not much older. The usual firewalls keep idle connections for minutes. */
     private static final Duration LONGEST_USE = Duration.ofSeconds(30);
 
+    /** For all requests that are answered at once. */
     private final Connections requests;
     /** Apart from the others, whose connections are closed when the last request has ended. */
     private final Connections watches;
 
-    /** Blocking queries under way. */
+    /**
+     * Blocking queries under way. To be cancelled by {@link #close}; at most one in normal operation.
+     */
     private final Set<CompletableFuture<?>> queries = ConcurrentHashMap.newKeySet();
 
     private final ConsulSettings settings;
@@ -66,7 +69,11 @@ final class ConsulHttp {
         this.base = settings.address().toString().replaceAll("/+$", "") + "/v1/";
     }
 
-    /** Sends when its turn comes; the time-out runs from then on. */
+    /**
+     * Sends when its turn comes; the time-out runs from then on.
+     *
+     * @param path behind {@code /v1/}
+     */
     CompletableFuture<Reply> put(String path, String body) {
         return gate.enter(() -> putNow(path, body));
     }
@@ -76,7 +83,7 @@ final class ConsulHttp {
         return send(requests, request -> request.PUT(BodyPublishers.ofString(body)), path, settings.requestTimeout());
     }
 
-    /** Sends at once. */
+    /** Sends at once. Reads do not pass the limiter, because they confirm the loss of a session. */
     CompletableFuture<Reply> get(String path) {
         return send(requests, HttpRequest.Builder::GET, path, settings.requestTimeout());
     }
@@ -177,6 +184,7 @@ final class ConsulHttp {
         return body;
     }
 
+    /** Runs on the loop, so that all that follows from the reply runs there too. */
     private static <T> void complete(CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
         if (failure != null) {
             future.completeExceptionally(failure);

@@ -33,7 +33,9 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     /** As long as {@link SnapshotStore#close} allows. */
     private static final long CLOSE_MILLIS = 300;
 
+    /** The prefix and the TTL among others. */
     private final ConsulSettings settings;
+
     private final Member member;
     private final EventLoop loop;
     private final ConsulApi api;
@@ -44,11 +46,17 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
      */
     private final AtomicLong nonces = new AtomicLong();
 
+    /** {@code null} before {@link #open}; set once. */
     private volatile @Nullable Opened opened;
 
     /** What exists from {@link #open} on, because it reports to the layer. */
     private record Opened(Membership membership, KeyUses uses, KeyReader reader, KeyCommitter committer) {}
 
+    /**
+     * Connects to nothing before it is opened.
+     *
+     * @param ticker the monotonic clock, in nanoseconds
+     */
     ConsulSnapshotStore(ConsulSettings settings, Member member, LongSupplier ticker) {
         this.settings = settings;
         this.member = member;
@@ -64,7 +72,9 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     private static HttpClient client(ConsulSettings settings, EventLoop loop) {
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .executor(loop)
+                // An agent without TLS speaks no HTTP/2, and each first request would try to upgrade.
                 .version(HttpClient.Version.HTTP_1_1)
+                // A redirect would send the token to another server.
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .connectTimeout(settings.requestTimeout());
         settings.tls().ifPresent(builder::sslContext);
@@ -100,6 +110,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         });
     }
 
+    /** The layer opens the store before all other calls. */
     private Opened opened() {
         Opened present = opened;
         if (present == null) {
@@ -117,6 +128,10 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return opened().membership();
     }
 
+    /**
+     * The TTL. Consul may keep the session for up to twice as long, which only delays the release of a crashed
+     * member's permits.
+     */
     @Override
     public Duration session() {
         return settings.sessionTtl();
@@ -128,6 +143,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return onLoop(() -> opened().uses().during(membership(), key, opened().reader()::read));
     }
 
+    /** The {@link KeyUse} is busy until the transaction was answered. */
     @Override
     public CompletionStage<Commit<ConsulSnapshot>> commit(PlannedCommit<ConsulSnapshot> planned) {
         KeyCommitter committer = opened().committer();
@@ -148,6 +164,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
                 .thenApply(outcome -> Session.memberName(fence, outcome)));
     }
 
+    /** Each round of the eviction reads the key and deletes what it has found there. */
     @Override
     public CompletionStage<Integer> evict(String key, String process) {
         return onLoop(
@@ -156,7 +173,11 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
                         .evict(KeyNames.of(settings.prefix(), key), process));
     }
 
-    /** Runs a task on the loop; it fails if the member has left. */
+    /**
+     * Runs a task on the loop; it fails if the member has left.
+     *
+     * @param task returns a future that ends on the loop
+     */
     private <T> CompletableFuture<T> onLoop(Supplier<CompletableFuture<T>> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
         boolean offered = loop.offer(() -> {
@@ -231,6 +252,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        // After the end of the session was requested: its request keeps its own connection until it is answered.
         api.close();
         loop.end();
     }

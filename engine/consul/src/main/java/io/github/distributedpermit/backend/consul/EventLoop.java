@@ -40,7 +40,7 @@ final class EventLoop implements Executor {
         thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
-    /** The monotonic clock in nanoseconds. */
+    /** The monotonic clock in nanoseconds. The only clock of this backend. */
     long now() {
         return ticker.getAsLong();
     }
@@ -76,7 +76,11 @@ final class EventLoop implements Executor {
         return thread.schedule(guarded(task), nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Ends after a while. */
+    /**
+     * Ends after a while.
+     *
+     * @return ends on the loop; never, if the loop ends before
+     */
     CompletableFuture<Void> pause(long nanos) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         later(() -> over.complete(null), nanos);
@@ -88,7 +92,7 @@ final class EventLoop implements Executor {
         return thread;
     }
 
-    /** What is running comes to its end, nothing follows. */
+    /** What is running comes to its end, nothing follows. Returns at once. Tasks that were to run later are dropped. */
     void end() {
         thread.shutdown();
     }

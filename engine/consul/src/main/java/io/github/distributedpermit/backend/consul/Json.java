@@ -47,7 +47,7 @@ final class Json {
         return value;
     }
 
-    /** Parses an object. */
+    /** Parses an object. Throws {@link MalformedJsonException} also for any other JSON value. */
     static JsonObject object(String text) {
         return JsonObject.of(parse(text));
     }
@@ -93,6 +93,7 @@ final class Json {
         return members;
     }
 
+    /** A value of {@code null} keeps its place, so that positions do not shift. */
     private List<Object> array() {
         deeper();
         List<Object> values = new ArrayList<>();
@@ -107,7 +108,10 @@ final class Json {
         return values;
     }
 
-    /** Most texts have no escapes; these are cut out as they are. */
+    /**
+     * Most texts have no escapes; these are cut out as they are. A text without its closing quotation mark is
+     * malformed.
+     */
     private String string() {
         expect('"');
         int end = at;
@@ -180,6 +184,7 @@ final class Json {
         }
     }
 
+    /** The three words are the only values that begin with a letter. */
     private Object word() {
         if (text.startsWith("true", at)) {
             at += 4;
@@ -230,12 +235,14 @@ final class Json {
         return text.charAt(at);
     }
 
+    /** The four characters that JSON allows between its parts. */
     private void space() {
         while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
             at++;
         }
     }
 
+    /** The message has the position and not the text, which may be a value of a user's key. */
     private MalformedJsonException malformed() {
         return new MalformedJsonException("Not JSON, from character " + at + " of " + text.length());
     }

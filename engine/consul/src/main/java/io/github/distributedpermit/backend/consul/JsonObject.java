@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 record JsonObject(Map<String, Object> members) {
 
+    /** Stands for an entry that does not exist yet. */
     static final JsonObject EMPTY = new JsonObject(Map.of());
 
+    /** @param value as {@link Json#parse} has returned it */
     static JsonObject of(Object value) {
         if (!(value instanceof Map<?, ?> map)) {
             throw new MalformedJsonException("Not a JSON object");
@@ -26,6 +28,7 @@ record JsonObject(Map<String, Object> members) {
         return new JsonObject(members);
     }
 
+    /** A member whose value is {@code null} counts as missing, see {@link Json}. */
     boolean has(String name) {
         return members.containsKey(name);
     }
@@ -41,6 +44,7 @@ record JsonObject(Map<String, Object> members) {
         return has(name) ? text(name) : null;
     }
 
+    /** A number with a fraction is malformed here. */
     long number(String name) {
         return value(name, Long.class);
     }
@@ -57,6 +61,7 @@ record JsonObject(Map<String, Object> members) {
         return (int) number;
     }
 
+    /** A text such as "true" is malformed. */
     boolean flag(String name) {
         return value(name, Boolean.class);
     }
@@ -65,7 +70,7 @@ record JsonObject(Map<String, Object> members) {
         return of(value(name, Map.class));
     }
 
-    /** The objects of an array; none if the member is missing. */
+    /** The objects of an array; none if the member is missing. Consul leaves out an empty list of errors or results. */
     List<JsonObject> objects(String name) {
         return has(name) ? objects(value(name, List.class)) : List.of();
     }

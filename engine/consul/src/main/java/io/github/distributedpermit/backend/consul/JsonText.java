@@ -15,7 +15,11 @@ final class JsonText {
 
     private JsonText() {}
 
-    /** Of maps, collections, texts, numbers and booleans. */
+    /**
+     * Of maps, collections, texts, numbers and booleans.
+     *
+     * @param value of the types that {@link Json} returns, or built from them
+     */
     static String of(Object value) {
         JsonText json = new JsonText();
         json.append(value);
@@ -30,14 +34,18 @@ final class JsonText {
             array(values);
         } else if (value == Json.NULL) {
             text.append("null");
-            // Includes the unsigned flags of TxnOperation, whose text has no sign.
         } else if (value instanceof Number || value instanceof Boolean) {
+            // Includes the unsigned flags of TxnOperation, whose text has no sign.
             text.append(value);
         } else {
             quoted(value.toString());
         }
     }
 
+    /**
+     * The order of the members is kept: the first member of a contender's entry is how this library finds its own,
+     * see {@link LockFileTree}.
+     */
     private void object(Map<?, ?> map) {
         char separator = '{';
         for (Map.Entry<?, ?> member : map.entrySet()) {

@@ -153,6 +153,7 @@ final class KeyCommitter {
     private CompletableFuture<Commit<ConsulSnapshot>> send(
             KeyUse use, PlannedCommit<ConsulSnapshot> planned, Session session, PlannedTransaction change) {
         List<TxnOperation> ops = new ArrayList<>(change.ops().size() + 2);
+        // First, so that a refusal by the fence is recognised by the number of its operation.
         ops.add(TxnOperation.checkIndex(session.fenceKey(), session.fence()));
         ops.addAll(change.ops());
         ops.add(TxnOperation.getTree(use.names().tree()));
@@ -184,6 +185,7 @@ final class KeyCommitter {
      */
     private Commit<ConsulSnapshot> failed(Session session, Throwable failure) {
         PermitStoreException reason = Membership.asStoreException(failure);
+        // Any other failure shows that nothing was sent, or that Consul has refused the request.
         if (PermitStoreException.causeOf(failure) instanceof OutcomeUnknownException) {
             membership.outcomeUnknown(session);
             return new Commit.OutcomeUnknown<>(reason);
@@ -197,6 +199,7 @@ final class KeyCommitter {
         KeyTree before = planned.before().tree();
         KeyTree after;
         try {
+            // The tree contains the state of the moment at which the transaction was executed.
             after = layout.read(use.names(), done.tree());
         } catch (PermitStoreException e) {
             return new Commit.OutcomeUnknown<>(e); // another client wrote invalid data; the change itself was committed
@@ -222,6 +225,7 @@ final class KeyCommitter {
      */
     private static boolean isTooMuch(
             PlannedCommit<ConsulSnapshot> planned, Session session, KeyTree before, KeyTree after) {
+        // Without a claim, as when the queue is served, it is the limit that the member stated in its entry.
         int own = planned.claim()
                 .map(Claim::limit)
                 .or(() -> before.record(session.id()).map(PermitRecord::limit))
@@ -238,6 +242,7 @@ final class KeyCommitter {
      * @param fence the index of the fence that the transaction has checked
      */
     private CompletableFuture<Commit<ConsulSnapshot>> refused(Session session, Refused refused, long fence) {
+        // The fence has another index or does not exist; each case has another meaning.
         boolean byFence = refused.operation() == 0 && refused.names(session.fenceKey());
         // The most certain reason first: the text of a missing right could contain a word of another reason.
         if (refused.isDenied()) {

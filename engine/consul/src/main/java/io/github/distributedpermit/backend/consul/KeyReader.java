@@ -78,6 +78,9 @@ final class KeyReader {
     /**
      * Reads the fence together with the tree: a transaction that reads a key which does not exist is refused, so that a tree is
      * received only while the session exists.
+     *
+     * @param consistent whether the leader has to confirm its rank first
+     * @param deadline when the read is given up if the leader has not replayed its log, on the loop's clock
      */
     private CompletableFuture<KeyTree> read(KeyNames names, Session session, boolean consistent, long deadline) {
         List<TxnOperation> ops = List.of(TxnOperation.get(session.fenceKey()), TxnOperation.getTree(names.tree()));

@@ -67,7 +67,10 @@ final class KeyUses {
         keys.forEach(key -> uses.computeIfPresent(KeyEncoding.encode(key), (name, use) -> use.isBusy() ? use : null));
     }
 
-    /** A notice has arrived in the inbox. For a key that is not in use it is out of date. */
+    /**
+     * A notice has arrived in the inbox. For a key that is not in use it is out of date. The key of the entry ends
+     * with the encoded permit key, or with the name of the notice that concerns any key.
+     */
     void notified(KeyValue notice) {
         String name = notice.key().substring(notice.key().lastIndexOf('/') + 1);
         if (name.equals(KeyNames.CONTENTION)) {

@@ -44,13 +44,19 @@ final class LockFilePlan {
     private final List<TxnOperation> ops = new ArrayList<>();
 
     private final QueueChanges queue;
-    /** The sessions in the document, at last those after the transaction. */
+    /**
+     * The sessions in the document, at last those after the transaction. Of other members and clients as they are;
+     * the member's own are replaced by {@link #chooseOwn}.
+     */
     private final SortedSet<String> holders;
     /** The claiming member's sessions in the document before. */
     private final SortedSet<String> ownBefore;
     /** What the step writes for the claiming member. */
     private final @Nullable PermitRecord own;
-    /** How many permits the claiming member has after the transaction. */
+    /**
+     * How many permits the claiming member has after the transaction. As the step grants it, in whole: the document
+     * takes any number of permits with one operation.
+     */
     private final int target;
     /** Whether it waits then. */
     private final boolean queues;
@@ -68,6 +74,7 @@ final class LockFilePlan {
         queues = own != null ? own.inLine() : !removed && tree.waiting().containsKey(request.session());
     }
 
+    /** The plan itself is not kept, since it can be built only once. */
     static PlannedTransaction of(LockFileTree tree, Step step, ChangeRequest request) {
         return new LockFilePlan(tree, step, request).build();
     }
@@ -319,6 +326,7 @@ final class LockFilePlan {
         Map<String, Object> all = new LinkedHashMap<>();
         after.forEach(holder -> all.put(holder, true));
         Map<String, Object> body = new LinkedHashMap<>();
+        // The names and their capital letters are those of HashiCorp's format, which must not be changed.
         body.put("Limit", limit);
         body.put("Holders", all);
         if (lock != null) {

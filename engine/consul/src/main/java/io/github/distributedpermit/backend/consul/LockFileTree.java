@@ -47,7 +47,7 @@ record LockFileTree(
      */
     static final long FLAGS = 0xe0f69a2baa414de0L;
 
-    /** How HashiCorp marks the key of a lock. */
+    /** How HashiCorp marks the key of a lock. The document of {@code consul lock -n=1} has them. */
     private static final long PLAIN_LOCK_FLAGS = 0x2ddccbc058a50c18L;
 
     /** A name of this form below the key is the contender of that session, also of other clients. */
@@ -95,6 +95,10 @@ record LockFileTree(
         return new LockFileTree(entries, document, lineJson, contenders, contending, live);
     }
 
+    /**
+     * A holder that is listed may have ended; HashiCorp's clients remove it with their next write, as this library
+     * does.
+     */
     private static Document document(KeyValue entry) {
         if (entry.flags() == PLAIN_LOCK_FLAGS) {
             throw PermitStoreException.permanent(
@@ -114,6 +118,7 @@ record LockFileTree(
 
     /** Other clients may write what they like as the body of their contenders; that of the command line is empty. */
     private static Optional<Contender> contender(String session, KeyValue entry) {
+        // The first member of every body that LockFilePlan writes.
         if (!entry.value().startsWith("{\"main\"")) {
             return Optional.empty();
         }
@@ -146,11 +151,17 @@ record LockFileTree(
         return !contenders.containsKey(session);
     }
 
+    /** The limit of the document must not be changed while there are any. */
     boolean hasForeignHolders() {
         return holders().stream().anyMatch(this::isForeign);
     }
 
-    /** The member's sessions with a contender here. */
+    /**
+     * The member's sessions with a contender here.
+     *
+     * @param main the member's first session
+     * @return also those that hold no permit now
+     */
     SortedSet<String> contendersOf(String main) {
         SortedSet<String> sessions = new TreeSet<>();
         contenders.values().stream()
@@ -268,6 +279,7 @@ record LockFileTree(
         return OptionalInt.empty();
     }
 
+    /** Each contender names its member, since the sessions themselves are not read. */
     @Override
     public Optional<String> holder(String session) {
         return contenders.values().stream()

@@ -62,6 +62,7 @@ final class OwnedClient {
         return threads;
     }
 
+    /** Not to be closed by the caller. */
     HttpClient http() {
         return client;
     }

@@ -28,6 +28,7 @@ record QueuedMember(
         long index,
         JsonObject json) {
 
+    /** Since format 2; its absence stands for 0. */
     private static final String BEYOND = "beyond";
 
     /**
@@ -57,7 +58,11 @@ record QueuedMember(
         return text(JsonObject.EMPTY, record, member, since);
     }
 
-    /** Of this member, which goes on waiting. */
+    /**
+     * Of this member, which goes on waiting.
+     *
+     * @param place its position, which the plan may have changed
+     */
     String text(PermitRecord record, long place) {
         return text(json, record, member, place);
     }

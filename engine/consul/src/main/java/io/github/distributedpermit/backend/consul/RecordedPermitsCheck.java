@@ -32,6 +32,7 @@ final class RecordedPermitsCheck {
     private final ConsulApi api;
     private final EventLoop loop;
     private final KeyUses uses;
+    /** Its queue is short, because a batch has up to {@value #OPERATIONS} permits. */
     private final RequestLimiter gate = new RequestLimiter(AT_A_TIME);
     /** Between two rounds, in nanoseconds. */
     private final long pause;
@@ -44,7 +45,7 @@ final class RecordedPermitsCheck {
         this.pause = TimeUnit.NANOSECONDS.convert(ttl) / PER_TTL;
     }
 
-    /** Until the loop ends. */
+    /** Until the loop ends. The first round follows after one pause. */
     void begin() {
         loop.later(this::run, pause);
     }
@@ -52,6 +53,7 @@ final class RecordedPermitsCheck {
     /** The next round is scheduled first, so that an error in this one does not end the checks. */
     private void run() {
         loop.later(this::run, pause);
+        // Without a session nothing is held, and the loss was reported already.
         Session session = membership.current();
         if (session == null) {
             return;
@@ -90,6 +92,7 @@ final class RecordedPermitsCheck {
             this.session = session;
         }
 
+        /** @param use the key that is read in full if the operation is refused */
         void add(KeyUse use, TxnOperation proof) {
             ops.add(proof);
             owners.add(use);

@@ -32,7 +32,10 @@ final class Renewals {
     /** Between two renewals of one session, in nanoseconds. */
     private final long pause;
 
-    /** @param lost runs if one of the sessions has ended */
+    /**
+     * @param lost runs if one of the sessions has ended
+     * @param events receives since when all sessions are alive
+     */
     Renewals(ConsulApi api, EventLoop loop, ConsulSettings settings, StoreEvents events, Consumer<Session> lost) {
         this.api = api;
         this.loop = loop;
@@ -80,7 +83,10 @@ final class Renewals {
             CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).thenRun(this::ended);
         }
 
-        /** Renews one session; the time of sending is its confirmation, since Consul may have renewed it at once. */
+        /**
+         * Renews one session; the time of sending is its confirmation, since Consul may have renewed it at once. A
+         * failed renewal is no loss: the session lives on until its TTL has passed, and the next round tries again.
+         */
         private CompletableFuture<Void> renew(String id) {
             // where nothing gets through, the rest would only wait for their time-outs one after the other
             if (session.isOver() || failuresInARow >= AT_A_TIME) {
@@ -120,6 +126,8 @@ final class Renewals {
             } else {
                 alive = reported;
             }
+            // The session that was confirmed the longest ago determines the time, so that none waits for more than a
+            // pause.
             long due = Math.max(0, liveness.oldestConfirmed() + pause - now);
             Round next = new Round(session, alive);
             loop.later(next::run, failed ? Math.min(RETRY_NANOS, pause) : due);

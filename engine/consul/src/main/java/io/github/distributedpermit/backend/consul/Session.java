@@ -28,6 +28,7 @@ final class Session {
     /** As Consul has given it. */
     private final String id;
 
+    /** With a slash at the end. */
     private final String inboxes;
     /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
     private final Map<String, Long> additional = new LinkedHashMap<>();
@@ -125,6 +126,7 @@ final class Session {
         liveness.gone(spare);
     }
 
+    /** Only in layout lock-file. */
     boolean hasAdditional() {
         return !additional.isEmpty();
     }
@@ -171,6 +173,7 @@ final class Session {
         fence = Math.max(fence, index);
     }
 
+    /** Each answer is checked for it before it is used. */
     boolean isOver() {
         return over;
     }

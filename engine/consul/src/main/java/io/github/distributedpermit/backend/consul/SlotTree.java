@@ -41,7 +41,10 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
     /** @param limit that its holder used when it got the slot */
     record Slot(int number, String session, String member, int limit, long index) {}
 
-    /** Reads a tree; what is damaged, or not ours under a name of ours, fails permanently. */
+    /**
+     * Reads a tree; what is damaged, or not ours under a name of ours, fails permanently. Entries of other names
+     * below the key are ignored, since a newer version may have written them.
+     */
     static SlotTree of(KeyNames names, List<KeyValue> tree) {
         KeyEntries entries = KeyEntries.of(names, tree);
         KeyValue guard = entries.guard();
@@ -58,6 +61,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return new SlotTree(entries, guard == null ? null : KeyEntries.parse(guard, SlotTree::guard), slots);
     }
 
+    /** The session that has locked the guard does not matter for a change of it. */
     private static Guard guard(KeyValue entry) {
         JsonObject json = Format.read(entry);
         return new Guard(json.count("limit"), entry.modified(), json);
@@ -73,6 +77,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return new Slot(Integer.parseInt(number), session, json.text("member"), json.count("limit"), entry.modified());
     }
 
+    /** The limit of a holder is the highest of its slots, because it may have been raised between two grants. */
     @Override
     public Map<String, Held> held() {
         Map<String, Held> held = new HashMap<>();
@@ -85,6 +90,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return slots.size();
     }
 
+    /** Sessions that hold a slot are alive, since Consul would have deleted it otherwise. */
     @Override
     public Set<String> holdingMembers() {
         return slots.values().stream().map(Slot::session).collect(Collectors.toCollection(LinkedHashSet::new));
@@ -135,12 +141,13 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return line != null;
     }
 
+    /** The number of a slot is its place: at one index it belongs to one session. */
     @Override
     public OptionalInt lowestPlace(String session) {
         return slotsOf(session).stream().mapToInt(Slot::number).min();
     }
 
-    /** The slots of a session, by number. */
+    /** The slots of a session, by number. In ascending order, so that the plan can give back the highest ones. */
     List<Slot> slotsOf(String session) {
         return slots.values().stream()
                 .filter(slot -> slot.session().equals(session))

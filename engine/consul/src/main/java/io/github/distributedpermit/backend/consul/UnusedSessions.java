@@ -70,7 +70,11 @@ final class UnusedSessions {
         return used.isPresent();
     }
 
-    /** The sessions that any key uses; empty if that is not known of each key. */
+    /**
+     * The sessions that any key uses; empty if that is not known of each key.
+     *
+     * @param isFirst whether this is the first look of a round, which has keys read whose sessions are not known
+     */
     private Optional<Set<String>> used(Session session, boolean isFirst) {
         Set<String> all = new HashSet<>();
         boolean known = true;

@@ -266,9 +266,9 @@ final class CommitAttempt<S extends Snapshot> {
             if (result instanceof Commit.Done<S> done) {
                 written = true;
                 answer(done.after(), planned);
+            } else if (result instanceof Commit.DoneUnchecked<S> done) {
                 // The claim itself is committed. What remains is to serve the members that can be served in the new
                 // snapshot.
-            } else if (result instanceof Commit.DoneUnchecked<S> done) {
                 written = true;
                 settling = true;
                 settle(planned.before(), done.after());
@@ -280,10 +280,9 @@ final class CommitAttempt<S extends Snapshot> {
                 propose(part.after());
             } else if (result instanceof Commit.Conflict<S>) {
                 conflict();
-                // No repetition here: the core sends a new claim with a higher sequence, or UnknownOutcome has the
-                // worker
-                // repeat this one.
             } else if (result instanceof Commit.OutcomeUnknown<S> unknown) {
+                // No repetition here: the core sends a new claim with a higher sequence, or UnknownOutcome has the
+                // worker repeat this one.
                 fail(unknown.failure(), true);
             } else if (result instanceof Commit.SessionLost<S> lost) {
                 fail(lost.failure(), true);

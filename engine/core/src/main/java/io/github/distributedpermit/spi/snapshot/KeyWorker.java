@@ -133,8 +133,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             // reads it.
             context.scheduler().execute(() -> run(this::pumpNow));
             pumpsSoon = true;
-            // The member is leaving, and no later event is certain to start the return.
         } catch (RejectedExecutionException closed) {
+            // The member is leaving, and no later event is certain to start the return.
             pump();
         }
     }

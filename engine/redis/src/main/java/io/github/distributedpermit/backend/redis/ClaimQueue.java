@@ -28,6 +28,7 @@ final class ClaimQueue {
         last = claim;
     }
 
+    /** The oldest claim, cancelled or not; {@code null} if the queue is empty. */
     @Nullable
     ClaimCall peek() {
         return first;
@@ -71,7 +72,10 @@ final class ClaimQueue {
         return polled;
     }
 
-    /** Removes claims that were cancelled, up to the first that was not. */
+    /**
+     * Removes claims that were cancelled, up to the first that was not. Claims further back that were cancelled are
+     * left out when they are polled.
+     */
     void dropDone() {
         for (ClaimCall oldest = first; oldest != null && oldest.isDone(); oldest = first) {
             poll();

@@ -40,15 +40,20 @@ final class ConnectionManager implements AutoCloseable {
     /** After so many failed attempts without a reason, held calls are released and fail. */
     private static final int ATTEMPTS_WITHOUT_REASON = 3;
 
+    /** Confined to the thread of this class, except for what its documentation excludes. */
     private final Connector connector;
+
     private final SubscriptionKeeper subscription;
     private final Function<SharedConnection, ClaimPipeline> pipelines;
     private final NameKeys names;
     /** Ends the pauses of the core after failed claims. */
     private final Runnable reachable;
 
+    /** Empty once the first attempts have ended. */
     private final PendingCalls pendingCalls = new PendingCalls();
+
     private final ReconnectPause reconnectPause = new ReconnectPause();
+    /** Also has the state of being closed. */
     private final WorkSignal signal;
     /** Written by the thread of this class only; {@code null} while there is no connection. */
     private volatile @Nullable ClaimPipeline current;
@@ -122,7 +127,10 @@ final class ConnectionManager implements AutoCloseable {
         return present == null ? null : present.connection();
     }
 
-    /** Why permits do not work as they should; empty if they do. */
+    /**
+     * Why permits do not work as they should; empty if they do. A connection that fails for a moment is no problem:
+     * only the age of the last confirmed subscription counts.
+     */
     Optional<String> problem() {
         PermitStoreException known = failure;
         return subscription
@@ -165,8 +173,8 @@ final class ConnectionManager implements AutoCloseable {
                 subscription.close(); // the reason to replace the one connection applies to the other
             }
             adoptConnection(next);
-            // Batches that could not be sent because of an error wait for a thread that tries again.
         } else if (present != null) {
+            // Batches that could not be sent because of an error wait for a thread that tries again.
             openIfChosenAgain(present);
             present.resumeSending();
         }

@@ -38,7 +38,9 @@ final class Connector implements AutoCloseable {
     /** How long the present connection may take to answer before it is compared with a new one. */
     private static final long SLOW_MILLIS = 500;
 
+    /** The application starts and stops it. */
     private final LettuceConnectionFactory factory;
+    /** The command time-out of the settings. */
     private final Duration timeout;
     /** A message to it reaches only this member, which ignores it if it is empty. */
     private final byte[] channel;
@@ -51,6 +53,7 @@ final class Connector implements AutoCloseable {
     /** {@code null} before the first attempt, and after {@link #close}. */
     private @Nullable OwnClient client;
 
+    /** {@code null} before the first attempt, and after {@link #close}. */
     private volatile @Nullable MasterLocator locator; // also read by threads of Lettuce's
     /** So initialised that the first replacement needs no pause. */
     private long lastReplacement = System.nanoTime() - CLUSTER_PAUSE_NANOS;
@@ -184,6 +187,7 @@ final class Connector implements AutoCloseable {
         return made;
     }
 
+    /** The attempt is stored while it lasts, so that {@link #masterChanged} can end it. */
     private SharedConnection connectToMaster(OwnClient by)
             throws InterruptedException, ExecutionException, TimeoutException {
         MasterLocator known = locator;

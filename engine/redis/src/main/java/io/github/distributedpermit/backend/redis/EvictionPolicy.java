@@ -53,6 +53,9 @@ final class EvictionPolicy {
         return found.find() ? Optional.of(found.group(1)) : Optional.empty();
     }
 
+    /**
+     * In capital letters at the beginning, because limits may be exceeded although nothing fails.
+     */
     private static void logWarning(String policy) {
         LOG.log(
                 WARNING,

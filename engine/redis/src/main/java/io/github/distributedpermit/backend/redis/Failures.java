@@ -34,7 +34,10 @@ final class Failures {
     /** A member has closed the server (close.lua). */
     private static final String CLOSED = "DPMOVED";
 
-    /** The server is a replica, or lost its master or its replicas: it may not be the master any more. */
+    /**
+     * The server is a replica, or lost its master or its replicas: it may not be the master any more. After one of
+     * them the master is looked up again.
+     */
     private static final Set<String> REFUSES_CLAIMS = Set.of("READONLY", "MASTERDOWN", "NOREPLICAS", CLOSED);
 
     /** Redis before 7 wraps the error of a command inside a script. */
@@ -44,6 +47,7 @@ final class Failures {
     private static final Pattern NO_RIGHT_IN_SCRIPT =
             Pattern.compile("The user executing the script|^(ERR )?ACL failure in script");
 
+    /** The text of the scripts, from which the name of the key is taken. */
     private static final Pattern FOREIGN_KEY =
             Pattern.compile("DPFOREIGN (.*) holds something that is not ours", Pattern.DOTALL);
     /** How many causes are looked at; a chain may contain itself. */
@@ -58,6 +62,7 @@ final class Failures {
      */
     static PermitStoreException of(Throwable failure, @Nullable RedisKey key) {
         Throwable cause = failure;
+        // The first cause that says something decides; wrappers of futures and of Lettuce are around it.
         for (int i = 0; i < MAX_CAUSES; i++) {
             if (cause instanceof PermitStoreException known) {
                 return known;
@@ -105,9 +110,10 @@ final class Failures {
     }
 
     /**
-     * Whether an attempt to connect failed without a reason. In about three of a hundred attempts Lettuce loses the server's
-     * answer to the handshake, because the connection ends while Lettuce sets it up. It then reports an
-     * {@code IllegalStateException}: its handshake handler is not registered.
+     * Whether an attempt to connect failed without a reason. In about three of a hundred attempts Lettuce loses the
+     * server's answer to the handshake, because the connection ends while Lettuce sets it up. It then reports an
+     * {@code IllegalStateException}: its handshake handler is not registered. The next attempt succeeds as a rule, so
+     * that such an attempt is not taken for a statement about the server.
      */
     static boolean hasNoReason(Throwable failure) {
         return deepest(failure) instanceof IllegalStateException;
@@ -150,11 +156,13 @@ final class Failures {
                     Integer.parseInt(newer.group(2)),
                     Integer.parseInt(newer.group(3)));
         }
+        // The packed arguments do not have the form that the script expects.
         if (code.equals("DPCLAIM")) {
             return PermitStoreException.permanent(
                     "The scripts on the class path are not of the version of the classes (DPCLAIM); is the library there twice?",
                     null);
         }
+        // WRONGTYPE and DPFOREIGN are left here: the key is in use by another application.
         if (PERMANENT.contains(code)) {
             Matcher named = FOREIGN_KEY.matcher(text);
             String where = named.find() ? " at " + named.group(1) : "";

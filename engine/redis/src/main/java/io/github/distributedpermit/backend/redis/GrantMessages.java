@@ -16,7 +16,9 @@ final class GrantMessages {
 
     private static final System.Logger LOG = System.getLogger(GrantMessages.class.getName());
 
+    /** Names only the keys in use, so that a grant of another key is ignored. */
     private final RedisKeys keys;
+    /** The core, which orders the grant among the answers by sequence and version. */
     private final HoldingListener listener;
     /** A format that is not supported is logged once, and not for each message. */
     private final AtomicBoolean warned = new AtomicBoolean();

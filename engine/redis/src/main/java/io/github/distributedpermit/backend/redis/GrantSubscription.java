@@ -81,8 +81,8 @@ final class GrantSubscription implements AutoCloseable {
         });
         try {
             within(opened.async().subscribe(channel));
-            // Otherwise a connection without a subscription would count as open.
         } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
+            // Otherwise a connection without a subscription would count as open.
             close();
             throw e;
         }

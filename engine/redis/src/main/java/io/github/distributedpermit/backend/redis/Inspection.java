@@ -42,6 +42,7 @@ final class Inspection {
         return (Long) found.get(2);
     }
 
+    /** The readable name is added later, from a key of its own. */
     private static MemberState member(List<Object> row) {
         return new MemberState(
                 new String((byte[]) row.get(0), StandardCharsets.UTF_8),

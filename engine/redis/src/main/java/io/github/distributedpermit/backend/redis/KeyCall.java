@@ -49,6 +49,7 @@ final class KeyCall<R, T> extends ScriptCall<R, T> {
         return arguments.apply(to);
     }
 
+    /** Runs once, on a thread of Lettuce's. */
     @Override
     T readAnswer(R answer) {
         return reader.apply(answer);

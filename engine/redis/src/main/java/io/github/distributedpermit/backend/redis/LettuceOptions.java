@@ -52,7 +52,10 @@ final class LettuceOptions {
                 .build();
     }
 
-    /** For the connections to a cluster: Lettuce opens them when they are needed, so it also reconnects them. */
+    /**
+     * For the connections to a cluster: Lettuce opens them when they are needed, so it also reconnects them. Commands
+     * are refused while a node is not connected, instead of being kept for an unknown time.
+     */
     static ClusterClientOptions forCluster(ClientOptions known, Duration timeout) {
         ClusterClientOptions base = known instanceof ClusterClientOptions clusterOptions
                 ? clusterOptions
@@ -82,7 +85,10 @@ final class LettuceOptions {
                 .build();
     }
 
-    /** The default of Lettuce for the handshake is 10 s: one server that hangs in it would hold up the search for another. */
+    /**
+     * The default of Lettuce for the handshake is 10 s: one server that hangs in it would hold up the search for
+     * another. The key and trust stores stay those of the application.
+     */
     private static SslOptions sslOptions(SslOptions known, Duration timeout) {
         return known.mutate()
                 .handshakeTimeout(shorter(known.getHandshakeTimeout(), timeout))

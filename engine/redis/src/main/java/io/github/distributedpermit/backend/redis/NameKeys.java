@@ -24,6 +24,7 @@ final class NameKeys {
 
     private final String prefix;
     private final String member;
+    /** The readable name; the member itself is an id. */
     private final String name;
     /** A new connection may lead to a server that does not have the name. */
     private @Nullable SharedConnection writtenWith;
@@ -72,6 +73,7 @@ final class NameKeys {
                 .thenApply(value -> Optional.ofNullable(value).map(text -> new String(text, StandardCharsets.UTF_8)));
     }
 
+    /** The key has no hash tag, because no script uses it. */
     private byte[] key(String of) {
         return RedisKey.bytes(prefix + ":name:" + of);
     }

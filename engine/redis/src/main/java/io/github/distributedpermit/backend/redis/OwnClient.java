@@ -35,6 +35,7 @@ final class OwnClient implements AutoCloseable {
     private static final Duration RECONNECT_MAX = Duration.ofMillis(500);
 
     private final ServerUris uris;
+    /** Belong to the application's factory, so that they are not shut down here. */
     private final ClientResources resources;
     /** The one that the application has set for its own commands. */
     private final Duration commandTimeout;
@@ -90,7 +91,7 @@ final class OwnClient implements AutoCloseable {
     }
 
     /**
-     * Derives a client from the factory, which must have been started.
+     * Derives a client from the factory, which must have been started. Throws if the factory was not started.
      *
      * @param timeout bounds each step of connecting
      */
@@ -138,7 +139,7 @@ final class OwnClient implements AutoCloseable {
                 }));
     }
 
-    /** Connects to a Sentinel. Every command has the time-out of connecting. */
+    /** Connects to a Sentinel. Every command has the time-out of connecting. Cancellation works as for a server. */
     <T> CompletableFuture<StatefulRedisConnection<T, T>> connect(RedisURI uri, RedisCodec<T, T> codec) {
         return closedIfCancelled(plain.connectAsync(codec, uri));
     }
@@ -161,6 +162,7 @@ final class OwnClient implements AutoCloseable {
                 requireCluster().connectPubSubAsync(ByteArrayCodec.INSTANCE).thenApply(connection -> connection));
     }
 
+    /** Only called for a cluster. */
     private RedisClusterClient requireCluster() {
         if (cluster == null) {
             throw new IllegalStateException("Not a cluster");

@@ -32,17 +32,27 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class RedisPermitStore implements PermitStore {
 
-    /** What the script answers if it was executed too late. */
+    /** What the script answers if it was executed too late. evict.lua returns it instead of a number of permits. */
     private static final long TOO_LATE = -1;
 
+    /** The names of the keys in use. */
     private final RedisKeys keys;
+    /** For scripts that have to know whether the server was closed. */
     private final LineageNames lineages;
     /** How long an order to evict is valid, on the clock of the server. */
     private final Duration commandTimeout;
 
+    /** Owns the connections and the one thread of the member. */
     private final ConnectionManager connections;
+
     private final ReadableNames names;
 
+    /**
+     * Starts the thread of the member, which connects; does not wait for it.
+     *
+     * @param listener the core, called on threads of Lettuce's and on the member's thread
+     * @param ticker the monotonic clock of the core, in nanoseconds
+     */
     RedisPermitStore(
             LettuceConnectionFactory factory,
             RedisSettings settings,
@@ -92,6 +102,7 @@ final class RedisPermitStore implements PermitStore {
         return call;
     }
 
+    /** The state is that of one execution of a script; the names are added from their own keys. */
     @Override
     public CompletionStage<KeyState> inspect(String key) {
         return look(key)
@@ -131,6 +142,7 @@ final class RedisPermitStore implements PermitStore {
     private CompletionStage<Integer> evict(String key, String member, long deadline) {
         RedisKey named = keys.keyOf(key);
         CompletionStage<Long> taken = send(new KeyCall<>(
+                // The deadline is compared on the server, because the member's clock may differ from it.
                 Script.EVICT,
                 ScriptOutputType.INTEGER,
                 named,
@@ -167,6 +179,7 @@ final class RedisPermitStore implements PermitStore {
                 RedisPermitStore::nothing));
     }
 
+    /** The answer of the script has no meaning for the caller. */
     @SuppressWarnings("NullAway") // null is the one value of Void
     private static Void nothing(Object answer) {
         return null;
@@ -196,6 +209,7 @@ final class RedisPermitStore implements PermitStore {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
+    /** Read from fields only, so that health never waits for Redis. */
     @Override
     public Optional<String> problem() {
         return connections.problem();

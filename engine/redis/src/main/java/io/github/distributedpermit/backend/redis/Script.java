@@ -59,6 +59,7 @@ record Script(byte[] source, String sha1) {
         }
     }
 
+    /** Throws if the file is missing, which only happens with an incomplete jar. */
     private static String read(String name) {
         String file = name + ".lua";
         try (InputStream in = Script.class.getResourceAsStream(file)) {

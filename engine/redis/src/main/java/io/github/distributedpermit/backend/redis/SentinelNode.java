@@ -35,10 +35,14 @@ final class SentinelNode implements AutoCloseable {
     private final OwnClient client;
     private final RedisURI uri;
     private final String name;
+    /** Computes the master from the answers of all Sentinels. */
     private final Runnable answered;
+
     private final Runnable announced;
     // guarded by the monitor of this object, from here on
+    /** {@code null} before the first question, and after one that has failed. */
     private @Nullable StatefulRedisConnection<String, String> connection;
+    /** Made together with the connection for questions. */
     private @Nullable StatefulRedisPubSubConnection<String, String> announcements;
     /** The last answer; {@code null} before the first one. */
     private @Nullable Answer answer;
@@ -47,7 +51,7 @@ final class SentinelNode implements AutoCloseable {
      * count, see {@link #answer}.
      */
     private long answeredAt;
-    /** A question is under way. */
+    /** A question is under way. So at most one question is under way, also if the Sentinel never answers. */
     private boolean busy;
     /** The connection for announcements is being made. */
     private boolean subscribing;
@@ -198,6 +202,7 @@ final class SentinelNode implements AutoCloseable {
                     announced.run();
                 }
             });
+            // A failure is not examined, since the periodic question finds every fail-over.
             opened.async().subscribe(ANNOUNCEMENT);
         });
     }

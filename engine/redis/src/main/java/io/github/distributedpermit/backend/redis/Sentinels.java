@@ -36,6 +36,7 @@ final class Sentinels implements MasterLocator {
     /** How long the search waits for the answers of the other Sentinels after the first one. */
     private static final Duration WAIT_FOR_OTHERS = Duration.ofMillis(300);
 
+    /** Makes the connections and the address of the master. */
     private final OwnClient client;
     /** How long {@link #findMaster} waits for the first answer. */
     private final Duration timeout;
@@ -44,10 +45,14 @@ final class Sentinels implements MasterLocator {
     /** Guarded by the monitor of this object. */
     private final SentinelView view;
 
+    /** In the order of the configuration. */
     private final List<SentinelNode> nodes = new ArrayList<>();
     /** Cancelled by {@link #close}; it runs on the threads of the application's factory. */
     private final ScheduledFuture<?> asking;
-    /** The server that the Sentinels name now; {@code null} while none of them has answered lately. */
+    /**
+     * The server that the Sentinels name now; {@code null} while none of them has answered lately. Read without the
+     * monitor for each notification; written with it.
+     */
     private volatile @Nullable Master master;
     /** The same with the configuration epoch by which it is the master; {@code null} while that is not known. */
     private volatile @Nullable Vote chosen;
@@ -116,6 +121,7 @@ final class Sentinels implements MasterLocator {
                 .toList();
     }
 
+    /** Waits only if no fresh answer exists; otherwise it returns at once. */
     @Override
     public synchronized RedisURI findMaster() throws InterruptedException {
         if (master == null) {
@@ -152,6 +158,7 @@ final class Sentinels implements MasterLocator {
         return known == null || isAt(known, server);
     }
 
+    /** Only for the server that was the master directly before the present one. */
     @Override
     public long replacedBy(RedisURI server) {
         return epochOf(replaced, server);
@@ -162,6 +169,7 @@ final class Sentinels implements MasterLocator {
         return epochOf(chosen, server);
     }
 
+    /** A vote about another server says nothing about this one. */
     private static long epochOf(@Nullable Vote vote, RedisURI server) {
         return vote != null && isAt(vote.about(), server) ? vote.epoch() : NO_VOTE;
     }
@@ -180,6 +188,7 @@ final class Sentinels implements MasterLocator {
         return false;
     }
 
+    /** No callback starts a connection after that. */
     @Override
     public void close() {
         asking.cancel(false);

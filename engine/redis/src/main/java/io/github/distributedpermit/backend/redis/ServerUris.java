@@ -24,6 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class ServerUris {
 
+    /** Its type says which kind of servers there are. */
     private final RedisConfiguration servers;
     /** Has the client name, the TLS settings and, if set, the provider of credentials. */
     private final LettuceClientConfiguration client;
@@ -65,6 +66,7 @@ final class ServerUris {
         }
     }
 
+    /** Also for a configuration of a class of the application. */
     boolean isCluster() {
         return RedisConfiguration.isClusterConfiguration(servers);
     }
@@ -81,7 +83,10 @@ final class ServerUris {
         return master == null ? null : master.getName();
     }
 
-    /** The nodes of a static master/replica configuration; empty for every other. */
+    /**
+     * The nodes of a static master/replica configuration; empty for every other. In the order of the configuration,
+     * by which all members choose the same master.
+     */
     List<RedisURI> staticNodes() {
         if (!(servers instanceof RedisStaticMasterReplicaConfiguration known)) {
             return List.of();
@@ -114,7 +119,10 @@ final class ServerUris {
                 RedisConfiguration.getPortOrElse(servers, defaults::getPort));
     }
 
-    /** A server that takes claims. */
+    /**
+     * A server that takes claims. Also the master that the Sentinels name, which has the user and password of the
+     * servers.
+     */
     RedisURI at(String host, int port) {
         return finish(authenticated(RedisURI.Builder.redis(host, port)));
     }
@@ -136,6 +144,7 @@ final class ServerUris {
         return common(uri).build();
     }
 
+    /** The provider is applied last, so that it replaces the fixed credentials. */
     private RedisURI.Builder authenticated(RedisURI.Builder uri) {
         authenticate(
                 uri,
@@ -157,7 +166,10 @@ final class ServerUris {
         });
     }
 
-    /** Adds what only servers have, and Sentinels have not: the database. */
+    /**
+     * Adds what only servers have, and Sentinels have not: the database. A Sentinel refuses the command that selects
+     * a database.
+     */
     private RedisURI finish(RedisURI.Builder uri) {
         return common(uri)
                 .withDatabase(RedisConfiguration.getDatabaseOrElse(servers, () -> 0))
@@ -181,6 +193,7 @@ final class ServerUris {
         return host;
     }
 
+    /** The default is that of Redis servers; Spring sets the one of Sentinels itself. */
     private static int port(RedisNode node) {
         Integer port = node.getPort();
         return port == null ? RedisURI.DEFAULT_REDIS_PORT : port;

@@ -24,6 +24,7 @@ final class StaticNodes implements MasterLocator {
     private static final int STEPS = 4;
 
     private final OwnClient client;
+    /** Not empty. */
     private final List<RedisURI> nodes;
 
     StaticNodes(OwnClient client, List<RedisURI> nodes) {
@@ -39,6 +40,7 @@ final class StaticNodes implements MasterLocator {
     public RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException {
         List<CompletableFuture<Boolean>> roles = new ArrayList<>();
         nodes.forEach(node -> roles.add(client.connect(node).thenCompose(this::isMaster)));
+        // One deadline for all nodes, since they are asked at the same time.
         long deadline = System.nanoTime() + STEPS * nodes.get(0).getTimeout().toNanos();
         Exception last = null;
         for (int i = 0; i < nodes.size(); i++) {

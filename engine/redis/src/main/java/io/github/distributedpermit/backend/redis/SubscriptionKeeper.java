@@ -25,8 +25,11 @@ final class SubscriptionKeeper implements AutoCloseable {
     /** A subscription that was not confirmed for this time and the time between two checks is a problem. */
     private static final long UNCONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+    /** The same object for all connections; it is opened again for each. */
     private final GrantSubscription subscription;
+
     private final Connector connector;
+    /** A broken subscription is found by the next of these checks. */
     private final Duration watch;
     /** Whether the member asks for a grace after a loss of state. */
     private final boolean graced;
@@ -104,6 +107,10 @@ final class SubscriptionKeeper implements AutoCloseable {
         confirmedAt = System.nanoTime();
     }
 
+    /**
+     * Succeeds only if a probe has arrived: a subscription on another server than that of the claims would receive no
+     * grant.
+     */
     private void subscribe(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
         subscription.close();
         boolean early = pause.lost(System.nanoTime());
