@@ -12,7 +12,8 @@ import java.util.stream.Collectors;
 
 /**
  * A Lua script and the SHA-1 by which Redis knows it. Immutable. A script consists of several files: all but the last are the
- * body of one function, {@code claim_slow_path} or {@code execute}, whose arguments are named at the top of common.lua.
+ * bodies of functions: {@code claim_slow_path} or {@code execute}, whose arguments are named at the top of common.lua, and
+ * {@code claim_in_queue}.
  *
  * <p>{@link ScriptCall} and {@link FormerMaster} send it. All instances of one version have the same text, and so the
  * same digest.
@@ -22,9 +23,10 @@ record Script(byte[] source, String sha1) {
     /** The body of all scripts but that of claims. */
     private static final String EXECUTE = "return execute(KEYS, ARGV)\n";
 
-    /** Claims of one or more keys: claims.lua does the usual ones itself and calls the function for the others. */
-    static final Script CLAIMS =
-            load(function("claim_slow_path", "common", "serve", "lineage", "claim") + read("claims"));
+    /** Claims of one or more keys: claims.lua and queued.lua do the usual ones, and claim_slow_path does the others. */
+    static final Script CLAIMS = load(function("claim_slow_path", "common", "serve", "lineage", "claim")
+            + function("claim_in_queue", "queued")
+            + read("claims"));
 
     /** Sets the limit of an operator. */
     static final Script OVERRIDE = load(function("execute", "common", "serve", "override") + EXECUTE);

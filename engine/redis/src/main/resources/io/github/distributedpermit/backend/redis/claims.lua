@@ -1,9 +1,9 @@
 -- The claims of one member, of one key or of many, in one execution: the fast path. It handles the usual claim itself: the
--- member has a record, no member waits, no record has expired, the permits are available, the server is the one that has
--- written the key, and the key has the format of this script and is not in grace. Every other claim goes to the function
--- claim_slow_path (common.lua, serve.lua, lineage.lua, claim.lua), which handles all. For the usual claim both have the same
--- effect; the fast path takes less than half the time, because it creates no function and hardly a table
--- (docs/decisions/0013-three-forms-of-the-step.md).
+-- member has a record, no record has expired, the server is the one that has written the key, and the key has the format of
+-- this script and is not in grace. If members wait, or the permits are not available, it calls the function claim_in_queue
+-- (queued.lua). Every other claim goes to the function claim_slow_path (common.lua, serve.lua, lineage.lua, claim.lua), which
+-- handles all. For the usual claim all have the same effect; the fast path takes less than half the time, because it creates
+-- no function and hardly a table (docs/decisions/0013-three-forms-of-the-step.md).
 --
 -- KEYS: for each claim the five that common.lua names. ARGV: the member, and the packed claims, one after the other. Members
 -- that ask for a grace after a loss of state add to KEYS the lineage, and to ARGV how long a new server waits for members that
@@ -39,7 +39,7 @@ for i = 1, count do
   local view
   repeat -- runs once; a break leaves the claim to the slow path
     local header, record = found[1], found[2]
-    if not header or not record or #record ~= RECORD_LENGTH then
+    if not header or not record or #record < RECORD_LENGTH then
       break
     end
     local has_epoch = #header == HEADER_LENGTH
@@ -48,7 +48,7 @@ for i = 1, count do
     end
     local layout = has_epoch and HEADER or SHORT_HEADER
     local stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked = unpack(layout, header)
-    if stamp ~= STAMP or queued > 0 or first_lease <= now or first_tomb <= now then
+    if stamp ~= STAMP or first_lease <= now or first_tomb <= now then
       break
     end
     if not has_epoch then
@@ -64,7 +64,7 @@ for i = 1, count do
       if line_epoch ~= epoch or closed == epoch or checked < since or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
       end
-      if wanted > kept and (now < checked or now - checked >= CHECK_LASTS) then
+      if (wanted > kept or queued > 0) and (now < checked or now - checked >= CHECK_LASTS) then
         if not server_epoch then
           local replication = pcall('INFO', 'replication')
           local _, id = string.find(type(replication) == 'string' and replication or '', 'master_replid:', 1, true)
@@ -76,6 +76,14 @@ for i = 1, count do
         end
         checked = now
       end
+    end
+
+    if queued > 0 then
+      view = claim_in_queue(at, member, string.sub(claims, from, from + CLAIM_LENGTH - 1), record, header, now, checked)
+      break
+    end
+    if #record ~= RECORD_LENGTH then
+      break
     end
 
     local base = permits
@@ -100,6 +108,7 @@ for i = 1, count do
         version = version + 1
       end
       if permits < wanted and flags % 2 == 1 then
+        view = claim_in_queue(at, member, string.sub(claims, from, from + CLAIM_LENGTH - 1), record, header, now, checked)
         break -- the member has to wait
       end
     end

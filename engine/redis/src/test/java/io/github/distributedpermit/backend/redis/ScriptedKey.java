@@ -58,11 +58,11 @@ final class ScriptedKey {
         this.override = server.load(override);
     }
 
-    /** The script without its last file, the fast path. */
+    /** The script without the fast path: claims.lua and queued.lua. */
     static String slowPathOnly(String claims) {
-        int start = claims.indexOf("\nend\n-- The claims of one member");
+        int start = claims.indexOf("\nend\nlocal function claim_in_queue");
         if (start < 0) {
-            throw new IllegalStateException("claims.lua begins otherwise");
+            throw new IllegalStateException("The script is put together otherwise");
         }
         return claims.substring(0, start) + "\nend\nreturn claim_slow_path(KEYS, ARGV)\n";
     }

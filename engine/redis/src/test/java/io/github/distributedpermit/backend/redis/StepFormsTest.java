@@ -98,7 +98,37 @@ class StepFormsTest extends RedisTest {
                         "permits = target\n        version = version + 1",
                         "permits = target"),
                 new Mutant("fast: an override is ignored", "override >= 0 and override or own", "own"),
-                new Mutant("fast: the queue is ignored", "queued > 0 or first_lease", "first_lease"),
+                new Mutant(
+                        "fast: the queue is ignored",
+                        "    if queued > 0 then\n      view",
+                        "    if false then\n      view"),
+                new Mutant(
+                        "queued: no permit is returned",
+                        "math.min(permits, held, wanted)",
+                        "math.min(permits, wanted)"),
+                new Mutant("queued: half a unit is granted", "most >= base + unit", "most >= base"),
+                new Mutant("queued: half a unit is granted to another", "or target < least", ""),
+                new Mutant("queued: the claimer passes the queue", "not name or score < arrived", "true"),
+                new Mutant("queued: the claimer comes last", "not name or score < arrived", "not name"),
+                new Mutant("queued: a unit above the limit blocks", " or (most > 0 and step > most)", ""),
+                new Mutant(
+                        "queued: a head that waits is passed",
+                        "head = name\n      break\n",
+                        "left = left - 1\n      position = position + 1\n"),
+                new Mutant("queued: no notification", "call('PUBLISH', s.channel", "pack('s', s.channel"),
+                new Mutant("queued: a served member stays queued", "call('ZREM', queue, s.name)", "pack('s', s.name)"),
+                new Mutant(
+                        "queued: a try passes the queue",
+                        "not queues and wanted > base and queued == 0",
+                        "not queues and wanted > base"),
+                new Mutant("queued: an override is ignored", "override < 0 and own or override", "own"),
+                new Mutant(
+                        "queued: the override of another is ignored", "override < 0 and stated or override", "stated"),
+                new Mutant(
+                        "queued: the lease of another member counts",
+                        "local expiry = now + lasts",
+                        "local expiry = now + lasts + 1"),
+                new Mutant("queued: waiting calls are forgotten", "if waiting and beyond > 0 then", "if false then"),
                 new Mutant("fast: no permit is returned", "if held < base then", "if held < 0 then"),
                 new Mutant("slow: half a unit is granted", "target < r.least", "target < 0"),
                 new Mutant(

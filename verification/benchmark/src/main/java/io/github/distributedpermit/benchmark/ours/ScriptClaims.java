@@ -40,7 +40,8 @@ public final class ScriptClaims {
     /** Assembled as the library does it. */
     private static String script() {
         return "local function claim_slow_path(...)\n" + file("common") + file("serve") + file("lineage")
-                + file("claim") + "end\n" + file("claims");
+                + file("claim") + "end\nlocal function claim_in_queue(...)\n" + file("queued") + "end\n"
+                + file("claims");
     }
 
     private static String file(String name) {

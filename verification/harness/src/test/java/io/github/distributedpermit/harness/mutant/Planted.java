@@ -15,7 +15,8 @@ public enum Planted {
             "redis-stop-short",
             6,
             Patch.script("claim", "r.expiry = now + lease", "r.expiry = now + lease / 2")
-                    .and(Patch.script("claims", "expiry = now + lasts\n", "expiry = now + lasts / 2\n"))),
+                    .and(Patch.script("claims", "expiry = now + lasts\n", "expiry = now + lasts / 2\n"))
+                    .and(Patch.script("queued", "expiry = now + lasts\n", "expiry = now + lasts / 2\n"))),
     DEAD_HEAD_IS_SERVED(
             "an expired member at the head of the queue is granted a permit",
             "redis-kill-waiter",
@@ -25,7 +26,8 @@ public enum Planted {
             "the queue is served last in, first out",
             "redis-kill-waiter",
             6,
-            Patch.script("claim", "now - waited", "waited - now")),
+            Patch.script("claim", "now - waited", "waited - now")
+                    .and(Patch.script("queued", "now - waited", "waited - now"))),
     GRANT_NOT_COUNTED(
             "members are notified of grants, but the record does not grow",
             "redis-races",
@@ -33,13 +35,20 @@ public enum Planted {
             Patch.script("serve", "op.used = op.used + target - r.permits\n", "")
                     .and(Patch.script("claim", "op.used = op.used - (r.permits - base)", "op.used = 0"))
                     .and(Patch.script("claims", "used = used - permits + base\n", "used = 0\n"))
-                    .and(Patch.script("claims", "used = used - base + target\n", ""))),
+                    .and(Patch.script("claims", "used = used - base + target\n", ""))
+                    .and(Patch.script("queued", "used = used + base - permits\n", "used = 0\n"))
+                    .and(Patch.script(
+                            "queued",
+                            "used, permits, version = used + most - permits",
+                            "used, permits, version = used"))
+                    .and(Patch.script("queued", "used, version = used + target - has", "used, version = used"))),
     VERSION_RESTARTS(
             "tokens begin anew whenever the store is emptied or the key vanishes",
             "redis-flushall",
             6,
             Patch.script("serve", "math.max(op.version + 1, op.now)", "op.version + 1")
-                    .and(Patch.script("claims", "version < now and now or version + 1", "version + 1"))),
+                    .and(Patch.script("claims", "version < now and now or version + 1", "version + 1"))
+                    .and(Patch.script("queued", "math.max(version + 1, now)", "version + 1"))),
     DEADLINE_BEYOND_LEASE(
             "a deadline counted from the answer, and longer than the lease",
             "redis-sigstop",
