@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PendingClaim;
 import java.util.OptionalLong;
+import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,12 +18,21 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     /** No time of the monotonic clock in practice. */
     private static final long NOT_WRITTEN = Long.MIN_VALUE;
 
+    /** The most claims that end with one claim, one inside the other. It bounds the stack that this takes. */
+    private static final int MOST_REPLACED = 8;
+
     final Claim claim;
     final RedisKey key;
     /** {@code null} before the call has reached a pipeline. */
     private volatile @Nullable Carrier carrier;
     /** On the core's monotonic clock, in nanoseconds. The core counts the command time-out from it. */
     private volatile long writtenAt = NOT_WRITTEN;
+
+    /** The claim that this one makes superfluous: it is not sent, and ends as this one does. */
+    private @Nullable ClaimCall replaced;
+
+    /** How many claims end with this one. */
+    private int replacedInAll;
 
     /** The claim behind this one in the {@link ClaimQueue}, which alone reads and writes it. */
     @Nullable
@@ -38,10 +48,45 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
         carrier = pipeline;
     }
 
+    /**
+     * Makes an unsent earlier claim of the same key superfluous, such as the return before the claim that asks again. Claims
+     * are absolute, so an earlier one that is never executed is the same as one whose message was lost. It gets the answer to
+     * this claim, which has the higher sequence, as a message that arrives late does.
+     *
+     * @return {@code false} if the earlier claim is of another key, makes the store examine whether it lost state, or has
+     *     replaced many others
+     */
+    boolean replaces(ClaimCall earlier) {
+        boolean isLater = claim.sequence() > earlier.claim.sequence();
+        boolean probes = earlier.claim.probe() && !claim.probe();
+        if (!isLater
+                || probes
+                || earlier.replacedInAll == MOST_REPLACED
+                || !earlier.claim.key().equals(claim.key())) {
+            return false;
+        }
+        replaced = earlier;
+        replacedInAll = earlier.replacedInAll + 1;
+        whenComplete((answer, failure) -> {
+            if (failure == null) {
+                earlier.complete(answer);
+            } else if (failure instanceof CancellationException) {
+                earlier.failUnsent("A later claim of the key was sent in its place, and was withdrawn");
+            } else {
+                earlier.completeExceptionally(failure);
+            }
+        });
+        return true;
+    }
+
     /** From now on the claim is part of this batch, whose content was fixed at the given time. */
     void joinBatch(Carrier batch, long now) {
         carrier = batch;
         writtenAt = now;
+        ClaimCall earlier = replaced;
+        if (earlier != null) {
+            earlier.joinBatch(batch, now);
+        }
     }
 
     /** Empty while the claim waits for the first connection, or in the queue of the pipeline. */

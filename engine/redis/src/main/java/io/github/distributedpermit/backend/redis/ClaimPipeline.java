@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #endBatch}.
  *
  * <p>The content of a command is fixed only when the connection's thread writes it. So a return and the claim that
- * follows it, or the claims of several calls that one answer woke, are sent together, although the command is passed to
- * Lettuce with the first of them. While {@value #WINDOW} commands are unanswered, further claims wait for the next
+ * follows it are sent as one claim, and the claims of several calls that one answer woke are sent together, although the
+ * command is passed to Lettuce with the first of them. While {@value #WINDOW} commands are unanswered, further claims wait for the next
  * answer. This is a group commit for a busy process and causes no wait in an idle one. It delays no answer, because
  * Redis answers the commands of a connection in order. In a cluster all keys of a command must be in one slot, so there
  * each claim is sent alone and at once.

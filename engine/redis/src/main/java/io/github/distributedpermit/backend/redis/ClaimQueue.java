@@ -60,7 +60,7 @@ final class ClaimQueue {
         ClaimCall rest = first;
         for (; rest != null && due.size() < most; rest = rest.next) {
             cancelled = rest;
-            if (!rest.isDone()) {
+            if (!rest.isDone() && !replaceEarlier(due, rest)) {
                 due.add(rest);
             }
         }
@@ -70,6 +70,17 @@ final class ClaimQueue {
             last = null;
         }
         return polled;
+    }
+
+    /** Puts the claim into the place of an earlier one of its key, if there is one that it {@linkplain ClaimCall#replaces replaces}. */
+    private static boolean replaceEarlier(List<ClaimCall> due, ClaimCall claim) {
+        for (int i = due.size() - 1; i >= 0; i--) {
+            if (claim.replaces(due.get(i))) {
+                due.set(i, claim);
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -61,6 +61,48 @@ class ClaimPipelineTest extends RedisTest {
         assertThat(eye.calls("evalsha") - before).isBetween(5L, 7L);
     }
 
+    /** A return and the claims that follow it are one claim, if they are sent together, and all of them are answered. */
+    @Test
+    void claimsOfOneKeyThatAreSentTogetherAreOne() throws Exception {
+        a.queue("first", 1, 1);
+        a.queue("hot", 1, 1);
+        List<CompletableFuture<Holding>> busy = claimsWhileRedisIsBusy();
+        long before = eye.calls("hmget");
+        CompletableFuture<Holding> returned =
+                a.store().claim(a.next("hot", 1, 0, 0, true)).toCompletableFuture();
+        CompletableFuture<Holding> again =
+                a.store().claim(a.next("hot", 1, 0, 1, true)).toCompletableFuture();
+
+        eye.resumeWrites();
+
+        assertThat(again.get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
+        assertThat(returned.get(20, TimeUnit.SECONDS).sequence())
+                .isEqualTo(again.get(20, TimeUnit.SECONDS).sequence());
+        for (CompletableFuture<Holding> claim : busy) {
+            claim.get(20, TimeUnit.SECONDS);
+        }
+        assertThat(eye.calls("hmget") - before).as("claims that Redis executed").isEqualTo(KEYS + 1);
+    }
+
+    @Test
+    void withdrawnClaimDoesNotTakeTheOneItReplacesWithIt() throws Exception {
+        a.queue("first", 1, 1);
+        a.queue("hot", 1, 1);
+        List<CompletableFuture<Holding>> busy = claimsWhileRedisIsBusy();
+        CompletableFuture<Holding> returned =
+                a.store().claim(a.next("hot", 1, 0, 0, true)).toCompletableFuture();
+        CompletableFuture<Holding> again =
+                a.store().claim(a.next("hot", 1, 0, 1, true)).toCompletableFuture();
+        again.cancel(false);
+
+        eye.resumeWrites();
+
+        assertThat(returned.get(20, TimeUnit.SECONDS).permits()).isZero();
+        for (CompletableFuture<Holding> claim : busy) {
+            claim.get(20, TimeUnit.SECONDS);
+        }
+    }
+
     /** Their command time-out has not started. */
     @Test
     void claimsThatWaitForOthersAreNotWrittenYet() throws Exception {

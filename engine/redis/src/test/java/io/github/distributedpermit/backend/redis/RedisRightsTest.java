@@ -264,7 +264,7 @@ class RedisRightsTest extends RedisTest {
     }
 
     private TestMember memberOf(String prefix) {
-        return open(new TestMember(asUser(), RedisSettings.ofPrefix(prefix)));
+        return open(new TestMember(asUser(), RedisSettings.ofPrefix(prefix).withGrace(Duration.ZERO)));
     }
 
     private Set<String> denials() {
