@@ -15,6 +15,7 @@ final class Machine {
     private Machine() {}
 
     static void describe(Report report, String redis) {
+        report.setting("commit", Commit.current());
         report.setting("date", LocalDate.now(ZoneOffset.UTC).toString());
         report.setting(
                 "machine",

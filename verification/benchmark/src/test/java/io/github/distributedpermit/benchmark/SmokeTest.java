@@ -78,6 +78,12 @@ class SmokeTest {
     }
 
     @Test
+    void commitWithChangesIsDirty() {
+        assertThat(Commit.name("0123abc", "")).isEqualTo("0123abc");
+        assertThat(Commit.name("0123abc", " M pom.xml")).isEqualTo("0123abc-dirty");
+    }
+
+    @Test
     void unknownOptionIsNamed() {
         assertThat(Options.parse(new String[] {"--full", "--check"}).check()).isTrue();
         assertThatIllegalArgumentException()
