@@ -7,6 +7,7 @@ import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.report.Document;
 import io.github.distributedpermit.benchmark.report.JsonReport;
 import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.report.MissingPlaceException;
 import io.github.distributedpermit.benchmark.report.Plot;
 import io.github.distributedpermit.benchmark.report.Report;
 import io.github.distributedpermit.benchmark.report.TextReport;
@@ -39,6 +40,8 @@ import java.util.logging.LogManager;
 /** {@code ./benchmark/run}: starts the servers, runs the scenarios, writes the report. */
 public final class Main {
 
+    private static final Path PAGE = Path.of("docs", "performance-figures.md");
+
     private Main() {}
 
     /** See {@link Options}. */
@@ -51,28 +54,18 @@ public final class Main {
         try (RedisServer redis = RedisServer.start()) {
             Machine.describe(report, redis.version());
             Bench bench = new Bench(options.effort(), Stores.redis(redis.port()), report);
-            List<Scenario> scenarios = List.of(
-                    new Uncontended(),
-                    new Spaced(),
-                    new ManyKeys(redis),
-                    new OnCluster(),
-                    new Contended(redis),
-                    new Processes(redis),
-                    new Network(redis),
-                    new Tails(),
-                    new MemberCost(redis),
-                    new Renewal(redis),
-                    new Crash(),
-                    new Annotations(),
-                    new OnZooKeeper(),
-                    new OnConsul(),
-                    new Growth(redis),
-                    new SettingsThatMatter(redis));
-            for (Scenario scenario : scenarios) {
-                if (options.includes(scenario)) {
-                    run(scenario, bench);
-                }
+            List<Scenario> scenarios =
+                    scenarios(redis).stream().filter(options::includes).toList();
+            if (options.record()) {
+                List<String> titles = scenarios.stream().map(Scenario::title).toList();
+                Document.requirePlaces(PAGE, titles, options.isWhole());
             }
+            for (Scenario scenario : scenarios) {
+                run(scenario, bench);
+            }
+        } catch (MissingPlaceException e) {
+            System.err.println(e.getMessage());
+            System.exit(1);
         }
         report.row(
                 "violations of the limit",
@@ -86,9 +79,29 @@ public final class Main {
         Files.writeString(options.output().resolve("benchmark.md"), TextReport.of(report));
         Files.writeString(options.output().resolve("benchmark.svg"), Plot.of(report));
         if (options.record()) {
-            Document.update(Path.of("docs", "performance-figures.md"), report, options.isWhole());
+            Document.update(PAGE, report, options.isWhole());
         }
         System.exit(options.check() && !report.isReached() ? 1 : 0);
+    }
+
+    private static List<Scenario> scenarios(RedisServer redis) {
+        return List.of(
+                new Uncontended(),
+                new Spaced(),
+                new ManyKeys(redis),
+                new OnCluster(),
+                new Contended(redis),
+                new Processes(redis),
+                new Network(redis),
+                new Tails(),
+                new MemberCost(redis),
+                new Renewal(redis),
+                new Crash(),
+                new Annotations(),
+                new OnZooKeeper(),
+                new OnConsul(),
+                new Growth(redis),
+                new SettingsThatMatter(redis));
     }
 
     private static void run(Scenario scenario, Bench bench) throws Exception {

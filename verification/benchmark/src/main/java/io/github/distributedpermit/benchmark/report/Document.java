@@ -3,6 +3,7 @@ package io.github.distributedpermit.benchmark.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,6 +17,8 @@ import java.util.stream.Collectors;
  * marks under {@code table}, the figures of a scenario under its title. All else on the page is written by hand.
  */
 public final class Document {
+
+    private static final String MARKS = "table";
 
     private Document() {}
 
@@ -31,8 +34,27 @@ public final class Document {
         }
     }
 
+    /**
+     * Checks before a run that the page has a place for each of its tables, since a run takes minutes.
+     *
+     * @param titles of the scenarios of the run
+     * @param whole as for {@link #update}
+     */
+    public static void requirePlaces(Path page, List<String> titles, boolean whole)
+            throws IOException, MissingPlaceException {
+        List<String> names = new ArrayList<>(titles);
+        if (whole) {
+            names.add(0, MARKS);
+        }
+        String text = Files.readString(page);
+        names.removeIf(name -> hasPlace(text, name));
+        if (!names.isEmpty()) {
+            throw new MissingPlaceException(page, names);
+        }
+    }
+
     static String of(String page, Report report, boolean whole) {
-        String text = whole ? put(page, "table", TextReport.marks(report)) : page;
+        String text = whole ? put(page, MARKS, TextReport.marks(report)) : page;
         for (Map.Entry<String, List<Figure>> scenario :
                 report.figuresByScenario().entrySet()) {
             String title = scenario.getKey();
@@ -43,13 +65,26 @@ public final class Document {
     }
 
     private static String put(String page, String name, String text) {
-        String begin = "<!-- " + name + " -->\n";
-        int from = page.indexOf(begin);
-        int to = page.indexOf("<!-- end of " + name + " -->");
-        if (from < 0 || to < from) {
+        if (!hasPlace(page, name)) {
             throw new IllegalStateException("The page has no place for '" + name + "'");
         }
-        return page.substring(0, from + begin.length()) + text + page.substring(to);
+        String begin = begin(name);
+        return page.substring(0, page.indexOf(begin) + begin.length()) + text + page.substring(page.indexOf(end(name)));
+    }
+
+    private static boolean hasPlace(String page, String name) {
+        int from = page.indexOf(begin(name));
+        return from >= 0 && page.indexOf(end(name)) > from;
+    }
+
+    /** The line before what comes from a run. */
+    static String begin(String name) {
+        return "<!-- " + name + " -->\n";
+    }
+
+    /** The line after it. */
+    static String end(String name) {
+        return "<!-- end of " + name + " -->";
     }
 
     /** A table by workload with a line by contender; of one contender alone a table with a line by workload. */

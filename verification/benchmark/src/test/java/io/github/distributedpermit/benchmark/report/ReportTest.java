@@ -4,10 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.benchmark.load.Quartiles;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
+
+    @TempDir
+    Path folder;
 
     private final Report report = new Report(line -> {});
 
@@ -75,5 +82,29 @@ class ReportTest {
                 .endsWith("<!-- end of pairs -->\nC\n");
         assertThat(Document.of(page, report, false)).contains("-->\nold\n<!-- end of table", "| peer | 4.00 |");
         assertThatThrownBy(() -> Document.of("no place", report, false)).hasMessageContaining("'pairs'");
+    }
+
+    @Test
+    void missingPlaceIsNamedBeforeTheRunWithTheLinesToAdd() throws Exception {
+        Path page = Files.writeString(
+                folder.resolve("page.md"),
+                "<!-- table -->\n<!-- end of table -->\n<!-- pairs -->\n<!-- end of pairs -->\n<!-- half -->\n");
+        Document.requirePlaces(page, List.of("pairs"), true);
+        Document.requirePlaces(page, List.of(), false);
+        assertThatThrownBy(() -> Document.requirePlaces(page, List.of("pairs", "half", "new"), true))
+                .isInstanceOf(MissingPlaceException.class)
+                .hasMessageContaining("page.md")
+                .hasMessageContaining("<!-- half -->\n<!-- end of half -->")
+                .hasMessageContaining("<!-- new -->\n<!-- end of new -->")
+                .message()
+                .doesNotContain("pairs", "table -->");
+    }
+
+    @Test
+    void wholeRunNeedsAPlaceForTheMarks() throws Exception {
+        Path page = Files.writeString(folder.resolve("page.md"), "<!-- pairs -->\n<!-- end of pairs -->\n");
+        Document.requirePlaces(page, List.of("pairs"), false);
+        assertThatThrownBy(() -> Document.requirePlaces(page, List.of("pairs"), true))
+                .hasMessageContaining("<!-- table -->\n<!-- end of table -->");
     }
 }
