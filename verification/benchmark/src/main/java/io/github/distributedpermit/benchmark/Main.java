@@ -11,6 +11,7 @@ import io.github.distributedpermit.benchmark.report.MissingPlaceException;
 import io.github.distributedpermit.benchmark.report.Plot;
 import io.github.distributedpermit.benchmark.report.Report;
 import io.github.distributedpermit.benchmark.report.TextReport;
+import io.github.distributedpermit.benchmark.scenario.AddedFootprint;
 import io.github.distributedpermit.benchmark.scenario.Annotations;
 import io.github.distributedpermit.benchmark.scenario.Bench;
 import io.github.distributedpermit.benchmark.scenario.Contended;
@@ -98,6 +99,7 @@ public final class Main {
                 new Renewal(redis),
                 new Crash(),
                 new Annotations(),
+                new AddedFootprint(redis),
                 new OnZooKeeper(),
                 new OnConsul(),
                 new Growth(redis),

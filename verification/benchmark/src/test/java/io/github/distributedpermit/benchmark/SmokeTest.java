@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.fleet.Stores;
+import io.github.distributedpermit.benchmark.footprint.Application;
+import io.github.distributedpermit.benchmark.footprint.Footprint;
 import io.github.distributedpermit.benchmark.load.Board;
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.Gate;
@@ -14,6 +16,7 @@ import io.github.distributedpermit.benchmark.load.Workload;
 import io.github.distributedpermit.benchmark.micro.LimitedApplication;
 import io.github.distributedpermit.benchmark.micro.LimitedService;
 import io.github.distributedpermit.benchmark.servers.RedisCluster;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
 import io.github.distributedpermit.benchmark.servers.ScriptCalls;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -74,6 +77,18 @@ class SmokeTest {
                 assertThat(service.oursMono().block()).isEqualTo("done");
                 assertThat(service.bulkheadMono().block()).isEqualTo("done");
             }
+        }
+    }
+
+    @Test
+    void onlyTheApplicationWithTheStarterHasConnectionsForPermits() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            Footprint without = Application.REDIS.measure(redis);
+            Footprint with = Application.PERMIT.measure(redis);
+            assertThat(without.connections()).isEqualTo(1);
+            assertThat(with.connections()).isGreaterThan(1);
+            assertThat(with.readySeconds()).isPositive();
+            assertThat(with.heapMegabytes()).isGreaterThan(without.heapMegabytes());
         }
     }
 

@@ -18,7 +18,7 @@ public final class Transport {
     }
 
     /** Chooses it in another process. */
-    static List<String> arguments() {
+    public static List<String> arguments() {
         return NATIVE.stream().map(name -> "-D" + name + "=false").toList();
     }
 }

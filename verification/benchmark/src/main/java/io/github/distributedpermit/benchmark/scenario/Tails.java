@@ -4,6 +4,7 @@ import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.load.AsyncCrowd;
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.load.Gate;
+import io.github.distributedpermit.benchmark.load.LiveHeap;
 import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.report.Mark;
 import java.time.Duration;
@@ -71,11 +72,11 @@ public final class Tails implements Scenario {
             taken.add(gate.enter());
         }
         List<CompletableFuture<?>> waiting = new ArrayList<>(CALLS);
-        long before = heap();
+        long before = LiveHeap.bytes();
         for (int i = 0; i < CALLS; i++) {
             waiting.add(gate.enterLater().toCompletableFuture());
         }
-        long after = heap();
+        long after = LiveHeap.bytes();
         waiting.forEach(call -> call.whenComplete((pass, refused) -> {
             if (pass != null) {
                 gate.leaveLater(pass);
@@ -88,19 +89,5 @@ public final class Tails implements Scenario {
             call.get(30, TimeUnit.SECONDS);
         }
         return (double) (after - before) / CALLS;
-    }
-
-    private static long heap() throws InterruptedException {
-        long used = Long.MAX_VALUE;
-        for (int i = 0;
-                i < 5;
-                i++) { // what is collected only by the second collection, such as buffers behind references
-            System.gc();
-            TimeUnit.MILLISECONDS.sleep(50);
-            used = Math.min(
-                    used,
-                    Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory());
-        }
-        return used;
     }
 }

@@ -8,9 +8,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
@@ -19,6 +21,8 @@ import redis.embedded.core.ExecutableProvider;
  * names or that is on the PATH, else the one of the embedded-redis artifact.
  */
 public final class RedisServer implements ScriptServer, AutoCloseable {
+
+    private static final Pattern CLIENT = Pattern.compile("id=(\\d+) ");
 
     private final redis.embedded.RedisServer server;
     private final Path directory;
@@ -107,6 +111,16 @@ public final class RedisServer implements ScriptServer, AutoCloseable {
     private static long number(String line, String field) {
         Matcher matcher = Pattern.compile("\\b" + field + "=(\\d+)").matcher(line);
         return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+    }
+
+    /** The numbers of the clients that are connected, which it never gives twice. */
+    public Set<Long> clients() {
+        return commands.clientList()
+                .lines()
+                .map(CLIENT::matcher)
+                .filter(Matcher::lookingAt)
+                .map(client -> Long.valueOf(client.group(1)))
+                .collect(Collectors.toSet());
     }
 
     @Override
