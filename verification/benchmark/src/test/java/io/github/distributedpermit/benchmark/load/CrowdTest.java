@@ -1,0 +1,86 @@
+package io.github.distributedpermit.benchmark.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.fleet.Stores;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class CrowdTest {
+
+    private static final Duration HOLD = Duration.ofMillis(1);
+    private static final Duration SETTLE = Duration.ofMillis(100);
+    private static final Duration LENGTH = Duration.ofMillis(300);
+
+    static Crowd[] crowds() {
+        return new Crowd[] {new AsyncCrowd(), new ThreadCrowd()};
+    }
+
+    @ParameterizedTest
+    @MethodSource("crowds")
+    void everyCallOfTheLocalBackendEntersWithinTheLimit(Crowd crowd) throws Exception {
+        try (Contender ours = Cast.make(Cast.LOCAL, Stores.none())) {
+            CrowdResult result = crowd.run(ours.gate("crowd", 3), 50, 3, HOLD, SETTLE, LENGTH);
+            assertThat(result.violations()).isZero();
+            assertThat(result.failed()).isZero();
+            assertThat(result.perSecond()).isPositive();
+            assertThat(result.mean()).isPositive();
+            assertThat(result.slow()).isLessThanOrEqualTo(result.longest());
+            assertThat(crowd.bytesEach(ours.gate("heap", 3), 500, 3)).isPositive();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("crowds")
+    void callsBeyondTheLimitAreViolations(Crowd crowd) throws Exception {
+        assertThat(crowd.run(new OpenGate(), 50, 3, HOLD, SETTLE, LENGTH).violations())
+                .isPositive();
+    }
+
+    @Test
+    void oneWaitOfAThousandIsLongerThanTheSlowOne() {
+        long[] waits = new long[1001];
+        waits[999] = 7;
+        waits[1000] = 94;
+        CrowdResult result = CrowdResult.of(waits, Duration.ofSeconds(2), 0, 0);
+        assertThat(result.slow()).isEqualTo(7);
+        assertThat(result.longest()).isEqualTo(94);
+        assertThat(result.perSecond()).isEqualTo(500.5);
+    }
+
+    @Test
+    void nothingIsKnownWithoutWaits() {
+        assertThat(CrowdResult.of(new long[0], LENGTH, 0, 0).longestByMean()).isNaN();
+    }
+
+    /** Limits nothing. */
+    private static final class OpenGate implements Gate {
+
+        private static final Object PASS = new Object();
+
+        @Override
+        public Object enter() {
+            return PASS;
+        }
+
+        @Override
+        public void leave(Object pass) {
+            // there is nothing to return
+        }
+
+        @Override
+        public CompletionStage<Object> enterLater() {
+            return CompletableFuture.completedFuture(PASS);
+        }
+
+        @Override
+        public void leaveLater(Object pass) {
+            // there is nothing to return
+        }
+    }
+}
