@@ -26,30 +26,29 @@ public final class Duel {
     }
 
     /**
-     * Runs the slices, after a warm-up that ends when every contender's last two windows agree. A short warm-up flatters the
-     * lighter client, whose code is compiled sooner.
+     * Runs the slices, after a warm-up that ends for each contender when its last two windows agree. A short warm-up flatters the
+     * lighter client, whose code is compiled sooner. A contender that is steady leaves the warm-up, since on a shared machine some
+     * window of one of them nearly always differs, and all would warm up for the longest time.
      *
      * @param least the least rounds of the warm-up; the most are twice as many
      */
     public static Duel runWarm(Map<String, Slice> slices, int least, int rounds) throws Exception {
         Duel warmUp = new Duel(slices);
         warmUp.perform(slices, -least, 0);
-        int done = least;
-        for (int window = Math.max(1, least / 3);
-                done + window <= 2 * least && !warmUp.isSteady(window);
-                done += window) {
+        int window = Math.max(1, least / 3);
+        for (int done = least; done + window <= 2 * least; done += window) {
+            warmUp.order.removeIf(name -> warmUp.isSteady(name, window));
             warmUp.perform(slices, -window, 0);
         }
         return run(slices, 0, rounds);
     }
 
     /** Whether the speed in the last window is that of the window before it. */
-    private boolean isSteady(int window) {
-        return results.values().stream().allMatch(stats -> {
-            double last = speed(stats, stats.size() - window, window);
-            double before = speed(stats, stats.size() - 2 * window, window);
-            return Math.abs(last / before - 1) <= AGREEMENT;
-        });
+    private boolean isSteady(String name, int window) {
+        List<SliceStats> stats = of(name);
+        double last = speed(stats, stats.size() - window, window);
+        double before = speed(stats, stats.size() - 2 * window, window);
+        return Math.abs(last / before - 1) <= AGREEMENT;
     }
 
     private static double speed(List<SliceStats> stats, int from, int count) {

@@ -3,6 +3,7 @@ package io.github.distributedpermit.benchmark.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,19 @@ class DuelTest {
         slices.put("peer", number -> stats(number + 1.0));
         Quartiles ratio = Duel.run(slices, 0, 5).ratio("ours", "peer", SliceStats::perSecond);
         assertThat(ratio).isEqualTo(new Quartiles(10, 10, 10));
+    }
+
+    @Test
+    void warmUpOfEachContenderEndsWhenItIsSteady() throws Exception {
+        Map<String, Integer> slicesOf = new HashMap<>();
+        Map<String, Slice> slices = new LinkedHashMap<>();
+        slices.put("steady", number -> stats(100 + slicesOf.merge("steady", 1, Integer::sum) % 2));
+        slices.put(
+                "faster each time", number -> stats(Math.pow(2, slicesOf.merge("faster each time", 1, Integer::sum))));
+        Duel duel = Duel.runWarm(slices, 9, 2);
+        assertThat(slicesOf).containsEntry("steady", 9 + 2).containsEntry("faster each time", 2 * 9 + 2);
+        assertThat(duel.of("steady")).hasSize(2);
+        assertThat(duel.of("faster each time")).hasSize(2);
     }
 
     @Test
