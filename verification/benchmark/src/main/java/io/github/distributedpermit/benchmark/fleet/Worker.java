@@ -17,14 +17,23 @@ public final class Worker implements AutoCloseable {
     private final BufferedWriter commands;
     private final BufferedReader answers;
 
-    Worker(Stores stores, int number, Path board, int events, Workload work) throws IOException {
+    Worker(Stores stores, int number) throws IOException {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         List<String> line = new ArrayList<>(List.of(java, "-Xms128m", "-Xmx384m", "-XX:+UseSerialGC"));
         line.add("-Djava.net.preferIPv4Stack=true");
         Transport.arguments().forEach(line::add);
         line.addAll(List.of("-cp", System.getProperty("java.class.path"), WorkerMain.class.getName()));
-        line.addAll(List.of(stores.asArgument(), Integer.toString(number), board.toString()));
-        line.add(Integer.toString(events));
+        line.addAll(List.of(stores.asArgument(), Integer.toString(number)));
+        process = new ProcessBuilder(line)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        commands = process.outputWriter(StandardCharsets.UTF_8);
+        answers = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** Gives it a workload, whose calls it notes on this board. */
+    void assign(Path board, int events, Workload work) throws IOException {
+        List<String> command = new ArrayList<>(List.of("assign", board.toString(), Integer.toString(events)));
         for (long value : new long[] {
             work.threads(),
             work.processes(),
@@ -34,13 +43,9 @@ public final class Worker implements AutoCloseable {
             work.pause().toNanos() / 1000,
             work.slice().toNanos() / 1000
         }) {
-            line.add(Long.toString(value));
+            command.add(Long.toString(value));
         }
-        process = new ProcessBuilder(line)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        commands = process.outputWriter(StandardCharsets.UTF_8);
-        answers = process.inputReader(StandardCharsets.UTF_8);
+        tell(command.toArray(String[]::new));
     }
 
     /** Tells it a command. */

@@ -15,8 +15,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One process of a fleet: reads commands from standard input, tab-separated and one to a line, and answers each
@@ -29,31 +31,44 @@ public final class WorkerMain {
 
     private final Stores stores;
     private final int process;
-    private final Board board;
-    private final Workload work;
     private final Map<String, Contender> contenders = new ConcurrentHashMap<>();
+    private @Nullable Assignment assigned;
     private List<Gate> gates = List.of();
 
-    private WorkerMain(Stores stores, int process, Board board, Workload work) {
+    private WorkerMain(Stores stores, int process) {
         this.stores = stores;
         this.process = process;
-        this.board = board;
-        this.work = work;
     }
 
-    /** Arguments: stores, number of this process, board, events, threads, processes, keys, limit, hold, pause and slice in us. */
+    /** Arguments: stores and number of this process. */
     public static void main(String[] args) throws Exception {
-        Workload work = new Workload(
-                Integer.parseInt(args[4]),
-                Integer.parseInt(args[5]),
-                Integer.parseInt(args[6]),
-                Integer.parseInt(args[7]),
-                micros(args[8]),
-                micros(args[9]),
-                micros(args[10]));
-        Board board = Board.open(Path.of(args[2]), work.keys(), work.seats(), Integer.parseInt(args[3]));
-        new WorkerMain(Stores.parse(args[0]), Integer.parseInt(args[1]), board, work).serve();
+        new WorkerMain(Stores.parse(args[0]), Integer.parseInt(args[1])).serve();
         Runtime.getRuntime().halt(0);
+    }
+
+    /** A workload, and where its calls are noted. */
+    private record Assignment(Workload work, Board board) {}
+
+    /** Board, events, threads, processes, keys, limit, hold, pause and slice in us. */
+    private static Assignment assignment(String[] command) throws IOException {
+        Workload work = new Workload(
+                Integer.parseInt(command[3]),
+                Integer.parseInt(command[4]),
+                Integer.parseInt(command[5]),
+                Integer.parseInt(command[6]),
+                micros(command[7]),
+                micros(command[8]),
+                micros(command[9]));
+        Board board = Board.open(Path.of(command[1]), work.keys(), work.seats(), Integer.parseInt(command[2]));
+        return new Assignment(work, board);
+    }
+
+    private Assignment assigned() {
+        return Objects.requireNonNull(assigned, "A workload has to be assigned first");
+    }
+
+    private Workload work() {
+        return assigned().work();
     }
 
     private static Duration micros(String number) {
@@ -75,10 +90,12 @@ public final class WorkerMain {
 
     private void obey(String[] command) throws Exception {
         switch (command[0]) {
-            case "ready" -> gates = LocalSlice.gates(contender(command[1]), command[2], work);
+            case "assign" -> assigned = assignment(command);
+            case "ready" -> gates = LocalSlice.gates(contender(command[1]), command[2], work());
             case "run" -> run(Long.parseLong(command[1]));
             case "warm" -> warm(command[1]);
-            case "hold" -> contender(command[1]).gate(command[2], work.limit()).enter();
+            case "hold" ->
+                contender(command[1]).gate(command[2], work().limit()).enter();
             case "wait" -> waitFor(command[1], command[2]);
             default -> throw new IllegalArgumentException("No such command: " + command[0]);
         }
@@ -98,7 +115,7 @@ public final class WorkerMain {
      * runs a few hundred times a second would be interpreted for most of a slice.
      */
     private void warm(String name) throws Exception {
-        Gate gate = contender(name).gate("warm-" + process, work.limit());
+        Gate gate = contender(name).gate("warm-" + process, work().limit());
         long deadline = System.nanoTime() + PATIENCE;
         boolean answered = false;
         while (!answered) {
@@ -118,13 +135,13 @@ public final class WorkerMain {
     }
 
     private void run(long from) throws InterruptedException {
-        long until = from + work.slice().toNanos();
-        Crew.start(board, gates, work, process, from, until).join(until);
+        long until = from + work().slice().toNanos();
+        Crew.start(assigned().board(), gates, work(), process, from, until).join(until);
     }
 
     /** Waits on another thread, until this process ends. */
     private void waitFor(String name, String key) throws Exception {
-        Gate gate = contender(name).gate(key, work.limit());
+        Gate gate = contender(name).gate(key, work().limit());
         Thread waiter = new Thread(() -> {
             try {
                 gate.enter();

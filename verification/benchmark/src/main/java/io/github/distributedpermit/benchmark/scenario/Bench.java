@@ -103,13 +103,27 @@ public record Bench(Effort effort, Stores stores, Report report) {
             int rounds,
             Map<String, ? extends UnaryOperator<Slice>> meters)
             throws Exception {
-        try (Fleet fleet = new Fleet(stores, work, events)) {
-            Map<String, Slice> slices = new LinkedHashMap<>();
-            for (String name : names) {
-                slices.put(name, meter(meters, name).apply(fleet.slice(name)));
-            }
-            return observed(Duel.run(slices, warmUp, rounds));
+        try (Fleet fleet = new Fleet(stores, work.processes())) {
+            return fleetDuel(fleet, work, names, events, warmUp, rounds, meters);
         }
+    }
+
+    /** The same in processes that run already. */
+    Duel fleetDuel(
+            Fleet fleet,
+            Workload work,
+            List<String> names,
+            int events,
+            int warmUp,
+            int rounds,
+            Map<String, ? extends UnaryOperator<Slice>> meters)
+            throws Exception {
+        Board board = fleet.assign(work, events);
+        Map<String, Slice> slices = new LinkedHashMap<>();
+        for (String name : names) {
+            slices.put(name, meter(meters, name).apply(fleet.slice(name, work, board)));
+        }
+        return observed(Duel.run(slices, warmUp, rounds));
     }
 
     private static UnaryOperator<Slice> meter(Map<String, ? extends UnaryOperator<Slice>> meters, String name) {

@@ -33,7 +33,9 @@ public final class Crash implements Scenario {
         bench.report()
                 .row("permits usable again", load, "s", ours, Mark.atMost(Cast.SHORT_LEASE.toMillis() / 1000.0 + 0.5));
         bench.report().figure(load, Cast.OURS_SHORT, "s", ours);
-        bench.report().figure(load, Cast.EXPIRABLE_SHORT, "s", holderDies(bench, Cast.EXPIRABLE_SHORT));
+        if (bench.effort().isFull()) {
+            bench.report().figure(load, Cast.EXPIRABLE_SHORT, "s", holderDies(bench, Cast.EXPIRABLE_SHORT));
+        }
         waitersDie(bench);
     }
 
@@ -43,8 +45,9 @@ public final class Crash implements Scenario {
 
     /** Seconds from the death of a holder until another process has its permit. */
     private static Quartiles holderDies(Bench bench, String name) throws Exception {
-        try (Fleet fleet = new Fleet(bench.stores(), workload(1), 0);
+        try (Fleet fleet = new Fleet(bench.stores(), 1);
                 Contender survivor = Cast.make(name, bench.stores())) {
+            fleet.assign(workload(1), 0);
             List<CompletableFuture<Long>> entered = new ArrayList<>();
             fleet.worker(0).tell("warm", name);
             fleet.worker(0).done();
@@ -69,9 +72,10 @@ public final class Crash implements Scenario {
     /** Four processes at the head of the queue are killed; then the permit becomes free. */
     private static void waitersDie(Bench bench) throws Exception {
         double[] millis = new double[KEYS];
-        try (Fleet fleet = new Fleet(bench.stores(), workload(DEAD), 0);
+        try (Fleet fleet = new Fleet(bench.stores(), DEAD);
                 OurContender holder = (OurContender) Cast.make(Cast.OURS, bench.stores());
                 OurContender survivor = (OurContender) Cast.make(Cast.OURS, bench.stores())) {
+            fleet.assign(workload(DEAD), 0);
             for (int dead = 0; dead < DEAD; dead++) {
                 fleet.worker(dead).tell("warm", Cast.OURS);
                 fleet.worker(dead).done();

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.benchmark.scenario;
 
 import io.github.distributedpermit.benchmark.fleet.Cast;
+import io.github.distributedpermit.benchmark.fleet.Fleet;
 import io.github.distributedpermit.benchmark.load.Duel;
 import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.load.Workload;
@@ -13,6 +14,7 @@ import java.util.Map;
 /** Several processes that compete for the same permits. */
 public final class Processes implements Scenario {
 
+    private static final int MOST = 4;
     private static final int LIMIT = 3;
     private static final int THREADS = 16;
     private static final List<String> BOTH = List.of(Cast.OURS, Cast.RSEMAPHORE);
@@ -31,17 +33,20 @@ public final class Processes implements Scenario {
 
     @Override
     public void run(Bench bench) throws Exception {
-        withoutHold(bench);
-        withHold(bench, 2);
-        withHold(bench, 4);
-        oneThreadEach(bench);
+        // one fleet for all, so that its processes are warm when the permits are held
+        try (Fleet fleet = new Fleet(bench.stores(), MOST)) {
+            withoutHold(bench, fleet);
+            withHold(bench, fleet, 2);
+            withHold(bench, fleet, MOST);
+            oneThreadEach(bench, fleet);
+        }
     }
 
-    private void withoutHold(Bench bench) throws Exception {
+    private void withoutHold(Bench bench, Fleet fleet) throws Exception {
         Workload work = Workload.of(
-                        THREADS, LIMIT, Duration.ZERO, bench.effort().slice(1000))
-                .in(4);
-        Duel duel = bench.fleetDuel(work, BOTH, 0, 4, bench.effort().rounds(6), Map.of());
+                        THREADS, LIMIT, Duration.ZERO, bench.effort().slice(700, 2000))
+                .in(MOST);
+        Duel duel = bench.fleetDuel(fleet, work, BOTH, 0, 4, bench.effort().rounds(5, 18), Map.of());
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);
         rows.ratio("throughput, no hold", SliceStats::perSecond, Mark.atLeast(100));
@@ -50,14 +55,15 @@ public final class Processes implements Scenario {
         }
     }
 
-    private void withHold(Bench bench, int processes) throws Exception {
-        int warmUp = 2;
+    private void withHold(Bench bench, Fleet fleet, int processes) throws Exception {
+        int warmUp = 1;
         Workload work = Workload.of(
                         THREADS, LIMIT, Duration.ofMillis(1), bench.effort().slice(2000))
                 .in(processes);
         CallMeter calls = new CallMeter(redis);
         CallMeter theirs = new CallMeter(redis);
         Duel duel = bench.fleetDuel(
+                fleet,
                 work,
                 BOTH,
                 Contended.EVENTS,
@@ -75,13 +81,13 @@ public final class Processes implements Scenario {
         rows.figures(BOTH);
     }
 
-    private void oneThreadEach(Bench bench) throws Exception {
-        int warmUp = 2;
-        Workload work = Workload.of(1, 1, Duration.ofMillis(1), bench.effort().slice(1500))
-                .in(4);
+    private void oneThreadEach(Bench bench, Fleet fleet) throws Exception {
+        int warmUp = 1;
+        Workload work = Workload.of(1, 1, Duration.ofMillis(1), bench.effort().slice(1000, 3000))
+                .in(MOST);
         CallMeter calls = new CallMeter(redis);
         Duel duel = bench.fleetDuel(
-                work, BOTH, Contended.EVENTS, warmUp, bench.effort().rounds(5), Map.of(Cast.OURS, calls));
+                fleet, work, BOTH, Contended.EVENTS, warmUp, bench.effort().rounds(5), Map.of(Cast.OURS, calls));
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);
         rows.ratio("hand-over between processes", SliceStats::handOver, Mark.atMost(0.5));
