@@ -38,7 +38,7 @@ public final class AddedFootprint implements Scenario {
     @Override
     public void run(Bench bench) throws Exception {
         Map<Application, List<Footprint>> starts = new EnumMap<>(Application.class);
-        int rounds = bench.effort().rounds(5);
+        int rounds = bench.effort().rounds(4);
         for (int round = -1; round < rounds; round++) { // the first one only brings the jars into the system's cache
             for (Application application : inTurn(round)) {
                 Footprint start = application.measure(redis);

@@ -53,10 +53,10 @@ public final class Annotations implements Scenario {
             slices.put(Cast.JUC, slice(Cast.JUC, service::semaphore, work, board));
             slices.put(BARE, slice(BARE, service::unlimited, work, board));
             slices.put(CLOCK, slice(CLOCK, Annotations::lookAtTheClock, work, board));
-            report(bench, Duel.run(slices, 20, bench.effort().rounds(40)), slices);
+            report(bench, Duel.run(slices, 20, bench.effort().rounds(20, 120)), slices);
             // after the others, so that the compiler has seen nothing but them
             Map<String, Slice> later = laterWork(service, work, board);
-            reportLaterWork(bench, Duel.run(later, 20, bench.effort().rounds(40)), later);
+            reportLaterWork(bench, Duel.run(later, 20, bench.effort().rounds(10, 120)), later);
         } finally {
             Files.deleteIfExists(file);
         }

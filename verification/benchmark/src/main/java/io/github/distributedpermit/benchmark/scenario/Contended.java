@@ -29,17 +29,34 @@ public final class Contended implements Scenario {
 
     @Override
     public void run(Bench bench) throws Exception {
-        for (int[] crowd : new int[][] {{3, 15, 30}, {10, 200, 20}}) {
-            withoutHold(bench, crowd[0], crowd[1], crowd[2]);
-            withHold(bench, crowd[0], crowd[1]);
+        List<String> both = List.of(Cast.OURS, Cast.RSEMAPHORE);
+        withoutHold(bench, 3, 15, 30);
+        List<String> all = bench.effort().contenders(both, Cast.EXPIRABLE, Cast.ZSET);
+        withHold(bench, 3, 15, all);
+        withoutHold(bench, 10, 200, 20);
+        withHold(bench, 10, 200, all);
+        if (all.equals(both)) {
+            forThePlot(bench, 10, 200);
         }
+    }
+
+    /** One round of the contenders that have no marks, so that the plot shows them after a quick run too. */
+    private static void forThePlot(Bench bench, int limit, int threads) throws Exception {
+        Workload work = work(bench, limit, threads);
+        List<String> names = List.of(Cast.EXPIRABLE, Cast.ZSET);
+        Duel duel = bench.duel(work, names, true, EVENTS, 1, 1);
+        new Rows(bench.report(), duel, load(limit, threads, work)).figures(names);
+    }
+
+    private static Workload work(Bench bench, int limit, int threads) {
+        return Workload.of(threads, limit, Duration.ofMillis(1), bench.effort().slice(2000));
     }
 
     private void withoutHold(Bench bench, int limit, int threads, int bound) throws Exception {
         Workload work =
                 Workload.of(threads, limit, Duration.ZERO, bench.effort().slice(400));
-        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.LOCAL, Cast.JUC);
-        Duel duel = bench.duel(work, names, true, 0, 3, bench.effort().rounds(8));
+        List<String> names = bench.effort().contenders(List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.JUC), Cast.LOCAL);
+        Duel duel = bench.duel(work, names, true, 0, 3, bench.effort().rounds(6, 24));
         String load = load(limit, threads, work);
         bench.report()
                 .row(
@@ -53,10 +70,8 @@ public final class Contended implements Scenario {
         }
     }
 
-    private void withHold(Bench bench, int limit, int threads) throws Exception {
-        Workload work =
-                Workload.of(threads, limit, Duration.ofMillis(1), bench.effort().slice(2000));
-        List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EXPIRABLE, Cast.ZSET);
+    private void withHold(Bench bench, int limit, int threads, List<String> names) throws Exception {
+        Workload work = work(bench, limit, threads);
         CallMeter calls = new CallMeter(redis);
         CallMeter theirs = new CallMeter(redis);
         Duel duel = bench.duel(

@@ -46,7 +46,7 @@ public final class ManyKeys implements Scenario {
                 false,
                 0,
                 WARM_UP,
-                bench.effort().rounds(10),
+                bench.effort().rounds(8, 30),
                 Map.of(Cast.OURS, ours, Cast.RSEMAPHORE, theirs, Cast.EVALSHA, floor));
         bench.report()
                 .row(

@@ -43,9 +43,9 @@ public final class Network implements Scenario {
     }
 
     private static void alone(Bench bench, String trip) throws Exception {
-        Workload work = Workload.of(1, 10, Duration.ofMillis(1), Duration.ofMillis(300));
+        Workload work = Workload.of(1, 10, Duration.ofMillis(1), bench.effort().slice(200, 300));
         List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA);
-        Duel duel = bench.duel(work, names, false, EVENTS, 3, bench.effort().rounds(8));
+        Duel duel = bench.duel(work, names, false, EVENTS, 3, bench.effort().rounds(5, 24));
         String load = trip + ", one thread, hold 1 ms";
         bench.report()
                 .row(
@@ -68,7 +68,7 @@ public final class Network implements Scenario {
     }
 
     private static void handOver(Bench bench, String trip) throws Exception {
-        Workload work = Workload.of(1, 1, Duration.ofMillis(1), bench.effort().slice(1500))
+        Workload work = Workload.of(1, 1, Duration.ofMillis(1), bench.effort().slice(1000, 3000))
                 .in(4);
         List<String> names = List.of(Cast.OURS, Cast.RSEMAPHORE);
         Duel duel =

@@ -19,6 +19,9 @@ public final class OnCluster implements Scenario {
     /** Rounds of 300 ms: five seconds of each contender. */
     private static final int WARM_UP = 17;
 
+    /** Rounds of 300 ms before calls are counted, which depend on the speed of a client less than its times do. */
+    private static final int WARM_UP_OF_COUNTS = 4;
+
     private static final Duration SLICE = Duration.ofMillis(300);
 
     @Override
@@ -39,7 +42,8 @@ public final class OnCluster implements Scenario {
         String load = "Cluster of three masters, 64 keys, 16 threads, limit 1000";
         CallMeter ours = new CallMeter(cluster);
         CallMeter theirs = new CallMeter(cluster);
-        Duel duel = duel(bench, Workload.of(16, 1000, Duration.ZERO, SLICE).on(64), ours, theirs);
+        Workload work = Workload.of(16, 1000, Duration.ZERO, SLICE).on(64);
+        Duel duel = bench.duel(work, BOTH, false, 0, WARM_UP_OF_COUNTS, rounds(bench), meters(ours, theirs));
         bench.report().row("script calls per pair", load, "calls", ours.callsPerPair(), Mark.atMost(0.4));
         report(bench, duel, load, ours, theirs);
     }
@@ -48,14 +52,18 @@ public final class OnCluster implements Scenario {
         String load = "Cluster of three masters, one thread, one key";
         CallMeter ours = new CallMeter(cluster);
         CallMeter theirs = new CallMeter(cluster);
-        Duel duel = duel(bench, Workload.of(1, 10, Duration.ZERO, SLICE), ours, theirs);
+        Workload work = Workload.of(1, 10, Duration.ZERO, SLICE);
+        Duel duel = bench.warmDuel(work, BOTH, 0, WARM_UP, rounds(bench), meters(ours, theirs));
         bench.report().row("server CPU per pair", load, "x RSemaphore", ours.serverTimeBy(theirs), Mark.atMost(1));
         report(bench, duel, load, ours, theirs);
     }
 
-    private static Duel duel(Bench bench, Workload work, CallMeter ours, CallMeter theirs) throws Exception {
-        return bench.warmDuel(
-                work, BOTH, 0, WARM_UP, bench.effort().rounds(10), Map.of(Cast.OURS, ours, Cast.RSEMAPHORE, theirs));
+    private static int rounds(Bench bench) {
+        return bench.effort().rounds(6, 30);
+    }
+
+    private static Map<String, CallMeter> meters(CallMeter ours, CallMeter theirs) {
+        return Map.of(Cast.OURS, ours, Cast.RSEMAPHORE, theirs);
     }
 
     private static void report(Bench bench, Duel duel, String load, CallMeter ours, CallMeter theirs) {

@@ -54,7 +54,8 @@ public final class OnConsul implements Scenario {
     private static void uncontended(Bench bench, ConsulServer server) throws Exception {
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(300));
         String load = "Consul, one thread, one key";
-        List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK, Cast.PUT);
+        List<String> names =
+                bench.effort().contenders(List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.PUT), Cast.CONSUL_LOCK);
         List<Double> writes = new ArrayList<>();
         UnaryOperator<Slice> meter = writesPerPair(server, writes);
         Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(8), Map.of(Cast.CONSUL, meter));
@@ -90,7 +91,8 @@ public final class OnConsul implements Scenario {
         List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.PUT);
         List<Double> writes = new ArrayList<>();
         UnaryOperator<Slice> meter = writesPerPair(server, writes);
-        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(15), Map.of(Cast.CONSUL, meter));
+        Duel duel =
+                bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(10, 45), Map.of(Cast.CONSUL, meter));
         // the agent itself writes now and then, too
         bench.report().row("writes per pair", load, "log entries", Quartiles.of(writes), Mark.atMost(2.05));
         bench.report()
@@ -107,7 +109,7 @@ public final class OnConsul implements Scenario {
 
     private static void contended(Bench bench) throws Exception {
         Workload work =
-                Workload.of(200, 10, Duration.ofMillis(1), bench.effort().slice(3000));
+                Workload.of(200, 10, Duration.ofMillis(1), bench.effort().slice(1500, 6000));
         String load = "Consul, " + Contended.load(10, 200, work);
         List<String> names = List.of(Cast.CONSUL, Cast.CONSUL_SLOTS, Cast.CONSUL_LOCK);
         Duel duel = bench.duel(

@@ -27,8 +27,8 @@ public final class OnZooKeeper implements Scenario {
             bench.report().setting("ZooKeeper server", server.version() + ", in the benchmark's own process");
             Bench here = new Bench(bench.effort(), Stores.zooKeeper(server.connectString()), bench.report());
             uncontended(here);
-            contended(here, 200, 100);
-            contended(here, 20, 3); // where Curator's recipe does not collapse
+            contended(here, 200, 2000, 100);
+            contended(here, 20, 1500, 3); // where Curator's recipe does not collapse
         }
     }
 
@@ -36,7 +36,7 @@ public final class OnZooKeeper implements Scenario {
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(200));
         String load = "ZooKeeper, one thread, one key";
         List<String> names = List.of(Cast.ZOOKEEPER, Cast.CURATOR, Cast.CREATE);
-        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(12));
+        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(8, 36));
         bench.report()
                 .row(
                         "pair",
@@ -49,13 +49,13 @@ public final class OnZooKeeper implements Scenario {
         }
     }
 
-    private static void contended(Bench bench, int threads, double bound) throws Exception {
+    private static void contended(Bench bench, int threads, long quickMillis, double bound) throws Exception {
         Workload work =
-                Workload.of(threads, 10, Duration.ofMillis(1), bench.effort().slice(3000));
+                Workload.of(threads, 10, Duration.ofMillis(1), bench.effort().slice(quickMillis, 6000));
         String load = "ZooKeeper, " + Contended.load(10, threads, work);
         List<String> names = List.of(Cast.ZOOKEEPER, Cast.CURATOR);
         Duel duel = bench.duel(
-                work, names, true, Contended.EVENTS, 1, bench.effort().rounds(3));
+                work, names, true, Contended.EVENTS, 1, bench.effort().rounds(2, 9));
         bench.report()
                 .row(
                         "throughput",

@@ -22,7 +22,7 @@ public final class Tails implements Scenario {
     private static final Duration HOLD = Duration.ofMillis(1);
 
     /** So many times what a call waits for, but not less than a second, so that one call of a thousand is several calls. */
-    private static final int LENGTHS = 5;
+    private static final int LENGTHS = 4;
 
     private static final long LEAST_MILLIS = 1_000;
 

@@ -24,16 +24,10 @@ public final class Uncontended implements Scenario {
     @Override
     public void run(Bench bench) throws Exception {
         Workload work = Workload.of(1, 10, Duration.ZERO, Duration.ofMillis(50));
-        List<String> names = List.of(
-                Cast.OURS,
-                Cast.RSEMAPHORE,
-                Cast.OURS_SYNC,
-                Cast.EXPIRABLE,
-                Cast.OURS_LINGER,
-                Cast.ZSET,
-                Cast.EVALSHA,
-                Cast.PING);
-        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(40));
+        List<String> peers = List.of(
+                Cast.OURS, Cast.RSEMAPHORE, Cast.OURS_SYNC, Cast.EXPIRABLE, Cast.OURS_LINGER, Cast.EVALSHA, Cast.PING);
+        List<String> names = bench.effort().contenders(peers, Cast.ZSET);
+        Duel duel = bench.warmDuel(work, names, 0, WARM_UP, bench.effort().rounds(30, 120));
         row(bench, duel, "pair, asynchronous return", Cast.OURS, 0.55);
         row(bench, duel, "pair, synchronous return", Cast.OURS_SYNC, 1.05);
         row(bench, duel, "pair, linger 1 ms", Cast.OURS_LINGER, 0.01);
