@@ -16,6 +16,7 @@ import io.github.distributedpermit.benchmark.scenario.Annotations;
 import io.github.distributedpermit.benchmark.scenario.Bench;
 import io.github.distributedpermit.benchmark.scenario.Contended;
 import io.github.distributedpermit.benchmark.scenario.Crash;
+import io.github.distributedpermit.benchmark.scenario.GraceCost;
 import io.github.distributedpermit.benchmark.scenario.Growth;
 import io.github.distributedpermit.benchmark.scenario.ManyKeys;
 import io.github.distributedpermit.benchmark.scenario.MemberCost;
@@ -96,6 +97,7 @@ public final class Main {
                 new Network(redis),
                 new Tails(),
                 new MemberCost(redis),
+                new GraceCost(redis),
                 new Renewal(redis),
                 new Crash(),
                 new Annotations(),

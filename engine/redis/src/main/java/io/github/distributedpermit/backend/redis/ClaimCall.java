@@ -21,7 +21,9 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     /** The most claims that end with one claim, one inside the other. It bounds the stack that this takes. */
     private static final int MOST_REPLACED = 8;
 
-    final Claim claim;
+    /** What is sent. It changes only before it is sent, under the lock of the pipeline. */
+    Claim claim;
+
     final RedisKey key;
     /** {@code null} before the call has reached a pipeline. */
     private volatile @Nullable Carrier carrier;
@@ -49,22 +51,27 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     }
 
     /**
-     * Makes an unsent earlier claim of the same key superfluous, such as the return before the claim that asks again. Claims
-     * are absolute, so an earlier one that is never executed is the same as one whose message was lost. It gets the answer to
-     * this claim, which has the higher sequence, as a message that arrives late does.
+     * Makes an unsent earlier claim of the same key superfluous, such as the return before the claim that asks again. To the
+     * store the earlier one is a message that was lost, and its answer is that to a message that arrived late: it has the
+     * higher sequence of this claim. This claim then leaves no more than either of them would, so that what the earlier one
+     * returns is offered to members that wait before it.
      *
-     * @return {@code false} if the earlier claim is of another key, makes the store examine whether it lost state, or has
-     *     replaced many others
+     * @param highestSent the highest sequence of a claim that was sent. An earlier claim below it may have no effect any
+     *     more, and must not lower what this claim leaves: the member may have been granted it since
+     * @return {@code false} if this is not possible: the earlier claim is of another key, may have no effect any more, makes
+     *     the store examine whether it lost state, or has replaced many others
      */
-    boolean replaces(ClaimCall earlier) {
-        boolean isLater = claim.sequence() > earlier.claim.sequence();
-        boolean probes = earlier.claim.probe() && !claim.probe();
-        if (!isLater
+    boolean replaces(ClaimCall earlier, long highestSent) {
+        Claim before = earlier.claim;
+        boolean inOrder = claim.sequence() > before.sequence() && before.sequence() > highestSent;
+        boolean probes = before.probe() && !claim.probe();
+        if (!inOrder
                 || probes
                 || earlier.replacedInAll == MOST_REPLACED
-                || !earlier.claim.key().equals(claim.key())) {
+                || !before.key().equals(claim.key())) {
             return false;
         }
+        claim = claim.leaving(before.held());
         replaced = earlier;
         replacedInAll = earlier.replacedInAll + 1;
         whenComplete((answer, failure) -> {

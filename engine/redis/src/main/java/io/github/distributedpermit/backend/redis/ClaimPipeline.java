@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     private final LineageNames lineages;
     private final byte[] newServerGrace;
     private final LongSupplier ticker;
+
+    /** The highest sequence of a claim that was sent, of any key and over any connection of the member. */
+    private final AtomicLong highestSent;
+
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** The claims that no batch contains yet. */
@@ -62,6 +67,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
      *
      * @param settings prefix and times
      * @param epochs those that the member knows, also from earlier connections
+     * @param highestSent the highest sequence that the member has sent; all its pipelines share it
      * @param ticker the monotonic clock of the core, nanoseconds
      */
     ClaimPipeline(
@@ -69,11 +75,13 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
             byte[] memberId,
             RedisSettings settings,
             KnownEpochs epochs,
+            AtomicLong highestSent,
             LongSupplier ticker) {
         this.connection = connection;
         this.memberId = memberId;
         this.tombstone = settings.tombstone();
         this.epochs = epochs;
+        this.highestSent = highestSent;
         this.lineages = new LineageNames(settings.prefix());
         this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : new byte[0];
         this.ticker = ticker;
@@ -170,7 +178,9 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     public List<ClaimCall> fillBatch(ClaimBatch batch) {
         synchronized (lock) {
             if (unfilled == batch && !batch.abandoned) {
-                fillUnfilled(queue.pollBatch(MAX_CLAIMS));
+                List<ClaimCall> claims = queue.pollBatch(MAX_CLAIMS, highestSent.get());
+                claims.forEach(claim -> highestSent.accumulateAndGet(claim.claim.sequence(), Math::max));
+                fillUnfilled(claims);
             }
             return batch.filled();
         }

@@ -52,15 +52,16 @@ final class ClaimQueue {
      * Removes the oldest claims that still need an answer, at most so many. If all claims were cancelled, it returns one of
      * them: the cancelled claim then cancels the command.
      *
-     * @return in order of arrival; empty only if the queue was empty
+     * @param highestSent the highest sequence of a claim that was sent, of any key
+     * @return in order of arrival, without those that a later one replaces; empty only if the queue was empty
      */
-    List<ClaimCall> pollBatch(int most) {
+    List<ClaimCall> pollBatch(int most, long highestSent) {
         List<ClaimCall> due = new ArrayList<>();
         ClaimCall cancelled = null;
         ClaimCall rest = first;
         for (; rest != null && due.size() < most; rest = rest.next) {
             cancelled = rest;
-            if (!rest.isDone() && !replaceEarlier(due, rest)) {
+            if (!rest.isDone() && !replaceEarlier(due, rest, highestSent)) {
                 due.add(rest);
             }
         }
@@ -73,9 +74,9 @@ final class ClaimQueue {
     }
 
     /** Puts the claim into the place of an earlier one of its key, if there is one that it {@linkplain ClaimCall#replaces replaces}. */
-    private static boolean replaceEarlier(List<ClaimCall> due, ClaimCall claim) {
+    private static boolean replaceEarlier(List<ClaimCall> due, ClaimCall claim, long highestSent) {
         for (int i = due.size() - 1; i >= 0; i--) {
-            if (claim.replaces(due.get(i))) {
+            if (claim.replaces(due.get(i), highestSent)) {
                 due.set(i, claim);
                 return true;
             }

@@ -19,6 +19,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -68,6 +69,7 @@ final class RedisPermitStore implements PermitStore {
         byte[] channel = RedisKeys.channel(settings.prefix(), member.id());
         KnownEpochs epochs = new KnownEpochs(ticker);
         // A lost connection of either kind wakes the manager's thread, which finds out itself what is to do.
+        AtomicLong highestSent = new AtomicLong(-1);
         WorkSignal signal = new WorkSignal();
         Connector connector = new Connector(
                 factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);
@@ -81,7 +83,7 @@ final class RedisPermitStore implements PermitStore {
                 connector,
                 subscription,
                 signal,
-                connection -> new ClaimPipeline(connection, memberId, settings, epochs, ticker),
+                connection -> new ClaimPipeline(connection, memberId, settings, epochs, highestSent, ticker),
                 nameKeys,
                 listener::reachable);
         connections.start("distributed-permit-redis-" + member.id());

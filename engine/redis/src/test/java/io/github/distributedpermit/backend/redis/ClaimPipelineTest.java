@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PendingClaim;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -71,7 +72,7 @@ class ClaimPipelineTest extends RedisTest {
         CompletableFuture<Holding> returned =
                 a.store().claim(a.next("hot", 1, 0, 0, true)).toCompletableFuture();
         CompletableFuture<Holding> again =
-                a.store().claim(a.next("hot", 1, 0, 1, true)).toCompletableFuture();
+                a.store().claim(a.next("hot", 1, 1, 1, true)).toCompletableFuture();
 
         eye.resumeWrites();
 
@@ -82,6 +83,50 @@ class ClaimPipelineTest extends RedisTest {
             claim.get(20, TimeUnit.SECONDS);
         }
         assertThat(eye.calls("hmget") - before).as("claims that Redis executed").isEqualTo(KEYS + 1);
+    }
+
+    /** The claim that asks again holds no more than the return left, so it does not keep the permit from those who wait. */
+    @Test
+    void returnedPermitIsServedToTheQueueAlthoughTheMemberAsksAgain() throws Exception {
+        TestMember b = member(factory(server));
+        RedisFaultTest.awaitSubscribed(eye, b);
+        a.queue("hot", 1, 1);
+        b.queue("hot", 1, 1);
+        List<CompletableFuture<Holding>> busy = claimsWhileRedisIsBusy();
+        CompletableFuture<Holding> returned =
+                a.store().claim(a.next("hot", 1, 0, 0, true)).toCompletableFuture();
+        CompletableFuture<Holding> again =
+                a.store().claim(a.next("hot", 1, 1, 1, true)).toCompletableFuture();
+
+        eye.resumeWrites();
+
+        b.awaitGrant("hot", 1);
+        assertThat(again.get(20, TimeUnit.SECONDS).permits()).isZero();
+        assertThat(returned.get(20, TimeUnit.SECONDS).permits()).isZero();
+        for (CompletableFuture<Holding> claim : busy) {
+            claim.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Its effect was superseded before; what the member was granted since is in use. */
+    @Test
+    void returnThatArrivesAfterALaterClaimWasSentTakesNothing() throws Exception {
+        a.queue("first", 1, 1);
+        TestMember b = member(factory(server));
+        Claim late = a.next("hot", 1, 0, 0, true);
+        a.queue("hot", 1, 1);
+        b.queue("hot", 1, 1);
+        List<CompletableFuture<Holding>> busy = claimsWhileRedisIsBusy();
+        a.store().claim(late);
+        CompletableFuture<Holding> renewed =
+                a.store().claim(a.next("hot", 1, 1, 1, true)).toCompletableFuture();
+        eye.resumeWrites();
+
+        assertThat(renewed.get(20, TimeUnit.SECONDS).permits()).isEqualTo(1);
+        assertThat(b.queue("hot", 1, 1).permits()).as("of one that is in use").isZero();
+        for (CompletableFuture<Holding> claim : busy) {
+            claim.get(20, TimeUnit.SECONDS);
+        }
     }
 
     @Test

@@ -29,11 +29,17 @@ public final class ScriptClaims {
 
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final String sha1;
+    private final boolean grace;
     private volatile @Nullable Throwable failure;
 
-    /** Loads the script into the server of the connection. */
-    public ScriptClaims(StatefulRedisConnection<byte[], byte[]> connection) {
+    /**
+     * Loads the script into the server of the connection.
+     *
+     * @param grace whether the members ask for a grace after a loss of state, which they do by default
+     */
+    public ScriptClaims(StatefulRedisConnection<byte[], byte[]> connection, boolean grace) {
         this.connection = connection;
+        this.grace = grace;
         this.sha1 = connection.sync().scriptLoad(bytes(script()));
     }
 
@@ -60,12 +66,14 @@ public final class ScriptClaims {
         String stem = RedisSettings.DEFAULT_PREFIX + ":{" + KeyEncoding.encode(claim.key()) + "}:";
         Stream<String> ofKey =
                 Stream.of("state", "line", "leases", "tombs", "override").map(stem::concat);
-        byte[][] names = Stream.concat(ofKey, Stream.of(RedisSettings.DEFAULT_PREFIX + ":lineage"))
-                .map(ScriptClaims::bytes)
-                .toArray(byte[][]::new);
+        Stream<String> lineage = grace ? Stream.of(RedisSettings.DEFAULT_PREFIX + ":lineage") : Stream.of();
+        byte[][] names = Stream.concat(ofKey, lineage).map(ScriptClaims::bytes).toArray(byte[][]::new);
+        byte[][] arguments = grace
+                ? new byte[][] {bytes(member), packed(claim), bytes("0")} // a new server waits for no member
+                : new byte[][] {bytes(member), packed(claim)};
         connection
                 .async()
-                .<byte[]>evalsha(sha1, ScriptOutputType.VALUE, names, bytes(member), packed(claim), bytes(""))
+                .<byte[]>evalsha(sha1, ScriptOutputType.VALUE, names, arguments)
                 .whenComplete((views, refused) -> {
                     if (refused != null) {
                         failure = refused;

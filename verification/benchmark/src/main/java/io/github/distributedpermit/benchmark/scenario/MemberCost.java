@@ -42,7 +42,7 @@ public final class MemberCost implements Scenario {
     public void run(Bench bench) throws Exception {
         RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port());
         try (var connection = client.connect(ByteArrayCodec.INSTANCE)) {
-            ScriptClaims claims = new ScriptClaims(connection);
+            ScriptClaims claims = new ScriptClaims(connection, true);
             ReadWriteCalls floor = new ReadWriteCalls(connection);
             for (int key = 0; key < OTHER_KEYS; key++) {
                 claim(claims, "other-" + key, "m0", 1, 1);
