@@ -120,7 +120,8 @@ class StoreOutageIT {
             "--spring.data.redis.port=" + PORT,
             "--distributed-permit.permits.report-export.timeout=80s",
             "--distributed-permit.store-timeout=80s",
-            LEASE
+            LEASE,
+            "--distributed-permit.redis.grace=false" // it would last for the lease
         };
     }
 
