@@ -118,7 +118,10 @@ final class GraceFaults {
         boolean hit = stage.random().nextBoolean()
                 ? ProcessFaults.terminate(stage, store)
                 : ProcessFaults.killHolder(stage, store);
-        return thereWasNoGrace(stage) && hit;
+        boolean noGrace = thereWasNoGrace(stage);
+        // otherwise a permit of one killed process may pass to the next one that is killed, and be free for two leases
+        Stage.during(stage.setup().lease());
+        return noGrace && hit;
     }
 
     /** Nothing was lost, so that nothing may be withheld. */
