@@ -7,6 +7,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -99,14 +100,38 @@ final class EventLoop implements Executor {
 
     /** Logs what a task throws: nothing waits for the result of most of them. */
     private static Runnable guarded(Runnable task) {
-        return () -> {
-            try {
-                task.run();
-            } catch (RejectedExecutionException e) {
-                LOG.log(System.Logger.Level.TRACE, "The member has left", e);
-            } catch (RuntimeException | Error e) {
-                LOG.log(System.Logger.Level.ERROR, "A task of the Consul backend failed", e);
+        return () -> run(task);
+    }
+
+    /** Runs a task, or a part of one, so that what comes after it runs in any case. Logs what it throws. */
+    static void run(Runnable part) {
+        run(part, failure -> {});
+    }
+
+    /**
+     * Runs a part of a task that something has to follow, such as a repetition. A stage of a {@link CompletableFuture}
+     * would swallow what the part throws.
+     *
+     * @param otherwise receives what the part throws, also an {@link Error}, after it was logged
+     */
+    static void run(Runnable part, Consumer<Throwable> otherwise) {
+        try {
+            part.run();
+        } catch (RuntimeException | Error e) {
+            log(e);
+            otherwise.accept(e);
+        }
+    }
+
+    private static void log(Throwable failure) {
+        try {
+            if (failure instanceof RejectedExecutionException) {
+                LOG.log(System.Logger.Level.TRACE, "The member has left", failure);
+            } else {
+                LOG.log(System.Logger.Level.ERROR, "A task of the Consul backend failed", failure);
             }
-        };
+        } catch (RuntimeException | Error withoutLog) {
+            // such as a full stack
+        }
     }
 }

@@ -144,18 +144,17 @@ final class Membership {
             if (current == null) {
                 create();
             } else {
-                fence(current, false);
+                fence(current);
             }
         });
     }
 
-    /** Runs a step. If it throws, waiting callers fail and the step is repeated, as after any other failure. */
+    /**
+     * Runs a step. If it throws, also an {@link Error}, waiting callers fail and the step is repeated, as after any other
+     * failure.
+     */
     private void attempt(Runnable step) {
-        try {
-            step.run();
-        } catch (RuntimeException e) {
-            failed(e);
-        }
+        EventLoop.run(step, this::failed);
     }
 
     /**
@@ -176,31 +175,32 @@ final class Membership {
                         return;
                     }
                     session = made;
-                    fence(made, true);
+                    fence(made);
                 }));
     }
 
     /**
-     * Writes the fence; for a new session begins to renew and to watch. Sent ahead of all queued requests, because
-     * these wait for it.
+     * Writes the fence; for a session that was not announced yet begins to renew and to watch. Sent ahead of all
+     * queued requests, because these wait for it.
      */
-    private void fence(Session current, boolean isNew) {
+    private void fence(Session current) {
         fences++;
         String value = Format.text(Map.of("member", member.id(), "name", member.name(), "nonce", fences));
         List<TxnOperation> ops = List.of(
                 TxnOperation.lock(current.fenceKey(), current.id(), value), TxnOperation.getTree(current.fenceKey()));
-        api.transactNow(ops)
-                .whenComplete((outcome, problem) -> attempt(() -> fenced(current, isNew, outcome, problem)));
+        api.transactNow(ops).whenComplete((outcome, problem) -> attempt(() -> fenced(current, outcome, problem)));
     }
 
     /**
      * The write of the fence has ended. A refusal that names the session has to be confirmed before it counts as a
      * loss. An answer for a session that is over is ignored: another request has been started for the next one.
      */
-    private void fenced(Session current, boolean isNew, @Nullable TxnOutcome outcome, @Nullable Throwable problem) {
+    private void fenced(Session current, @Nullable TxnOutcome outcome, @Nullable Throwable problem) {
         if (current.isOver()) {
             return;
         }
+        // Also if an error has kept an earlier attempt from announcing it.
+        boolean isNew = !announced;
         if (outcome instanceof Done done) {
             current.fence(done.written().get(0).modified());
             fenced(current, isNew);
@@ -226,7 +226,8 @@ final class Membership {
 
     /**
      * The fence is written. The layer receives a new session only now, after the callers that already wait for it.
-     * From here on each change of the member compares the index of this write.
+     * From here on each change of the member compares the index of this write. Each part runs whatever becomes of the
+     * others: without one of them the session would live on, and be of no use.
      */
     private void fenced(Session current, boolean isNew) {
         working = false;
@@ -234,18 +235,18 @@ final class Membership {
         failure = null;
         backoff.reset();
         if (isNew) {
-            renewals.begin(current);
+            EventLoop.run(() -> renewals.begin(current));
             // Begun after the fence was written: without a key in the inbox the query would return after every write
             // to Consul.
-            new Inbox(api, loop, current, uses::notified, () -> lost(current)).watch();
+            EventLoop.run(() -> new Inbox(api, loop, current, uses::notified, () -> lost(current)).watch());
         }
         List<CompletableFuture<Session>> callers = List.copyOf(waiting);
         waiting.clear();
-        callers.forEach(future -> future.complete(current));
+        callers.forEach(future -> EventLoop.run(() -> future.complete(current)));
         if (isNew) {
             sessions++;
             announced = true;
-            events.ready(new StoreSession(current.id(), sessions));
+            EventLoop.run(() -> events.ready(new StoreSession(current.id(), sessions)));
         }
     }
 
@@ -255,21 +256,23 @@ final class Membership {
      */
     private void failed(Throwable problem) {
         working = false;
+        // First, because nothing else would repeat it: until then callers fail at once.
+        if (!closed) {
+            EventLoop.run(() -> loop.later(this::work, backoff.next()));
+        }
         PermitStoreException known = asStoreException(problem);
-        if (failure == null && !closed) {
+        boolean isFirst = failure == null;
+        failure = known;
+        if (isFirst && !closed) {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "No session with Consul at " + settings.address() + ": " + known.getMessage());
         }
-        failure = known;
         List<CompletableFuture<Session>> callers = List.copyOf(waiting);
         waiting.clear();
-        callers.forEach(future -> future.completeExceptionally(known));
+        callers.forEach(future -> EventLoop.run(() -> future.completeExceptionally(known)));
         if (!announced) {
-            events.unavailable(known);
-        }
-        if (!closed) {
-            loop.later(this::work, backoff.next());
+            EventLoop.run(() -> events.unavailable(known));
         }
     }
 
@@ -334,10 +337,6 @@ final class Membership {
         if (current.isOver()) {
             return;
         }
-        LOG.log(
-                System.Logger.Level.WARNING,
-                "Consul session " + current.id() + " of " + member.name()
-                        + " is lost, and with it every permit it held");
         current.end();
         session = null;
         announced = false;
@@ -345,9 +344,13 @@ final class Membership {
         working = false;
         // Everything that is remembered was recorded by the lost session.
         uses.forget();
-        events.lost();
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "Consul session " + current.id() + " of " + member.name()
+                        + " is lost, and with it every permit it held");
+        EventLoop.run(events::lost);
         // If only its keys were deleted, the session would keep permits recorded that this member gives up here.
-        end(current);
+        EventLoop.run(() -> end(current));
         work();
     }
 
