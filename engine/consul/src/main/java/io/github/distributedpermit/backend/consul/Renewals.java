@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Renews the sessions of a member in rounds, three per TTL and at most 16 requests at a time, and reports since when all of
@@ -47,7 +48,7 @@ final class Renewals {
     /** For as long as the session lasts. The first renewal is a third of a TTL after the session was created. */
     void begin(Session session) {
         long made = session.liveness().oldest();
-        loop.later(() -> new Round(session, made).run(), pause);
+        loop.later(new Round(session, made)::begin, pause);
         events.alive(made);
     }
 
@@ -61,6 +62,8 @@ final class Renewals {
 
         /** A renewal of this round has failed. */
         private boolean failed;
+        /** The next round was scheduled. */
+        private boolean followed;
         /** Without a success in between. */
         private int failuresInARow;
 
@@ -71,8 +74,21 @@ final class Renewals {
             this.reported = reported;
         }
 
+        /** Runs the round. */
+        void begin() {
+            guarded(this::run);
+        }
+
+        /** Whatever a part of the round throws, the next round follows: without renewals the session would end. */
+        private void guarded(Runnable part) {
+            EventLoop.run(part, failure -> {
+                failed = true;
+                next(reported);
+            });
+        }
+
         /** Renews what is due; the requests wait in the limiter if there are many. */
-        void run() {
+        private void run() {
             if (session.isOver()) {
                 return;
             }
@@ -80,7 +96,8 @@ final class Renewals {
             List<CompletableFuture<Void>> renewals = liveness.due(loop.now() - pause / 2).stream()
                     .map(id -> gate.enter(() -> renew(id)))
                     .toList();
-            CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new)).thenRun(this::ended);
+            CompletableFuture.allOf(renewals.toArray(CompletableFuture[]::new))
+                    .whenComplete((done, problem) -> guarded(() -> ended(problem)));
         }
 
         /**
@@ -112,25 +129,34 @@ final class Renewals {
         }
 
         /**
-         * Reports the oldest confirmation, if it has moved, and schedules the next round. The reported time never
+         * Schedules the next round, and then reports the oldest confirmation, if it has moved. The reported time never
          * falls, and it stays if any session was not renewed, so that the validity of all permits ends in time.
          */
-        private void ended() {
-            if (session.isOver()) {
-                return;
+        private void ended(@Nullable Throwable problem) {
+            if (problem != null) {
+                LOG.log(System.Logger.Level.WARNING, "A renewal of a session failed and will be repeated", problem);
+                failed = true;
             }
-            long now = loop.now();
             long alive = liveness.oldest();
-            if (alive - reported > 0) {
+            boolean moved = alive - reported > 0;
+            next(moved ? alive : reported);
+            if (moved && !session.isOver()) {
                 events.alive(alive);
-            } else {
-                alive = reported;
+            }
+        }
+
+        /** Once; without effect if the session is over. */
+        private void next(long alive) {
+            if (followed || session.isOver()) {
+                return;
             }
             // The session that was confirmed the longest ago determines the time, so that none waits for more than a
             // pause.
-            long due = Math.max(0, liveness.oldestConfirmed() + pause - now);
-            Round next = new Round(session, alive);
-            loop.later(next::run, failed ? Math.min(RETRY_NANOS, pause) : due);
+            long pauseNow = failed
+                    ? Math.min(RETRY_NANOS, pause)
+                    : Math.max(0, liveness.oldestConfirmed() + pause - loop.now());
+            loop.later(new Round(session, alive)::begin, pauseNow);
+            followed = true;
         }
     }
 }

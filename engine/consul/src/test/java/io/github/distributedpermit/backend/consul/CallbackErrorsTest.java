@@ -22,7 +22,7 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An Error thrown by what the event loop calls costs that call only: the session is created and used. */
+/** An Error thrown by what the event loop calls costs that call only: the session is created, used and renewed. */
 class CallbackErrorsTest {
 
     private static final Duration SOON = Duration.ofSeconds(30);
@@ -87,6 +87,17 @@ class CallbackErrorsTest {
         assertThat(store.inspect("any").toCompletableFuture()).succeedsWithin(SOON);
         probe.destroySession(layer.ready.get(0).member());
         await().atMost(SOON).untilAsserted(() -> assertThat(layer.ready).hasSize(2));
+    }
+
+    @Test
+    void renewalThatTheLayerCouldNotTakeInIsFollowedByTheNext() {
+        open(System::nanoTime);
+        await().atMost(SOON).untilAsserted(() -> assertThat(layer.ready).hasSize(1));
+
+        layer.broken = "alive";
+
+        await().atMost(SOON).until(() -> layer.errors.get() >= 2);
+        assertThat(layer.losses).hasValue(0);
     }
 
     @Test
