@@ -62,9 +62,20 @@ final class Inbox {
      * the answer to this one was processed.
      */
     void watch() {
-        if (!session.isOver()) {
-            api.watch(session.inboxes(), index, WAIT).whenComplete(this::answered);
-        }
+        guarded(() -> {
+            if (!session.isOver()) {
+                api.watch(session.inboxes(), index, WAIT)
+                        .whenComplete((reply, failure) -> guarded(() -> answered(reply, failure)));
+            }
+        });
+    }
+
+    /** Whatever a part of a query throws, the next query follows; its answer contains the whole inbox again. */
+    private void guarded(Runnable part) {
+        EventLoop.run(part, failure -> {
+            index = 0;
+            loop.later(this::watch, backoff.next());
+        });
     }
 
     private void answered(@Nullable Reply reply, @Nullable Throwable failure) {
@@ -91,17 +102,19 @@ final class Inbox {
      * reply came from a server that lags behind.
      */
     private void confirm() {
-        api.consistent(session.inboxes()).whenComplete((reply, failure) -> {
-            if (session.isOver()) {
-                return;
-            }
-            if (reply != null && (reply.status() == 404 || (reply.isOk() && !isWholeIn(reply)))) {
-                gone.run();
-            } else {
-                index = 0;
-                loop.later(this::watch, backoff.next());
-            }
-        });
+        api.consistent(session.inboxes()).whenComplete((reply, failure) -> guarded(() -> confirmed(reply)));
+    }
+
+    private void confirmed(@Nullable Reply reply) {
+        if (session.isOver()) {
+            return;
+        }
+        if (reply != null && (reply.status() == 404 || (reply.isOk() && !isWholeIn(reply)))) {
+            gone.run();
+        } else {
+            index = 0;
+            loop.later(this::watch, backoff.next());
+        }
     }
 
     private boolean isWholeIn(Reply reply) {
@@ -147,7 +160,8 @@ final class Inbox {
         for (KeyValue entry : entries) {
             read = Math.max(read, entry.modified());
             if (entry.modified() > before && isNotice(entry.key())) {
-                reader.accept(entry);
+                // One that cannot be passed on keeps no other from being passed on.
+                EventLoop.run(() -> reader.accept(entry));
             }
         }
         if (reply.index() <= 0 || reply.index() < index) {

@@ -11,9 +11,11 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import io.github.distributedpermit.spi.snapshot.StoreSession;
+import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,7 +24,7 @@ import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An Error thrown by what the event loop calls costs that call only: the session is created, used and renewed. */
+/** An Error thrown by what the event loop calls costs that call only: the session is created, renewed and watched. */
 class CallbackErrorsTest {
 
     private static final Duration SOON = Duration.ofSeconds(30);
@@ -110,6 +112,33 @@ class CallbackErrorsTest {
 
         await().atMost(SOON).untilAsserted(() -> assertThat(layer.ready).hasSize(2));
         assertThat(layer.errors).hasValue(1);
+    }
+
+    @Test
+    void noticeThatCouldNotBePassedOnIsFollowedByTheNext() {
+        ConsulSnapshotStore store = open(System::nanoTime);
+        await().atMost(SOON).untilAsserted(() -> assertThat(layer.ready).hasSize(1));
+        Session session = Objects.requireNonNull(store.membership().current());
+        List<String> received = new CopyOnWriteArrayList<>();
+        ConsulApi api = new ConsulApi(new ConsulHttp(HttpClient::newHttpClient, settings, store.loop()), settings);
+        Inbox inbox = new Inbox(
+                api,
+                store.loop(),
+                session,
+                entry -> {
+                    received.add(entry.key().substring(session.inboxes().length()));
+                    throw new StackOverflowError("made by the test");
+                },
+                () -> {});
+        store.loop().execute(inbox::watch);
+
+        for (String notice : List.of("first", "second")) {
+            probe.put("kv/" + session.inboxes() + notice + "?acquire=" + session.id(), "{}");
+            await().atMost(SOON).untilAsserted(() -> assertThat(received).contains(notice));
+        }
+
+        assertThat(received).containsExactly("first", "second");
+        api.close();
     }
 
     private static boolean isLoop() {
