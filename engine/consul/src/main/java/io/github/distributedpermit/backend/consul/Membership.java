@@ -74,8 +74,11 @@ final class Membership {
     private long fences;
     /** Counts sessions; the layer tells claims of an earlier session by this number. */
     private long sessions;
-    /** The consistent read that confirms a loss, while it is under way; all callers share it. */
-    private @Nullable CompletableFuture<Boolean> confirmation;
+    /** The consistent read that confirms a loss, while it is under way; all callers that suspect its session share it. */
+    private @Nullable Confirmation confirmation;
+
+    /** @param result ends with {@code true} if the session was lost */
+    private record Confirmation(Session suspect, CompletableFuture<Boolean> result) {}
 
     Membership(
             ConsulApi api, EventLoop loop, ConsulSettings settings, Member member, StoreEvents events, KeyUses uses) {
@@ -303,30 +306,40 @@ final class Membership {
 
     /**
      * Asks for a consistent read whether the session and its fence exist, before a session is given up that may be
-     * alive. Ends with {@code true} if it was lost, and never fails: what could not be asked is not confirmed. Those who
-     * ask meanwhile share the answer.
+     * alive. Ends with {@code true} if it was lost, and never fails: what could not be asked is not confirmed. Callers
+     * that suspect the same session meanwhile share the answer.
      *
      * @param suspect a session that a reply seemed to lack
      */
     CompletableFuture<Boolean> confirmLoss(Session suspect) {
-        CompletableFuture<Boolean> known = confirmation;
-        if (known != null) {
-            return known;
+        Confirmation known = confirmation;
+        // The result for an earlier session says nothing of this one.
+        if (known != null && known.suspect() == suspect) {
+            return known.result();
         }
-        CompletableFuture<Boolean> result = new CompletableFuture<>();
-        confirmation = result;
+        Confirmation next = new Confirmation(suspect, new CompletableFuture<>());
+        confirmation = next;
         List<TxnOperation> ops =
                 List.of(TxnOperation.get(suspect.fenceKey()), TxnOperation.getTree(suspect.fenceKey()));
-        api.readConsistently(ops).whenComplete((outcome, problem) -> {
-            // Before the result, so that a caller which asks again gets a new read.
+        EventLoop.run(
+                () -> api.readConsistently(ops)
+                        .whenComplete((outcome, problem) -> EventLoop.run(
+                                () -> confirmed(next, suspect.isMissingIn(outcome)), e -> confirmed(next, false))),
+                e -> confirmed(next, false));
+        return next.result();
+    }
+
+    /** @param missing whether the read has shown that the session or its fence does not exist */
+    private void confirmed(Confirmation ended, boolean missing) {
+        // Before the result, so that a caller which asks again gets a new read.
+        if (confirmation == ended) {
             confirmation = null;
-            boolean lost = suspect.isOver() || suspect.isMissingIn(outcome);
-            if (lost) {
-                lost(suspect);
-            }
-            result.complete(lost);
-        });
-        return result;
+        }
+        boolean lost = missing || ended.suspect().isOver();
+        if (lost) {
+            EventLoop.run(() -> lost(ended.suspect()));
+        }
+        ended.result().complete(lost);
     }
 
     /**

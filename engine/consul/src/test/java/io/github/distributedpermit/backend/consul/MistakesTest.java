@@ -10,6 +10,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -147,6 +148,35 @@ class MistakesTest {
         assertThat(a.losses()).isZero();
         assertThat(bench.sessions(a)).extracting(ConsulProbe.Session::id).containsExactly(session);
         assertThat(a.keep("held", 1, 1).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void confirmationOfALostSessionSaysNothingOfTheNext() {
+        TestMember a = bench.member();
+        a.queue("other", 1, 1);
+        Membership membership = a.consul().membership();
+        Session first = Objects.requireNonNull(membership.current());
+        CountDownLatch gate = new CountDownLatch(1);
+        front.hold("/v1/txn?consistent", gate);
+        a.consul().loop().execute(() -> membership.confirmLoss(first));
+        await().until(() -> front.requests().contains("PUT /v1/txn?consistent"));
+        destroySession(a);
+        await().until(() -> a.losses() == 1);
+        await().ignoreExceptions().until(() -> a.ask("other", 1, 1, 1).get().permits() == 1);
+        Session second = Objects.requireNonNull(membership.current());
+        front.answerOnly(
+                "PUT /v1/txn",
+                409,
+                "{\"Results\":null,\"Errors\":[{\"OpIndex\":0,\"What\":\"invalid session \\\"" + second.id()
+                        + "\\\"\"}]}");
+        a.consul().loop().execute(() -> membership.outcomeUnknown(second));
+
+        assertThat(TestMember.failure(a.ask(KEY, 1, 1, 1))).hasMessageContaining("invalid session");
+
+        front.behave();
+        await().ignoreExceptions().until(() -> a.ask(KEY, 1, 1, 1).get().permits() == 1);
+        assertThat(a.losses()).isEqualTo(1);
+        gate.countDown();
     }
 
     @Test
