@@ -118,6 +118,9 @@ final class ConsulHttp {
                     "No request can be sent to Consul (" + e.getClass().getSimpleName()
                             + "); check the address and the ACL token",
                     null));
+        } catch (Error e) {
+            // such as a full stack in the middle of the JDK's client: whether anything was sent is unknown
+            return CompletableFuture.failedFuture(e);
         }
     }
 
@@ -138,7 +141,7 @@ final class ConsulHttp {
         CompletableFuture<HttpResponse<String>> exchange;
         try {
             exchange = pool.http().sendAsync(request, info -> body(info, answer));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             pool.ended(false);
             throw e;
         }
@@ -156,14 +159,18 @@ final class ConsulHttp {
         });
         CompletableFuture<Reply> reply = new CompletableFuture<>();
         answer.whenComplete((received, failure) -> {
-            queries.remove(exchange);
             // The time-out is that of this class. The client's own exception is created for it below, so that callers
             // see one kind of time-out.
             boolean late = failure instanceof TimeoutException;
-            if (late) {
-                exchange.cancel(true); // closes the connection
-            }
-            pool.ended(late);
+            // Before the reply, so that the next request does not use the connections of this one after a time-out.
+            // The reply ends whatever these throw: a caller waits for it without a time-out of its own.
+            EventLoop.run(() -> {
+                queries.remove(exchange);
+                if (late) {
+                    exchange.cancel(true); // closes the connection
+                }
+            });
+            EventLoop.run(() -> pool.ended(late));
             loop.execute(
                     () -> complete(reply, received, late ? new HttpTimeoutException("request timed out") : failure));
         });

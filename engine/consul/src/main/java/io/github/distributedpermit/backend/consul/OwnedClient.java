@@ -67,7 +67,10 @@ final class OwnedClient {
         return client;
     }
 
-    /** Closes all connections, also those in use. Returns at once. */
+    /**
+     * Closes all connections, also those in use. Returns at once. If no thread can be created now, the client closes when
+     * it is garbage collected.
+     */
     void close() {
         // AutoCloseable since Java 21; with the type HttpClient the check would not compile for Java 17.
         Object closing = client;
@@ -86,7 +89,11 @@ final class OwnedClient {
                 },
                 NAME + "-close");
         closer.setDaemon(true);
-        closer.start();
+        try {
+            closer.start();
+        } catch (OutOfMemoryError e) {
+            LOG.log(System.Logger.Level.DEBUG, "No thread is left to close an HTTP client", e);
+        }
         closer.interrupt(); // it waits for no exchange then
     }
 }

@@ -26,22 +26,34 @@ final class RequestLimiter {
     }
 
     /**
-     * @param task starts when its turn comes; must not throw
+     * @param task starts when its turn comes; what it throws, also an {@link Error}, is its result
      * @return ends with the result of the task, after the next task was admitted
      */
     <T> CompletableFuture<T> enter(Supplier<CompletableFuture<T>> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        queue.add(() -> task.get().whenComplete((value, failure) -> {
+        queue.add(() -> start(task).whenComplete((value, failure) -> {
             inside--;
-            admit();
-            if (failure != null) {
-                result.completeExceptionally(failure);
-            } else {
-                result.complete(value);
+            try {
+                admit();
+            } finally {
+                if (failure != null) {
+                    result.completeExceptionally(failure);
+                } else {
+                    result.complete(value);
+                }
             }
         }));
         admit();
         return result;
+    }
+
+    /** A task that throws must not keep its place, nor the result of the task whose end has admitted it. */
+    private static <T> CompletableFuture<T> start(Supplier<CompletableFuture<T>> task) {
+        try {
+            return task.get();
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /**
