@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  *       +-- given up: expired, replaced by Curator, or not confirmed in time
  * </pre>
  *
- * <p>Each time it is given up, the epoch changes, so that answers to earlier requests count no longer. Thread-safe; events are
- * called without locks, and the checks run on the thread of the scheduler.
+ * <p>Each time it is given up, the epoch changes, so that answers to earlier requests count no longer. Thread-safe; the
+ * checks run on the thread of the scheduler. Events are called without locks, except {@code alive}: its confirmation
+ * must not arrive after the loss of the session that it confirms.
  *
  * <p>{@link ZooKeeperSnapshotStore} asks it for the {@link Link} before each request, reports each answered one, and
  * receives its events. The core must stop using permits before the ensemble ends the session; this class ensures it
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemberSession implements ConnectionStateListener {
 
-    /** What follows from the life of the session. Called without locks. */
+    /** What follows from the life of the session. Called without locks, except {@link #alive}. */
     interface Events {
 
         /** Claims may be sent. Called once for each epoch that is confirmed. */
@@ -43,7 +44,10 @@ final class MemberSession implements ConnectionStateListener {
          */
         void reconnected(Link link);
 
-        /** As in {@link io.github.distributedpermit.spi.HoldingListener#alive}. */
+        /**
+         * As in {@link io.github.distributedpermit.spi.HoldingListener#alive}. Called with the monitor of the session, so
+         * that it is ordered with the end of the epoch; must not wait for a lock under which the session is called.
+         */
         void alive(long sentAtNanos);
 
         /**
@@ -166,7 +170,8 @@ final class MemberSession implements ConnectionStateListener {
                 long alive = contacts.answered(sentAt, now) - (length - granted);
                 if (!ready || alive + length - aliveUntil > 0) {
                     aliveUntil = alive + length;
-                    events.alive(alive);
+                    // What it throws must not keep the session from becoming ready.
+                    guarded(() -> events.alive(alive)).run();
                 }
                 return true;
             }
@@ -266,7 +271,7 @@ final class MemberSession implements ConnectionStateListener {
 
     /**
      * The leader has confirmed the session for the first time. The layer receives the session before the inspections
-     * that wait for it.
+     * that wait for it; these end whatever the layer throws.
      */
     private void becomeReady(Link link) {
         CompletableFuture<Link> waiting;
@@ -277,7 +282,7 @@ final class MemberSession implements ConnectionStateListener {
             ready = true;
             waiting = whenReady;
         }
-        events.ready(link);
+        guarded(() -> events.ready(link)).run();
         waiting.complete(link);
     }
 
@@ -309,17 +314,28 @@ final class MemberSession implements ConnectionStateListener {
         scheduler.execute(guarded(task));
     }
 
-    /** A periodic task that throws would be cancelled. */
+    /**
+     * A periodic task that throws, also an {@link Error}, would be cancelled: no request would prove the session alive any
+     * more, and all permits would be lost with it.
+     */
     private static Runnable guarded(Runnable task) {
         return () -> {
             try {
                 task.run();
-            } catch (RuntimeException e) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "The check of the ZooKeeper session failed and will be repeated",
-                        e);
+            } catch (RuntimeException | Error e) {
+                log(e);
             }
         };
+    }
+
+    private static void log(Throwable failure) {
+        try {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "An event or a check of the ZooKeeper session failed; the next check follows",
+                    failure);
+        } catch (RuntimeException | Error withoutLog) {
+            // such as a full stack
+        }
     }
 }
