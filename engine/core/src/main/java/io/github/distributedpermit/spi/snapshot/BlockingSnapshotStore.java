@@ -139,24 +139,41 @@ public final class BlockingSnapshotStore<S extends Snapshot> implements Snapshot
     private void keepAlive() {
         long sentAt = ticker.getAsLong();
         StoreSession current = session;
+        if (current == null) {
+            begin(sentAt);
+            return;
+        }
+        boolean renewed;
         try {
-            if (current != null && !client.renew(current.member(), length)) {
-                session = null;
-                events().lost();
-            }
-            if (session == null) {
-                sessions++;
-                StoreSession next = new StoreSession(id + '~' + sessions, sessions);
-                client.begin(next.member(), length);
-                session = next;
-                events().alive(sentAt);
-                events().ready(next);
-            } else {
-                events().alive(sentAt);
-            }
+            renewed = client.renew(current.member(), length);
+        } catch (Exception e) {
+            // The session may be alive, and nothing but another one would end unavailable(): claims find out by
+            // themselves whether the store can be reached.
+            LOG.log(System.Logger.Level.DEBUG, "The session was not renewed; the next attempt follows", e);
+            return;
+        }
+        if (renewed) {
+            events().alive(sentAt);
+        } else {
+            session = null;
+            events().lost();
+            begin(sentAt);
+        }
+    }
+
+    /** The layer receives a failure only here: it has no session. */
+    private void begin(long sentAt) {
+        sessions++;
+        StoreSession next = new StoreSession(id + '~' + sessions, sessions);
+        try {
+            client.begin(next.member(), length);
         } catch (Exception e) {
             events().unavailable(failure(e));
+            return;
         }
+        session = next;
+        events().alive(sentAt);
+        events().ready(next);
     }
 
     /** Passes notices on. One that is lost here costs time only: the core finds grants by its re-check. */
