@@ -260,6 +260,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
     /**
      * Receives the store's events on any of its threads, and passes each on to the workers and to the core. The
      * monitor orders {@code ready} and {@code lost}, and is released before any code of a worker or the core runs.
+     * What the core throws is logged here, so that no store has to go on after an event that failed.
      */
     private final class Events implements StoreEvents {
 
@@ -294,7 +295,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
 
         @Override
         public void alive(long sentAtNanos) {
-            listener.alive(sentAtNanos);
+            Mailbox.run(() -> listener.alive(sentAtNanos));
         }
 
         /** The session is cleared first, so that no attempt commits in a session that the core considers lost. */
@@ -305,7 +306,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             }
             // the workers first: a claim that the core sends because of the loss comes behind it in the mailbox
             each(KeyWorker::sessionLost);
-            listener.lost();
+            Mailbox.run(listener::lost);
         }
 
         @Override

@@ -5,7 +5,8 @@ import io.github.distributedpermit.spi.PermitStoreException;
 
 /**
  * What a store reports unasked to the layer, which passes it on to the core. Thread-safe: may be called by any thread,
- * never blocks, and may run code of the core on the calling thread, so that no lock of the store may be held.
+ * never blocks, and may run code of the core on the calling thread, so that no lock of the store may be held, except during
+ * {@code alive}, which calls nothing back. What code of the core throws is logged, and does not reach the store.
  *
  * <p>{@link SnapshotPermitStore} implements it. A notification of a key that is lost or delayed costs time only,
  * except {@code reduced}. {@code lost} has to follow each end of a session: until then, or until the last {@code

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.spi.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
@@ -105,6 +106,18 @@ class CallbackErrorsTest {
         assertThat(core.changed).containsExactly(KEY);
     }
 
+    /** The store that reports it goes on: it renews the session, or creates the next one. */
+    @Test
+    void storeReceivesNoErrorOfTheCore() {
+        core.sessionErrors = true;
+
+        assertThatNoException().isThrownBy(() -> store.events().alive(1));
+        assertThatNoException().isThrownBy(store.events()::lost);
+
+        assertThat(core.errors).isEqualTo(2);
+        core.sessionErrors = false;
+    }
+
     private CompletableFuture<Holding> claim(long sequence, int wanted) {
         Claim claim = new Claim(KEY, 5, sequence, wanted, wanted, 1, Duration.ZERO, Duration.ofSeconds(15), true);
         return permits.claim(claim).toCompletableFuture();
@@ -191,6 +204,8 @@ class CallbackErrorsTest {
 
         private final List<String> changed = new ArrayList<>();
         private int errors;
+        /** Whether it is also full when it receives events of the session. */
+        private boolean sessionErrors;
 
         @Override
         public void granted(String key, Holding holding) {
@@ -204,9 +219,20 @@ class CallbackErrorsTest {
         }
 
         @Override
-        public void alive(long sentAtNanos) {}
+        public void alive(long sentAtNanos) {
+            received();
+        }
 
         @Override
-        public void lost() {}
+        public void lost() {
+            received();
+        }
+
+        private void received() {
+            if (sessionErrors) {
+                errors++;
+                throw new StackOverflowError("made by the test");
+            }
+        }
     }
 }
