@@ -65,7 +65,7 @@ final class Eviction {
                 ops.add(ContentionNotice.ofEviction(names, session, nonces.get()));
             }
             ops.add(TxnOperation.getTree(names.tree()));
-            // The permits whose deletion did not fit are taken in the next round.
+            // What did not fit are permits, since their deletions come last; they are taken in the next round.
             int permits = tree.permits(session) - Math.max(0, all.size() - OPERATIONS);
             return api.transact(ops)
                     .exceptionally(e -> {

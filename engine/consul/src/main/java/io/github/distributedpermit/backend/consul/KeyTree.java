@@ -138,13 +138,18 @@ interface KeyTree {
                 .toList();
     }
 
-    /** Operations that delete what a session holds and its place in the queue, unless that has changed since. */
+    /**
+     * Operations that delete what a session holds and its place in the queue, unless that has changed since. The place in
+     * the queue comes first and the permits last: if not all fit into one transaction, those that are left out are
+     * permits, and the session is not served again with those that were taken.
+     */
     default List<TxnOperation> eviction(String session) {
-        List<TxnOperation> ops = new ArrayList<>(deletion(session));
+        List<TxnOperation> ops = new ArrayList<>();
         QueuedMember queued = waiting().get(session);
         if (queued != null) {
             ops.add(TxnOperation.deleteCas(names().waiting(session), queued.index()));
         }
+        ops.addAll(deletion(session));
         return ops;
     }
 
