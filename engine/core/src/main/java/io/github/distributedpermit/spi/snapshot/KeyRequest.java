@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,12 @@ sealed interface KeyRequest {
      * is dropped before it is sent.
      */
     boolean isAbandoned();
+
+    /**
+     * There is no session now. A request that no component of the core ends by itself fails with a {@link
+     * java.util.concurrent.TimeoutException} if it has not ended by then.
+     */
+    default void waitForSession(long seconds) {}
 
     /** The claim, if it is one. */
     default @Nullable Claim claim() {
@@ -104,6 +111,11 @@ sealed interface KeyRequest {
 
         void complete() {
             done.complete(null);
+        }
+
+        @Override
+        public void waitForSession(long seconds) {
+            done.orTimeout(seconds, TimeUnit.SECONDS);
         }
 
         @Override

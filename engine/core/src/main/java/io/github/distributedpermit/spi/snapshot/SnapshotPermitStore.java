@@ -142,9 +142,8 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             return CompletableFuture.failedFuture(refusal);
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
-        CompletableFuture<Void> patient = session == null ? done.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS) : done;
         add(key, new Task(Kind.OVERRIDE, limit, done));
-        return patient.exceptionallyCompose(e -> CompletableFuture.failedFuture(
+        return done.exceptionallyCompose(e -> CompletableFuture.failedFuture(
                 e instanceof TimeoutException
                         ? PermitStoreException.passing(
                                 "The store could not be reached within %d s".formatted(PATIENCE_SECONDS), e)
@@ -166,10 +165,16 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         }
         KeyWorker<S> worker = workers.computeIfAbsent(key, k -> new KeyWorker<>(k, context));
         worker.run(() -> {
-            if (!worker.add(request)) {
+            // Read once more, because close() ends only the workers that it finds. This one is among them from here on.
+            if (closed) {
+                request.fail(left());
+            } else if (!worker.add(request)) {
                 // Only if it is still that worker: another thread may have put the new one there already.
                 workers.remove(key, worker);
                 add(key, request);
+            } else if (session == null) {
+                // Read behind the addition: the loss of a session fails the requests that are queued by then.
+                request.waitForSession(PATIENCE_SECONDS);
             }
         });
     }
