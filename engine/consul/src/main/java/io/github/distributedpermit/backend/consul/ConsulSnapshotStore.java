@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -45,6 +46,15 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
      * Unique within the member, whose id or session is part of each nonce.
      */
     private final AtomicLong nonces = new AtomicLong();
+
+    /**
+     * Requests of operators under way. The layer ends the claims of a member that leaves, but not these, and the loop drops
+     * what arrives for them after its end.
+     */
+    private final Set<CompletableFuture<?>> inquiries = ConcurrentHashMap.newKeySet();
+
+    /** Set when the loop has ended, before the inquiries are ended. */
+    private volatile boolean closed;
 
     /** {@code null} before {@link #open}; set once. */
     private volatile @Nullable Opened opened;
@@ -153,24 +163,39 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     /** Changes nothing that is remembered for claims. */
     @Override
     public CompletionStage<ConsulSnapshot> inspect(String key) {
-        return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
+        return untilClosed(onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key))));
     }
 
     /** The fence of each session has the name of its member. */
     @Override
     public CompletionStage<Optional<String>> memberName(String session) {
         String fence = Session.fenceKey(settings.prefix(), session);
-        return onLoop(() -> api.transact(List.of(TxnOperation.getTree(fence)))
-                .thenApply(outcome -> Session.memberName(fence, outcome)));
+        return untilClosed(onLoop(() -> api.transact(List.of(TxnOperation.getTree(fence)))
+                .thenApply(outcome -> Session.memberName(fence, outcome))));
     }
 
     /** Each round of the eviction reads the key and deletes what it has found there. */
     @Override
     public CompletionStage<Integer> evict(String key, String process) {
-        return onLoop(
+        return untilClosed(onLoop(
                 // The nonce differs from those of claims, which begin with a session.
                 () -> new Eviction(opened().reader(), api, () -> "operator:" + nonces.incrementAndGet() + member.id())
-                        .evict(KeyNames.of(settings.prefix(), key), process));
+                        .evict(KeyNames.of(settings.prefix(), key), process)));
+    }
+
+    /** Has a request fail if it is still under way when the member leaves. */
+    private <T> CompletableFuture<T> untilClosed(CompletableFuture<T> inquiry) {
+        // Added before the flag is read: close() either finds the request in the set, or this thread finds the flag.
+        inquiries.add(inquiry);
+        inquiry.whenComplete((value, failure) -> inquiries.remove(inquiry));
+        if (closed) {
+            inquiry.completeExceptionally(left());
+        }
+        return inquiry;
+    }
+
+    private PermitStoreException left() {
+        return PermitStoreException.permanent("Member " + member.name() + " has left Consul", null);
     }
 
     /**
@@ -195,8 +220,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
             }
         });
         if (!offered) {
-            result.completeExceptionally(
-                    PermitStoreException.permanent("Member " + member.name() + " has left Consul", null));
+            result.completeExceptionally(left());
         }
         return result;
     }
@@ -255,5 +279,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         // After the end of the session was requested: its request keeps its own connection until it is answered.
         api.close();
         loop.end();
+        closed = true;
+        inquiries.forEach(inquiry -> inquiry.completeExceptionally(left()));
     }
 }

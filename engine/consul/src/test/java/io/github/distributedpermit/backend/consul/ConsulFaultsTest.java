@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,6 +88,30 @@ class ConsulFaultsTest {
 
     private static long transactions(ConsulFront front) {
         return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
+    }
+
+    /** The reply, or its time-out, arrives after the end of the event loop. */
+    @Test
+    void inspectionAndEvictionUnderWayEndWhenTheMemberLeaves() {
+        CountDownLatch gate = new CountDownLatch(1);
+        try (ConsulFront front = new ConsulFront(SharedConsul.get().address());
+                Bench bench = new Bench(front.address(), SharedConsul.get().probe())) {
+            TestMember a = bench.member();
+            a.queue("left", 1, 1);
+            long before = transactions(front);
+            front.hold("/v1/txn", gate);
+            CompletableFuture<?> inspection = a.store().inspect("left").toCompletableFuture();
+            CompletableFuture<?> eviction = a.store().evict("left", a.id()).toCompletableFuture();
+            await().until(() -> transactions(front) >= before + 2);
+
+            a.close();
+
+            await().atMost(SOON).until(() -> inspection.isDone() && eviction.isDone());
+            assertThat(TestMember.failure(inspection)).hasMessageContaining("has left");
+            assertThat(TestMember.failure(eviction)).hasMessageContaining("has left");
+        } finally {
+            gate.countDown();
+        }
     }
 
     /** As when a connection that no request waits for any more delivers what it held back. */
