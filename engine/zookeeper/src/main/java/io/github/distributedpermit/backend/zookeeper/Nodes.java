@@ -133,11 +133,12 @@ final class Nodes {
     }
 
     /**
-     * Removes a watch, also if the server cannot be asked. The watcher has to be the same object as in {@link
-     * #watch}.
+     * Removes the watches of a node that was deleted or is being deleted, and whose name is not used again; from the client
+     * also if the server cannot be asked. The removal of one watcher would leave the watch on the server, where it would
+     * stay until the end of the session: for that the client only asks the server whether there is one.
      */
-    void unwatch(ZooKeeper zk, String path, Watcher watcher) {
-        zk.removeWatches(path, watcher, WatcherType.Any, true, (rc, p, c) -> {}, null);
+    void unwatch(ZooKeeper zk, String path) {
+        zk.removeAllWatches(path, WatcherType.Any, true, (rc, p, c) -> {}, null);
     }
 
     /** Deletes a node; ends also if there is none. */

@@ -4,7 +4,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
@@ -30,14 +29,11 @@ final class OrphanedNodes {
     private final Set<String> paths = new LinkedHashSet<>();
 
     private final Nodes nodes;
-    /** The watcher that was set on each node, to be removed with it. */
-    private final Watcher watcher;
     /** The handle through which the nodes were created; its session is the one that may still keep them. */
     private @Nullable ZooKeeper handle;
 
-    OrphanedNodes(Nodes nodes, Watcher watcher) {
+    OrphanedNodes(Nodes nodes) {
         this.nodes = nodes;
-        this.watcher = watcher;
     }
 
     /**
@@ -89,7 +85,7 @@ final class OrphanedNodes {
 
     /** Removed only now, so that a deletion whose answer is lost is repeated. */
     private void gone(ZooKeeper zk, String path) {
-        nodes.unwatch(zk, path, watcher);
+        nodes.unwatch(zk, path);
         synchronized (this) {
             paths.remove(path);
         }

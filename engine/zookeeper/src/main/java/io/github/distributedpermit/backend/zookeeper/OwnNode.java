@@ -58,7 +58,7 @@ final class OwnNode implements Watcher {
         this.events = events;
         this.path = path;
         this.member = member;
-        this.orphaned = new OrphanedNodes(member.nodes(), this);
+        this.orphaned = new OrphanedNodes(member.nodes());
     }
 
     /**
@@ -74,11 +74,12 @@ final class OwnNode implements Watcher {
      *
      * @param children the nodes of the key, from a read that is up to date
      */
-    synchronized void adopt(List<String> children) {
+    synchronized void adopt(ZooKeeper zk, List<String> children) {
         if (name == null && tried != null && children.contains(tried)) {
             name = tried;
         }
         if (name != null && !children.contains(name)) {
+            unwatch(zk, path(name));
             forget();
         }
     }
@@ -154,8 +155,8 @@ final class OwnNode implements Watcher {
     }
 
     /**
-     * It is gone. The watch stays on the server until it is removed or the session ends; its events are ignored,
-     * because the name is not used again.
+     * It is gone. The watch stays on the server until {@link #unwatch} removes it or the session ends; its events are
+     * ignored, because the name is not used again.
      */
     synchronized void forget() {
         name = null;
@@ -193,7 +194,7 @@ final class OwnNode implements Watcher {
 
     /** A watch outlives its node. The client would set it again after each reconnection. */
     void unwatch(ZooKeeper zk, String left) {
-        member.nodes().unwatch(zk, left, this);
+        member.nodes().unwatch(zk, left);
     }
 
     /**
@@ -210,7 +211,7 @@ final class OwnNode implements Watcher {
         if (event.getType() == Event.EventType.NodeDataChanged) {
             look(link.zk());
         } else if (event.getType() == Event.EventType.NodeDeleted) {
-            deleted();
+            deleted(link.zk(), changed);
         }
     }
 
@@ -237,8 +238,8 @@ final class OwnNode implements Watcher {
         member.nodes().data(zk, path(known)).whenComplete((data, failure) -> {
             if (failure == null) {
                 GrantNote.decode(data).ifPresent(events::served);
-            } else if (Faults.isMissing(failure) && isOwn(path(known))) {
-                deleted();
+            } else if (Faults.isMissing(failure)) {
+                deleted(zk, path(known));
             }
         });
     }
@@ -247,8 +248,14 @@ final class OwnNode implements Watcher {
      * The node is gone although the session lives, and the member has not deleted it. The session lives, so only an
      * operator can have deleted the node. Its permits are given to others from then on.
      */
-    private void deleted() {
-        forget();
+    private void deleted(ZooKeeper zk, String gone) {
+        synchronized (this) {
+            if (!isOwn(gone)) {
+                return;
+            }
+            forget();
+        }
+        unwatch(zk, gone);
         events.evicted();
     }
 

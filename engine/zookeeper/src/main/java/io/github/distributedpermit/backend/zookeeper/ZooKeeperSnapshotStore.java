@@ -111,7 +111,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                     if (!session.confirmed(link, sentAt)) {
                         throw sessionEnded(); // the answer was overtaken by the loss of the session
                     }
-                    own.adopt(snapshot.children());
+                    own.adopt(link.zk(), snapshot.children());
                     own.watch(link.zk());
                     return snapshot;
                 })

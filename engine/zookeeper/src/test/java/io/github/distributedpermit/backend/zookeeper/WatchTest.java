@@ -15,9 +15,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.client.FourLetterWordMain;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -116,6 +118,42 @@ class WatchTest {
         observer.delete(own.get(0));
 
         patiently().untilAsserted(() -> assertThat(heard.permits).endsWith(0));
+    }
+
+    /** Nodes are named once, so that a watch which stayed would serve nothing until the end of the session. */
+    @Test
+    void watchGoesWithANodeThatWasDeletedByAnOperator() throws Exception {
+        done(claim(frail, KEY, 1));
+        String own = observer.memberNodes(KEY).get(0);
+        assertThat(watches()).contains(own);
+
+        observer.delete(own);
+
+        patiently().untilAsserted(() -> assertThat(heard.permits).endsWith(0));
+        patiently().untilAsserted(() -> assertThat(watches()).doesNotContain(own));
+    }
+
+    /** An idle key is released soon here. */
+    @Test
+    void watchGoesWithTheNodeOfAReleasedKey() throws Exception {
+        try (Clients hasty = new Clients(server.getConnectString(), ROOT, SESSION, TestProcess.IDLE);
+                PermitStore store = hasty.join(member(), new SilentListener())) {
+            done(claim(store, KEY, 1));
+            String own = observer.memberNodes(KEY).get(0);
+            assertThat(watches()).contains(own);
+
+            done(claim(store, KEY, 0));
+
+            patiently()
+                    .untilAsserted(() -> assertThat(observer.memberNodes(KEY)).isEmpty());
+            patiently().untilAsserted(() -> assertThat(watches()).doesNotContain(own));
+        }
+    }
+
+    private List<String> watches() throws Exception {
+        return FourLetterWordMain.send4LetterWord("127.0.0.1", server.getPort(), "wchp")
+                .lines()
+                .toList();
     }
 
     private static final class Heard extends SilentListener {
