@@ -138,7 +138,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
             } else {
                 examineFailure(PermitStoreException.causeOf(failure), to);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // nothing else would end the call
             completeExceptionally(Failures.of(e, key()));
         }
     }
