@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -151,7 +152,9 @@ class SentinelMasterTest extends RedisTest {
             CompletableFuture<Holding> unanswered =
                     a.store().claim(a.next(key(), 1, 1, 1, true)).toCompletableFuture();
             awaitPromotion();
-            assertThat(unanswered).failsWithin(SOON); // before its server can answer
+            assertThat(unanswered)
+                    .failsWithin(SOON)
+                    .withThrowableOfType(ExecutionException.class); // before its server can answer
         } finally {
             signal("-CONT");
             free.countDown();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
@@ -217,7 +218,7 @@ class RecheckTest {
             await().atMost(Duration.ofSeconds(60))
                     .until(() -> observer.look(KEY).used() == 2);
             wire.cut();
-            assertThat(lost).failsWithin(Duration.ofSeconds(20));
+            assertThat(lost).failsWithin(Duration.ofSeconds(20)).withThrowableOfType(ExecutionException.class);
             int writes = frail.writes();
             wire.mend();
 

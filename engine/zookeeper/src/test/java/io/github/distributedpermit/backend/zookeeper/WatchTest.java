@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.test.TestingServer;
@@ -90,7 +91,7 @@ class WatchTest {
             patiently().until(() -> !observer.memberNodes(KEY).isEmpty());
         }
         wire.cut();
-        assertThat(lost).failsWithin(Duration.ofSeconds(20));
+        assertThat(lost).failsWithin(Duration.ofSeconds(20)).withThrowableOfType(ExecutionException.class);
         wire.mend();
         patiently().until(() -> claim(frail, KEY, 1).get(5, TimeUnit.SECONDS) != null);
     }
