@@ -20,7 +20,7 @@ public final class GraceCost implements Scenario {
     private static final String RENEWALS = "renewals of 1000 keys in turn";
     private static final int CLAIMS = 1_000;
     private static final int PIPELINE = 100;
-    private static final Duration LEASE = Duration.ofMinutes(10);
+    private static final Duration LEASE = Duration.ofSeconds(15);
 
     private final RedisServer redis;
     private long sequence;
