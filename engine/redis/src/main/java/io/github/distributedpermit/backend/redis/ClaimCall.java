@@ -63,12 +63,12 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
      */
     boolean replaces(ClaimCall earlier, long highestSent) {
         Claim before = earlier.claim;
+        if (!areEqual(before.key(), claim.key())) {
+            return false;
+        }
         boolean inOrder = claim.sequence() > before.sequence() && before.sequence() > highestSent;
         boolean probes = before.probe() && !claim.probe();
-        if (!inOrder
-                || probes
-                || earlier.replacedInAll == MOST_REPLACED
-                || !before.key().equals(claim.key())) {
+        if (!inOrder || probes || earlier.replacedInAll == MOST_REPLACED) {
             return false;
         }
         claim = claim.leaving(before.held());
@@ -84,6 +84,11 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
             }
         });
         return true;
+    }
+
+    /** A batch of many keys compares each key with the others, so the hash codes, which strings keep, are compared first. */
+    private static boolean areEqual(String one, String other) {
+        return one.hashCode() == other.hashCode() && one.equals(other);
     }
 
     /** From now on the claim is part of this batch, whose content was fixed at the given time. */

@@ -179,7 +179,11 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         synchronized (lock) {
             if (unfilled == batch && !batch.abandoned) {
                 List<ClaimCall> claims = queue.pollBatch(MAX_CLAIMS, highestSent.get());
-                claims.forEach(claim -> highestSent.accumulateAndGet(claim.claim.sequence(), Math::max));
+                long highest = highestSent.get();
+                for (ClaimCall claim : claims) {
+                    highest = Math.max(highest, claim.claim.sequence());
+                }
+                highestSent.accumulateAndGet(highest, Math::max); // another pipeline of the member may send as well
                 fillUnfilled(claims);
             }
             return batch.filled();

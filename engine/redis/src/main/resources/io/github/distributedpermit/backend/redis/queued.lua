@@ -31,7 +31,7 @@ local was_queued = mark % 256 == 1
 local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, _, _, beyond =
   unpack_from('<I4I4I4I4BdddI4I4I4I4', claim)
 local queues, clustered = flags % 2 == 1, flags % 4 >= 2
-if #record ~= (was_queued and #record == LONG_RECORD and LONG_RECORD or SHORT_RECORD) then
+if #record ~= SHORT_RECORD and not (was_queued and #record == LONG_RECORD) then
   return
 end
 
@@ -95,11 +95,10 @@ while others > 0 or due do
       head = name
       break
     end
-    local channel
     if not served then
       served = { prefix = string.match(state, '^(.*):{.*}:state$'), key = string.match(state, '{(.*)}:state$') }
     end
-    channel = served.prefix .. ':member:' .. name
+    local channel = served.prefix .. ':member:' .. name
     if not clustered then -- in a cluster the subscribers of other nodes can't be counted
       local count = redis.pcall('PUBSUB', 'NUMSUB', channel)
       if count.err or count[2] == 0 then
