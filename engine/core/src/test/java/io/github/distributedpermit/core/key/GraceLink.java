@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 /** One member's connection to the server that it takes for the master. */
 final class GraceLink implements PermitStore {
 
+    /** How long a server waits for its replicas. */
+    private static final long WAIT = 500 * Weather.MILLI;
+
     final String member;
     private final GraceSimulation world;
     private final SimProcess process;
@@ -104,11 +107,13 @@ final class GraceLink implements PermitStore {
 
     private void arrive(Sent sent, GraceNode at) {
         @Nullable Holding holding = world.claim(at, member, sent.claim);
+        boolean confirmed = !world.waits() || isConfirmed(at);
+        long waited = !world.waits() ? 0 : confirmed ? at.lag : WAIT;
         long back = delay();
         if (back < 0) {
             return;
         }
-        world.time.after(back, process, () -> {
+        world.time.after(waited + back, process, () -> {
             boolean retired = sent.connection != connection;
             if (sent.answer.isDone() || at.silent || retired) {
                 return;
@@ -118,6 +123,10 @@ final class GraceLink implements PermitStore {
                 sent.answer.completeExceptionally(PermitStoreException.passing("moved", null));
                 return;
             }
+            if (!confirmed) {
+                sent.answer.completeExceptionally(PermitStoreException.passing("no replica has it", null));
+                return;
+            }
             if (holding.epoch() != 0) {
                 epoch = holding.epoch();
             }
@@ -125,12 +134,26 @@ final class GraceLink implements PermitStore {
         });
     }
 
+    /** Whether a replica receives what was executed now. */
+    private boolean isConfirmed(GraceNode at) {
+        return at.isCopied();
+    }
+
+    /** Whether a notification counts, although no replica may have the grant. */
+    private boolean countsNotifications() {
+        return !world.waits();
+    }
+
     void push(GraceNode from, String key, Holding holding) {
         long delay = delay();
         if (delay >= 0 && from == node) {
             world.time.after(delay, process, () -> {
                 if (!closed && from == node && !from.silent) {
-                    listener.granted(key, holding);
+                    if (countsNotifications()) {
+                        listener.granted(key, holding);
+                    } else {
+                        listener.changed(key);
+                    }
                 }
             });
         }

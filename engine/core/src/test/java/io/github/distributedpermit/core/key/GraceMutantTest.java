@@ -28,6 +28,8 @@ class GraceMutantTest {
         "RECLAIMED_AFTER_THE_GRACE, HELD_BACK",
         "NEVER_OPENED, CHOSEN_AGAIN",
         "OPENED_WITH_ITS_RECORDS, CHOSEN_AGAIN",
+        "ANSWERS_COUNT_WITHOUT_A_REPLICA, CUT_OFF",
+        "NOTIFICATIONS_COUNT_WITHOUT_A_REPLICA, CUT_OFF",
     })
     void mutantIsFound(Mutant mutant, Fault fault) {
         Mutant.World world = mutant.world();

@@ -33,6 +33,10 @@ final class GraceNode {
     ServerIdentity identity;
     /** Nothing that is sent to it or by it arrives. */
     boolean silent;
+    /** How much later its replicas do what it does; nanoseconds. */
+    long lag;
+    /** From then on its replicas receive nothing. */
+    private long cutOffAt = Long.MAX_VALUE;
 
     GraceNode(Timeline time, String name, ServerIdentity identity, long clockOffset, long newServerGrace) {
         this.time = time;
@@ -61,6 +65,21 @@ final class GraceNode {
 
     long clock() {
         return EPOCH_MICROS + clockOffset + time.now() / 1_000;
+    }
+
+    /** Replicas receive nothing any more. */
+    void cutOff() {
+        cutOffAt = time.now();
+    }
+
+    /** Its replicas have done what it did until then. */
+    long copiedUntil() {
+        return cutOffAt - lag;
+    }
+
+    /** Whether a replica does what is done now. */
+    boolean isCopied() {
+        return time.now() <= copiedUntil();
     }
 
     /** Continues with the data that another server had some time ago. */

@@ -57,6 +57,11 @@ final class GraceSimulation {
         FROZEN(true),
         /** Likewise, and when it goes on it is chosen again, before it has followed the other one: its epoch is the same. */
         CHOSEN_AGAIN(true),
+        /**
+         * Replicas and Sentinels can't reach the master, which goes on, while some members reach only it. Members wait for a
+         * replica: without that, the limit is exceeded for as long as this lasts.
+         */
+        CUT_OFF(true),
         /** The keys move to another server of a cluster that serves on. */
         MIGRATION(false),
         /** The epoch changes with the first replica, and nothing is lost. */
@@ -226,7 +231,13 @@ final class GraceSimulation {
                 : sparse ? 8_000 + random.nextLong(25_000) : 200 + random.nextLong(12_000);
         gap = sparse ? (quiet ? 8_000 : 4_000) + random.nextLong(16_000) : 200 + random.nextLong(4_000);
         master = new GraceNode(time, "s0", identity("run0", "s0", false, -3_600), offset(), newServerGrace());
+        master.lag = waits() ? random.nextLong(400 * MILLI) : 0;
         nodes = 1;
+    }
+
+    /** Whether members wait for a replica. */
+    boolean waits() {
+        return fault == Fault.CUT_OFF;
     }
 
     private static long newServerGrace() {
@@ -551,6 +562,7 @@ final class GraceSimulation {
                     holdBack(player);
                 }
             }
+            case CUT_OFF -> time.after(at, null, this::cutOff);
             case MIGRATION -> time.after(at, null, this::migrate);
             case FIRST_REPLICA -> {
                 time.after(at, null, this::firstReplica);
@@ -584,9 +596,13 @@ final class GraceSimulation {
 
     /** The members reconnect, each a little later, and some clients repeat what was not answered. */
     private void moveTo(GraceNode next) {
+        move(players, next);
+    }
+
+    private void move(List<Player> moving, GraceNode next) {
         master = next;
         long vote = ++votes;
-        for (Player player : players) {
+        for (Player player : moving) {
             boolean repeats = chance(0.3);
             long away = chance(0.2) ? LEASE : chance(0.2) ? 2 * SECOND : 100 * MILLI;
             time.after(random.nextLong(away), player.process, () -> {
@@ -594,6 +610,38 @@ final class GraceSimulation {
                 player.link().reconnect(next, repeats, vote);
             });
         }
+    }
+
+    /**
+     * The master goes on without its replicas, one of which takes its place. Some members reach only the one, some only the
+     * other, and in half of the runs some reach both, and close the former.
+     */
+    private void cutOff() {
+        GraceNode old = master;
+        trace(() -> "--- " + old.name() + " is cut off");
+        old.cutOff();
+        List<Player> apart = players.stream().filter(player -> chance(0.5)).toList();
+        boolean closed = chance(0.5);
+        time.after(500 * MILLI + random.nextLong(5 * SECOND), null, () -> {
+            String name = "s" + nodes++;
+            GraceNode next =
+                    new GraceNode(time, name, identity("run" + name, name, true, -3_600), offset(), newServerGrace());
+            next.copy(old, old.copiedUntil());
+            next.lag = old.lag;
+            trace(() -> "--- " + name + " is promoted, epoch " + next.identity.epoch());
+            List<Player> moving = new ArrayList<>(players);
+            moving.removeAll(apart);
+            if (!closed) {
+                moving.forEach(player -> player.link().disconnect());
+            }
+            move(moving, next);
+            time.after(random.nextLong(45 * SECOND), null, () -> {
+                trace(() -> "--- " + old.name() + " is demoted");
+                old.silent = true;
+                apart.forEach(player -> player.link().disconnect());
+                move(apart, next);
+            });
+        });
     }
 
     /** The master stands still, with all its connections, and a replica that lags takes its place. */
