@@ -28,9 +28,9 @@ class RedisBackendConfiguration {
             ObjectProvider<RedisConnectionFactory> all,
             DistributedPermitProperties properties,
             RedisPermitProperties redis) {
+        LettuceConnectionFactory factory =
+                new RedisConnectionChoice(beans).choose(redis.connectionFactory(), marked, all);
         return new RedisPermitBackend(
-                new RedisConnectionChoice(beans).choose(redis.connectionFactory(), marked, all),
-                new SettingsReader(properties).redis(redis),
-                System::nanoTime);
+                factory, new SettingsReader(properties).redis(redis, factory.isClusterAware()), System::nanoTime);
     }
 }

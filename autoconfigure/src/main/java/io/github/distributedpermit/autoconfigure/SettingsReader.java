@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.backend.redis.RedisPermitBackend;
 import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Limit;
@@ -72,10 +73,15 @@ final class SettingsReader {
                 .build();
     }
 
-    RedisSettings redis(RedisPermitProperties redis) {
+    /** @param cluster whether the servers are a Redis Cluster */
+    RedisSettings redis(RedisPermitProperties redis, boolean cluster) {
         notNegative("redis.new-server-grace", redis.newServerGrace());
+        if (cluster && redis.waitForReplica()) {
+            throw invalid("redis.wait-for-replica", true, RedisPermitBackend.NOT_IN_A_CLUSTER);
+        }
         RedisSettings settings = new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
-        return redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings.withoutGrace();
+        RedisSettings graced = redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings.withoutGrace();
+        return redis.waitForReplica() ? graced.withWaitForReplica() : graced;
     }
 
     /** The defaults for all permits, checked. */

@@ -67,6 +67,7 @@ class MetadataTest {
                         "distributed-permit.redis.connection-factory",
                         "distributed-permit.redis.grace",
                         "distributed-permit.redis.new-server-grace",
+                        "distributed-permit.redis.wait-for-replica",
                         "distributed-permit.release",
                         "distributed-permit.store-timeout",
                         "distributed-permit.tombstone",

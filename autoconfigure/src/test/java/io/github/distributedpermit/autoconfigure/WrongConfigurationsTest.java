@@ -126,6 +126,7 @@ class WrongConfigurationsTest {
             distributed-permit.redis.connection-factory=lettuceClientResources
             distributed-permit.redis.grace=perhaps
             distributed-permit.redis.new-server-grace=-1s
+            distributed-permit.redis.wait-for-replica=perhaps
             """;
 
     @Test
@@ -138,6 +139,14 @@ class WrongConfigurationsTest {
                                         .apply(r)
                                         .withBean(SimpleMeterRegistry.class)),
                         settings(REDIS_SETTINGS.lines(), "redis", withAll(DataRedisAutoConfiguration.class)),
+                        Stream.of(row(
+                                "`distributed-permit.redis.wait-for-replica=true` with a Redis Cluster",
+                                withAll(DataRedisAutoConfiguration.class)
+                                        .apply(Starts.plain())
+                                        .withPropertyValues(
+                                                "distributed-permit.backend=redis",
+                                                "distributed-permit.redis.wait-for-replica=true",
+                                                "spring.data.redis.cluster.nodes=127.0.0.1:1"))),
                         Stream.of(row(
                                 "`distributed-permit.backend=redis` with Jedis and without Lettuce",
                                 Starts.plain()

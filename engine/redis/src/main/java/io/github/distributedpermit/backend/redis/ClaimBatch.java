@@ -93,6 +93,12 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     }
 
     @Override
+    @Nullable
+    ReplicaWait confirmedBy() {
+        return source.confirmedBy();
+    }
+
+    @Override
     byte[] readAnswer(byte[] views) {
         return ClaimCodec.checkViews(views, claims().size());
     }
@@ -154,6 +160,10 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
 
         /** The arguments of a command with these claims. */
         byte[][] packArguments(List<ClaimCall> claims);
+
+        /** What has to confirm an answer before it counts; {@code null} if it counts at once. */
+        @Nullable
+        ReplicaWait confirmedBy();
 
         /** The name of the lineage that belongs to the names of this key; null if the member asks for no grace. */
         byte @Nullable [] lineageName(RedisKey key);

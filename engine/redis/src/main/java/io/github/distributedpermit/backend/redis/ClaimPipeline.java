@@ -43,6 +43,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     private final KnownEpochs epochs;
     private final LineageNames lineages;
     private final byte[] newServerGrace;
+
+    /** {@code null} if answers count without a replica. */
+    private final @Nullable ReplicaWait wait;
+
     private final LongSupplier ticker;
 
     /** The highest sequence of a claim that was sent, of any key and over any connection of the member. */
@@ -84,6 +88,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         this.highestSent = highestSent;
         this.lineages = new LineageNames(settings.prefix());
         this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : new byte[0];
+        this.wait = settings.waitForReplica() ? new ReplicaWait(settings.commandTimeout()) : null;
         this.ticker = ticker;
     }
 
@@ -212,6 +217,11 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     private boolean asksForGrace() {
         return newServerGrace.length > 0;
+    }
+
+    @Override
+    public @Nullable ReplicaWait confirmedBy() {
+        return wait;
     }
 
     @Override

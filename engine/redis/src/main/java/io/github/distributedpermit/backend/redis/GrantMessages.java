@@ -20,14 +20,23 @@ final class GrantMessages {
     private final RedisKeys keys;
     /** The core, which orders the grant among the answers by sequence and version. */
     private final HoldingListener listener;
+
+    private final boolean claimsAgain;
     /** A format that is not supported is logged once, and not for each message. */
     private final AtomicBoolean warned = new AtomicBoolean();
     /** The probe that the member waits for; {@code null} before the first one. */
     private volatile @Nullable Probe expected;
 
-    GrantMessages(RedisKeys keys, HoldingListener listener) {
+    /**
+     * Creates the reader of messages.
+     *
+     * @param claimsAgain whether the member claims again when it is notified of a grant, because no replica may have the grant
+     *     yet; the answer to that claim counts
+     */
+    GrantMessages(RedisKeys keys, HoldingListener listener, boolean claimsAgain) {
         this.keys = keys;
         this.listener = listener;
+        this.claimsAgain = claimsAgain;
     }
 
     /** An empty message, as {@link Connector} sends it, is none of these kinds. */
@@ -51,7 +60,11 @@ final class GrantMessages {
     /** An exception must not reach Lettuce, which would pass it to its own handler; the subscription goes on. */
     private void applyGrant(String key, String encoded, byte[] message) {
         try {
-            listener.granted(key, ClaimCodec.readGrantedHolding(message));
+            if (claimsAgain) {
+                listener.changed(key);
+            } else {
+                listener.granted(key, ClaimCodec.readGrantedHolding(message));
+            }
         } catch (RuntimeException e) {
             LOG.log(
                     System.Logger.Level.WARNING,

@@ -20,6 +20,15 @@ public final class RedisPermitBackend implements PermitBackend {
     /** The name of this backend in settings. */
     public static final String NAME = "redis";
 
+    /**
+     * Why claims do not wait for a replica in a Redis Cluster. While a hash slot moves, Redis sends a claim on to another node, and
+     * no {@code WAIT} can follow it there.
+     */
+    public static final String NOT_IN_A_CLUSTER =
+            "claims can't wait for a replica in a Redis Cluster: while a hash slot "
+                    + "moves, a claim is executed by another node than the WAIT behind it. Leave it false: a master of a Cluster "
+                    + "that is cut off from the majority stops by itself after cluster-node-timeout";
+
     private final LettuceConnectionFactory factory;
     private final RedisSettings settings;
     private final LongSupplier ticker;
@@ -30,8 +39,12 @@ public final class RedisPermitBackend implements PermitBackend {
      * @param factory of the application, which starts and stops it
      * @param settings prefix and times
      * @param ticker the monotonic clock of the core, nanoseconds
+     * @throws IllegalArgumentException if claims are to wait for a replica and the factory is one of a Redis Cluster
      */
     public RedisPermitBackend(LettuceConnectionFactory factory, RedisSettings settings, LongSupplier ticker) {
+        if (settings.waitForReplica() && factory.isClusterAware()) {
+            throw new IllegalArgumentException(NOT_IN_A_CLUSTER);
+        }
         this.factory = factory;
         this.settings = settings;
         this.ticker = ticker;

@@ -74,7 +74,10 @@ final class RedisPermitStore implements PermitStore {
         Connector connector = new Connector(
                 factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);
         SubscriptionKeeper subscription = new SubscriptionKeeper(
-                new GrantSubscription(channel, new GrantMessages(keys, listener), settings.commandTimeout()),
+                new GrantSubscription(
+                        channel,
+                        new GrantMessages(keys, listener, settings.waitForReplica()),
+                        settings.commandTimeout()),
                 connector,
                 settings.watch(),
                 settings.grace(),

@@ -17,6 +17,8 @@ import java.time.Duration;
  *     for up to one lease, before it grants other permits. Default true
  * @param newServerGrace how long a server without any data that no member remembers waits for its members, counted from its
  *     start. Default 3 s; 0 for not at all
+ * @param waitForReplica whether an answer to a claim counts only when a replica has confirmed it, within a quarter of
+ *     {@code commandTimeout}; not in a Redis Cluster. Default false
  */
 public record RedisSettings(
         String prefix,
@@ -24,7 +26,8 @@ public record RedisSettings(
         Duration watch,
         Duration commandTimeout,
         boolean grace,
-        Duration newServerGrace) {
+        Duration newServerGrace,
+        boolean waitForReplica) {
 
     /** The prefix if none is set. */
     public static final String DEFAULT_PREFIX = "distributed-permit";
@@ -51,17 +54,22 @@ public record RedisSettings(
 
     /** With a grace after a loss of state, and the default time for new servers. */
     public RedisSettings(String prefix, Duration tombstone, Duration watch, Duration commandTimeout) {
-        this(prefix, tombstone, watch, commandTimeout, true, DEFAULT_NEW_SERVER_GRACE);
+        this(prefix, tombstone, watch, commandTimeout, true, DEFAULT_NEW_SERVER_GRACE, false);
     }
 
     /** The same with a grace after a loss of state, and this time for new servers. */
     public RedisSettings withGrace(Duration forNewServers) {
-        return new RedisSettings(prefix, tombstone, watch, commandTimeout, true, forNewServers);
+        return new RedisSettings(prefix, tombstone, watch, commandTimeout, true, forNewServers, waitForReplica);
     }
 
     /** The same without a grace: a server that lost state grants permits at once that others may still hold. */
     public RedisSettings withoutGrace() {
-        return new RedisSettings(prefix, tombstone, watch, commandTimeout, false, newServerGrace);
+        return new RedisSettings(prefix, tombstone, watch, commandTimeout, false, newServerGrace, waitForReplica);
+    }
+
+    /** The same, where an answer to a claim counts only when a replica has confirmed it. */
+    public RedisSettings withWaitForReplica() {
+        return new RedisSettings(prefix, tombstone, watch, commandTimeout, grace, newServerGrace, true);
     }
 
     /** A duration of 0 would remove tombstones at once, or check without a pause. */

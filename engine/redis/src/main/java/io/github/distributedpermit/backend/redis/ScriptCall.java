@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One execution of a script, and the future of its result. The steps are the methods from top to bottom: {@link #sendOver},
- * {@link #issueEvalsha} or the whole source, {@link #accept}, {@link #readAnswer} or {@link #handleFailure}. Cancelling the
+ * {@link #issueEvalsha} or the whole source, {@link #accept}, {@link #readAnswer} or {@link #handleFailure}. With
+ * {@link #confirmedBy} an answer counts only when a replica has confirmed it. Cancelling the
  * call cancels the command, so that Lettuce neither keeps nor repeats it.
  *
  * <p>The caller's thread sends it, and a thread of Lettuce's completes it. Thread-safe.
@@ -39,6 +40,9 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     /** {@code null} before it is sent; the last one, if the source was sent after the digest. */
     private volatile @Nullable RedisFuture<R> command;
 
+    /** Asks whether a replica has the effect of {@link #command}; {@code null} if the answer counts without. */
+    private volatile @Nullable RedisFuture<Long> confirmation;
+
     ScriptCall(Script script, ScriptOutputType output) {
         this.script = script;
         this.output = output;
@@ -62,6 +66,12 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
      * script gives it.
      */
     abstract T readAnswer(R answer);
+
+    /** What has to confirm an answer before it counts; {@code null} if it counts at once. */
+    @Nullable
+    ReplicaWait confirmedBy() {
+        return null;
+    }
 
     /** Sends the command, or completes the call with a failure. */
     final void sendOver(SharedConnection to) {
@@ -95,8 +105,12 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         try {
             RedisFuture<R> sent = sendsSource ? issueEval(to) : issueEvalsha(to, script);
             command = sent;
+            ReplicaWait wait = confirmedBy();
+            if (wait != null) {
+                confirmation = wait.sendOver(to); // behind the command, on the same connection
+            }
             if (isCancelled()) {
-                sent.cancel(false);
+                cancelCommands();
             }
             sent.whenComplete(this);
             followed = true;
@@ -125,6 +139,16 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         // An error of the server is an answer as well: the connection works.
         to.countEnded(
                 failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
+        ReplicaWait wait = confirmedBy();
+        RedisFuture<Long> waiting = confirmation;
+        if (failure == null && wait != null && waiting != null) {
+            wait.follow(waiting, unconfirmed -> end(answer, unconfirmed, to));
+        } else {
+            end(answer, failure, to);
+        }
+    }
+
+    private void end(R answer, @Nullable Throwable failure, SharedConnection to) {
         if (isCancelled()) {
             return;
         }
@@ -177,12 +201,22 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);
-        RedisFuture<R> sent = command;
         SharedConnection to = connection;
-        if (cancelled && sent != null && to != null) {
+        if (cancelled && command != null && to != null) {
             to.nodes().unanswered(node);
-            sent.cancel(false);
+            cancelCommands();
         }
         return cancelled;
+    }
+
+    private void cancelCommands() {
+        RedisFuture<R> sent = command;
+        if (sent != null) {
+            sent.cancel(false);
+        }
+        RedisFuture<Long> waiting = confirmation;
+        if (waiting != null) {
+            waiting.cancel(false);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -12,6 +13,8 @@ final class Recorder implements HoldingListener {
     private final Task whenReachable;
     private final AtomicInteger reached = new AtomicInteger();
     private final Map<String, Holding> grants = new ConcurrentHashMap<>();
+
+    private final Set<String> changes = ConcurrentHashMap.newKeySet();
 
     Recorder(Task whenReachable) {
         this.whenReachable = whenReachable;
@@ -26,8 +29,15 @@ final class Recorder implements HoldingListener {
         grants.put(key, holding);
     }
 
+    /** The keys of which something has changed. */
+    Set<String> changes() {
+        return changes;
+    }
+
     @Override
-    public void changed(String key) {}
+    public void changed(String key) {
+        changes.add(key);
+    }
 
     @Override
     public void alive(long sentAtNanos) {}

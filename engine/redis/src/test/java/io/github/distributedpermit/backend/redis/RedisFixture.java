@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** A prefix on a real server for each contract test. The clock is that of the server, so tests wait for it. */
@@ -27,15 +28,15 @@ final class RedisFixture implements StoreFixture {
     private final PermitBackend backend;
 
     RedisFixture(LettuceConnectionFactory factory, RedisEye eye) {
-        this(factory, eye, true);
+        this(factory, eye, true, UnaryOperator.identity());
     }
 
-    RedisFixture(LettuceConnectionFactory factory, RedisEye eye, boolean grace) {
+    RedisFixture(LettuceConnectionFactory factory, RedisEye eye, boolean grace, UnaryOperator<RedisSettings> further) {
         this.eye = eye;
         RedisSettings plain =
                 new RedisSettings(prefix, TOMBSTONE, Duration.ofSeconds(5), Duration.ofSeconds(20)).withoutGrace();
         RedisSettings settings = grace ? plain.withGrace(Duration.ZERO) : plain;
-        this.backend = new RedisPermitBackend(factory, settings, System::nanoTime);
+        this.backend = new RedisPermitBackend(factory, further.apply(settings), System::nanoTime);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.github.distributedpermit.contract.OperatorLaws;
 import io.github.distributedpermit.contract.StoreFixture;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -14,17 +15,24 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class RedisPermitBackendContractTest extends LeasedBackendContract implements OperatorLaws {
 
+    final RedisServer server;
     private final LettuceConnectionFactory factory;
     private final RedisEye eye;
 
     RedisPermitBackendContractTest(RedisServer server) {
+        this.server = server;
         factory = server.connectionFactory();
         eye = new RedisEye(server);
     }
 
     @Override
     protected StoreFixture open() {
-        return new RedisFixture(factory, eye, grace());
+        return fixture(UnaryOperator.identity());
+    }
+
+    /** A fixture whose members have these settings as well. */
+    StoreFixture fixture(UnaryOperator<RedisSettings> settings) {
+        return new RedisFixture(factory, eye, grace(), settings);
     }
 
     /** Whether members ask for a grace after a loss of state, as they do by default. */
