@@ -251,8 +251,8 @@ final class GraceFaults {
         return hit[0];
     }
 
-    /** Likewise, where a master that no replica follows takes no writes. */
-    static boolean cutOffWithMinReplicas(Stage stage, SentinelStore store) throws Exception {
+    /** Likewise, where claims to a master that no replica follows do not count. */
+    static boolean cutOffFromAll(Stage stage, SentinelStore store) throws Exception {
         SentinelFaults.awaitWhole(stage, store);
         stage.aim(Call::isInside);
         boolean[] hit = {false};

@@ -111,7 +111,16 @@ final class GraceScenarios {
                         setup(MOVED),
                         () -> SentinelStore.start(
                                 2, DOWN_AFTER, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "1"),
-                        GraceFaults::cutOffWithMinReplicas),
+                        GraceFaults::cutOffFromAll),
+                new Scenario<>(
+                        "redis-grace-wait-for-replica",
+                        "Redis",
+                        "like `redis-grace-cut-off` with two replicas, `distributed-permit.redis.wait-for-replica=true`",
+                        NEVER,
+                        LONG,
+                        setup(MOVED).with("--distributed-permit.redis.wait-for-replica=true"),
+                        () -> SentinelStore.start(2, DOWN_AFTER),
+                        GraceFaults::cutOffFromAll),
                 new Scenario<>(
                         "redis-grace-cluster-migration",
                         "Redis",
