@@ -49,12 +49,11 @@ public final class Contended implements Scenario {
     }
 
     private static Workload work(Bench bench, int limit, int threads) {
-        return Workload.of(threads, limit, Duration.ofMillis(1), bench.effort().slice(2000));
+        return Workload.of(threads, limit, Duration.ofMillis(1), Duration.ofMillis(2000));
     }
 
     private void withoutHold(Bench bench, int limit, int threads, int bound) throws Exception {
-        Workload work =
-                Workload.of(threads, limit, Duration.ZERO, bench.effort().slice(400));
+        Workload work = Workload.of(threads, limit, Duration.ZERO, Duration.ofMillis(400));
         List<String> names = bench.effort().contenders(List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.JUC), Cast.LOCAL);
         Duel duel = bench.duel(work, names, true, 0, 3, bench.effort().rounds(6, 24));
         String load = load(limit, threads, work);

@@ -7,16 +7,14 @@ import java.util.stream.Stream;
 /** How long to look: quick for a first impression, full for figures to publish. */
 public enum Effort {
     /** Below ten minutes on two cores. */
-    QUICK(1, 1),
-    /** About half an hour. */
-    FULL(3, 2);
+    QUICK(1),
+    /** About half an hour: three times as many rounds, for narrower quartiles, and peers that have no mark. */
+    FULL(3);
 
     private final int rounds;
-    private final int lengths;
 
-    Effort(int rounds, int lengths) {
+    Effort(int rounds) {
         this.rounds = rounds;
-        this.lengths = lengths;
     }
 
     /** Whether the figures are to be published. */
@@ -34,12 +32,7 @@ public enum Effort {
         return isFull() ? full : quick;
     }
 
-    /** A slice of so many milliseconds when quick, longer when full. */
-    Duration slice(long quickMillis) {
-        return Duration.ofMillis(quickMillis * lengths);
-    }
-
-    /** The same where a slice of a full run has not twice the length. */
+    /** A slice of so many milliseconds. */
     Duration slice(long quickMillis, long fullMillis) {
         return Duration.ofMillis(isFull() ? fullMillis : quickMillis);
     }

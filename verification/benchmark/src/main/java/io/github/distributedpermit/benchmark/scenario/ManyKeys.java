@@ -34,7 +34,7 @@ public final class ManyKeys implements Scenario {
     }
 
     private void measure(Bench bench, int threads, double bound) throws Exception {
-        Workload work = Workload.of(threads, 1000, Duration.ZERO, bench.effort().slice(300))
+        Workload work = Workload.of(threads, 1000, Duration.ZERO, Duration.ofMillis(300))
                 .on(64);
         String load = "64 keys, " + threads + " threads, limit 1000";
         CallMeter ours = new CallMeter(redis);

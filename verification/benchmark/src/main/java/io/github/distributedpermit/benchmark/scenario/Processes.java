@@ -57,8 +57,7 @@ public final class Processes implements Scenario {
 
     private void withHold(Bench bench, Fleet fleet, int processes) throws Exception {
         int warmUp = 1;
-        Workload work = Workload.of(
-                        THREADS, LIMIT, Duration.ofMillis(1), bench.effort().slice(2000))
+        Workload work = Workload.of(THREADS, LIMIT, Duration.ofMillis(1), Duration.ofMillis(2000))
                 .in(processes);
         CallMeter calls = new CallMeter(redis);
         CallMeter theirs = new CallMeter(redis);

@@ -51,7 +51,7 @@ public final class Tails implements Scenario {
         String load = "limit %d, %,d %s, hold 1 ms".formatted(LIMIT, calls, crowd.kind());
         long wait = HOLD.toMillis() * calls / LIMIT;
         Duration settle = Duration.ofMillis(2 * wait);
-        Duration length = bench.effort().slice(Math.max(LEAST_MILLIS, LENGTHS * wait));
+        Duration length = Duration.ofMillis(Math.max(LEAST_MILLIS, LENGTHS * wait));
         // of the peer one round shows how far its waits are apart, and has no mark
         int rounds =
                 Cast.isOurs(name) ? bench.effort().rounds(2) : bench.effort().rounds(1);
