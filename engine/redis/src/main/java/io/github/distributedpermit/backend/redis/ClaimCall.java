@@ -9,16 +9,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One claim and the future of its answer. It waits in the {@link ClaimPipeline} and is then sent in a {@link ClaimBatch},
- * alone or with other claims. Thread-safe, except for {@link #next}.
+ * alone or with other claims. As a future it is thread-safe; {@link #claim}, {@link #next} and what it {@linkplain #replaces
+ * replaces} change under the lock of the pipeline only, before the claim is sent.
  *
  * <p>{@link RedisPermitStore#claim} creates it, and {@link ConnectionManager} passes it to the pipeline.
  */
 final class ClaimCall extends Call<Holding> implements PendingClaim {
 
-    /** No time of the monotonic clock in practice. */
+    /** Stands for no time: the monotonic clock never has this value in practice. */
     private static final long NOT_WRITTEN = Long.MIN_VALUE;
 
-    /** The most claims that end with one claim, one inside the other. It bounds the stack that this takes. */
+    /** The most claims that one claim replaces, directly or through each other. They end in nested calls, which take stack. */
     private static final int MOST_REPLACED = 8;
 
     /** What is sent. It changes only before it is sent, under the lock of the pipeline. */
@@ -33,7 +34,7 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     /** The claim that this one makes superfluous: it is not sent, and ends as this one does. */
     private @Nullable ClaimCall replaced;
 
-    /** How many claims end with this one. */
+    /** How many claims this one replaces, directly or through each other. */
     private int replacedInAll;
 
     /** The claim behind this one in the {@link ClaimQueue}, which alone reads and writes it. */
@@ -51,15 +52,15 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
     }
 
     /**
-     * Makes an unsent earlier claim of the same key superfluous, such as the return before the claim that asks again. To the
-     * store the earlier one is a message that was lost, and its answer is that to a message that arrived late: it has the
-     * higher sequence of this claim. This claim then leaves no more than either of them would, so that what the earlier one
-     * returns is offered to members that wait before it.
+     * Takes the place of an earlier claim of the same key that was not sent, such as a return that is followed by a claim for
+     * a new call. The earlier claim is not sent, as if it had been lost on the way, and ends with the answer to this one. This
+     * claim then leaves the member no more than the earlier one would have, so that members that wait are offered what that
+     * one returns.
      *
-     * @param highestSent the highest sequence of a claim that was sent. An earlier claim below it may have no effect any
-     *     more, and must not lower what this claim leaves: the member may have been granted it since
-     * @return {@code false} if this is not possible: the earlier claim is of another key, may have no effect any more, makes
-     *     the store examine whether it lost state, or has replaced many others
+     * @param highestSent the highest sequence that was sent. An earlier claim with a lower sequence may have no effect any more
+     *     in the store. It must not lower what this claim leaves, because the member may have been granted those permits since
+     * @return {@code false} if this is not possible: the earlier claim is of another key, is below {@code highestSent}, has
+     *     replaced {@value #MOST_REPLACED} others, or makes the store examine whether it lost state and this one does not
      */
     boolean replaces(ClaimCall earlier, long highestSent) {
         Claim before = earlier.claim;
@@ -86,7 +87,7 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
         return true;
     }
 
-    /** A batch of many keys compares each key with the others, so the hash codes, which strings keep, are compared first. */
+    /** A batch of many keys compares each with the others. The hash codes are compared first, because strings cache them. */
     private static boolean areEqual(String one, String other) {
         return one.hashCode() == other.hashCode() && one.equals(other);
     }
@@ -108,7 +109,7 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
         return at == NOT_WRITTEN ? OptionalLong.empty() : OptionalLong.of(at);
     }
 
-    /** Withdraws the claim, and with it the command that no other claim needs. */
+    /** Withdraws the claim, and its command if no other claim of the command needs an answer. */
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);

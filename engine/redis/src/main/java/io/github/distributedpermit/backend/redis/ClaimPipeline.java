@@ -13,24 +13,25 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the claims of one connection, several of them in one command if that delays none. The steps of a claim are the
- * methods of this class from top to bottom: {@link #enqueueClaim}, {@link #sendBatches}, {@link #fillBatch},
+ * Sends the claims of one connection, several of them in one command if they come at the same time. The steps of a claim are
+ * the methods of this class from top to bottom: {@link #enqueueClaim}, {@link #sendBatches}, {@link #fillBatch},
  * {@link #endBatch}.
  *
- * <p>The content of a command is fixed only when the connection's thread writes it. So a return and the claim that
- * follows it are sent as one claim, and the claims of several calls that one answer woke are sent together, although the
- * command is passed to Lettuce with the first of them. While {@value #WINDOW} commands are unanswered, further claims wait for the next
- * answer. This is a group commit for a busy process and causes no wait in an idle one. It delays no answer, because
- * Redis answers the commands of a connection in order. In a cluster all keys of a command must be in one slot, so there
- * each claim is sent alone and at once.
+ * <p>A <em>batch</em> is the claims of one command. It is passed to Lettuce with the first of them, but its content is fixed
+ * only when Lettuce's thread writes the command. So all claims that arrive until then join it: the claims of several calls
+ * that one answer has woken, and a claim that follows a return of the same key, with which it becomes one claim. While
+ * {@value #WINDOW} commands are unanswered, further claims wait for the next answer, for a round trip at most if Redis is not
+ * busy, and are then sent together. This is a group commit: it saves a busy process commands, and causes no wait in an idle
+ * one. In a cluster all keys of a command must be in one slot, so there each claim is sent alone and at once.
  *
  * <p>Thread-safe. The threads of callers run this code, and each of them may run out of stack or memory at any point of
- * it. So the state changes by assignments only, which need neither, and a batch whose sending failed is marked by an
- * assignment. The next claim removes that batch and fails its claims.
+ * it. So the state is changed by assignments as far as possible, because these need neither, and a batch whose sending failed
+ * is marked by an assignment. The next look at the window removes that batch and fails its claims: with the next claim, the
+ * next answer, or the next check of the connection.
  */
 final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
-    /** The most commands in flight. It is 2 so that a claim need not wait for the answer to the return before it. */
+    /** The most commands in flight. With 2 a claim need not wait for the answer to a return that was sent before it. */
     private static final int WINDOW = 2;
 
     /** The most claims in one command, so that no command blocks Redis for long. */
@@ -49,29 +50,32 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     private final LongSupplier ticker;
 
-    /** The highest sequence of a claim that was sent, of any key and over any connection of the member. */
+    /**
+     * The highest sequence in a batch of the member, of any key and over any connection. Claims in a cluster are not counted:
+     * they are sent alone, and none replaces another.
+     */
     private final AtomicLong highestSent;
 
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    /** The claims that no batch contains yet. */
+    /** The claims that are in no batch yet. */
     private final ClaimQueue queue = new ClaimQueue();
 
     /** The batch whose command is not written yet. Claims that arrive until then are sent with it. */
     private @Nullable ClaimBatch unfilled;
 
-    /** The claim that the unfilled batch was made for. */
+    /** The oldest claim in the queue when the unfilled batch was made, see {@link #claimCancelled}. */
     private @Nullable ClaimCall madeFor;
 
-    /** The batches without an answer. The next batch takes the place of one that has ended. */
+    /** The window: the batches without an answer. The next batch takes the place of one that has ended. */
     private final @Nullable ClaimBatch[] inFlight = new ClaimBatch[WINDOW];
 
     /**
      * Creates the pipeline of a connection.
      *
      * @param settings prefix and times
-     * @param epochs those that the member knows, also from earlier connections
-     * @param highestSent the highest sequence that the member has sent; all its pipelines share it
+     * @param epochs the epochs that the member has received, also over earlier connections
+     * @param highestSent the highest sequence that a batch of the member has had; all its pipelines share it
      * @param ticker the monotonic clock of the core, nanoseconds
      */
     ClaimPipeline(
@@ -102,8 +106,8 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
             return;
         }
         claim.waitIn(this);
-        // Lettuce counts the threads that write. If an error ended one of them inside Lettuce, the count would stay too
-        // high, and the connection would never close.
+        // Throws here if the stack is nearly full. Lettuce counts the threads that write: if an error ended one of them
+        // inside Lettuce, the count would stay too high, and the connection would never close.
         StackRoom.checkForClient();
         if (connection.isCluster()) {
             sendEachAlone(List.of(claim));
@@ -118,8 +122,8 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     /**
-     * Sends batches while claims wait and the window has a free place. This is a loop and no recursion, which would
-     * need a stack frame for each batch, because every batch ends at once if no command can be sent.
+     * Sends batches while claims wait and the window has a free place. If no command can be sent, every batch ends at once and
+     * makes place for the next one. Therefore this is a loop: a recursion would need a stack frame for each batch.
      */
     private void sendBatches() {
         for (ClaimBatch batch = reserveBatch(); batch != null; batch = reserveBatch()) {
@@ -178,7 +182,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
-    /** Fixes the content of a batch: all claims that wait now. Lettuce calls it when it writes the command. */
+    /**
+     * Fixes the content of a batch: the claims that wait now, at most {@value #MAX_CLAIMS}. Called on Lettuce's thread when it
+     * writes the command.
+     */
     @Override
     public List<ClaimCall> fillBatch(ClaimBatch batch) {
         synchronized (lock) {
@@ -250,7 +257,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
-    /** Puts one claim into a batch that failed before it was written: the later claims have not timed out yet. */
+    /**
+     * Puts one claim into a batch that failed before it was written, for example by Lettuce's command time-out. That claim fails
+     * with the batch. The claims behind it have waited for a shorter time and go into the next batch.
+     */
     @Override
     public void fillBatchWithOldest(ClaimBatch batch) {
         synchronized (lock) {
@@ -274,8 +284,9 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     /**
-     * A claim in the queue was cancelled. If the unfilled batch was made for it, that batch is cancelled as well, and
-     * the other claims get a new one: Lettuce may have dropped the command without a notification.
+     * A claim in the queue was cancelled, by the core after a time-out for example. If the unfilled batch was made for it,
+     * Lettuce may have dropped the command of that batch without a notification. So the batch is cancelled as well; its end
+     * sends the other claims in a new one.
      */
     @Override
     public void claimCancelled() {
@@ -291,7 +302,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
-    /** Sends claims that no answer will send, because the thread that should have sent them failed. */
+    /**
+     * Sends claims that no answer will send, because an error ended the thread that should have sent them. Called with each check
+     * of the connection.
+     */
     void resumeSending() {
         if (needsSending()) {
             sendBatches();
@@ -314,7 +328,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     /**
-     * Ends the batches whose sending failed with an error. They may have no command, and then nothing else ends them.
+     * Ends the batches whose sending failed with an error. Such a batch may have no command, and then no answer ends it.
      */
     private void failAbandonedBatches() {
         for (int i = 0; i < WINDOW; i++) {
@@ -336,7 +350,11 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
-    /** The server was replaced as the master: makes it refuse claims, once, and gives up the connection. */
+    /**
+     * The server was replaced as the master: makes it refuse claims, once, and gives up the connection. Only with a grace.
+     *
+     * @param vote the config-epoch with which the Sentinels have made another server the master
+     */
     void closeServer(long vote) {
         long epoch = epochs.epoch();
         if (asksForGrace() && epoch != 0 && !closing.getAndSet(true)) {
@@ -344,7 +362,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
-    /** The server refuses claims as a former master, and this vote has made it the master again. */
+    /** The server refuses claims as a former master, and this vote of the Sentinels has made it the master again. */
     void openServer(long vote) {
         FormerMaster.open(connection, lineages.single(), vote);
     }

@@ -11,25 +11,25 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the member subscribed on the server that takes its claims: checks the {@link GrantSubscription} every few seconds
- * with a message to itself, and subscribes again when it was lost. Confined to the thread of the {@link ConnectionManager},
- * except for {@link #problem}.
+ * Keeps the member subscribed to its notifications of grants, on the server that takes its claims. Every few seconds it checks
+ * the {@link GrantSubscription} with a <em>probe</em>, a message that the member publishes to itself, and subscribes again if
+ * the probe does not arrive. Confined to the thread of the {@link ConnectionManager}, except for {@link #problem}.
  *
  * <p>{@link ConnectionManager} calls it after each check of the connection. A member whose subscription fails still
- * gets its permits, but only by the re-check; {@link #problem} reports this to health.
+ * gets its permits, but later: it repeats the claims of waiting calls (the re-check). {@link #problem} reports this to health.
  */
 final class SubscriptionKeeper implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(SubscriptionKeeper.class.getName());
 
-    /** A subscription that was not confirmed for this time and the time between two checks is a problem. */
+    /** It is a problem if no probe has arrived for this time plus {@link #watch}. */
     private static final long UNCONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /** The same object for all connections; it is opened again for each. */
     private final GrantSubscription subscription;
 
     private final Connector connector;
-    /** A broken subscription is found by the next of these checks. */
+    /** The time between two checks. A subscription that receives nothing is found by the next check. */
     private final Duration watch;
     /** Whether the member asks for a grace after a loss of state. */
     private final boolean graced;
@@ -37,11 +37,9 @@ final class SubscriptionKeeper implements AutoCloseable {
     private final Runnable lost;
     /** For connections of the subscription that do not last. */
     private final ReconnectPause pause = new ReconnectPause();
-    /**
-     * The connection for claims with which a probe arrived last. With another one the server may be another one too.
-     */
+    /** The connection for claims over which the last probe that arrived was published. Another one may lead to another server. */
     private @Nullable SharedConnection confirmedWith;
-    /** The check is repeated until the server has answered it. */
+    /** Whether the server has answered the check of its eviction policy, which is repeated until then. */
     private boolean policyChecked;
     /** When a probe arrived last, on the clock of {@link System#nanoTime}; at first the start. */
     private volatile long confirmedAt = System.nanoTime();
@@ -62,8 +60,8 @@ final class SubscriptionKeeper implements AutoCloseable {
     }
 
     /**
-     * What waiting calls suffer from; empty if the subscription works. For any thread. One interval between two
-     * checks is added, because the time of the last one may be that old in normal operation.
+     * Why waiting calls are granted late; empty if the subscription works. For any thread. The time between two checks is added
+     * to the bound, because the last probe may be that old in normal operation.
      */
     Optional<String> problem() {
         long unconfirmed = nanosSinceConfirmed();
@@ -83,8 +81,8 @@ final class SubscriptionKeeper implements AutoCloseable {
     }
 
     /**
-     * Checks the subscription if a check is due, and subscribes again if it does not work. Throws if that fails.
-     * Blocks for a few time-outs at most.
+     * Checks the subscription if a check is due, and subscribes again if it does not work. Throws if that fails. Blocks for a
+     * few time-outs of {@link GrantSubscription}, and for two questions to the server of a second each, at most.
      */
     void keepSubscribed(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
         boolean confirmed = claims == confirmedWith && subscription.isOpen();
@@ -108,18 +106,19 @@ final class SubscriptionKeeper implements AutoCloseable {
     }
 
     /**
-     * Succeeds only if a probe has arrived: a subscription on another server than that of the claims would receive no
-     * grant.
+     * Succeeds only if a probe has arrived: a subscription on another server than the one that takes the claims would receive no
+     * notification of a grant.
      */
     private void subscribe(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
         subscription.close();
         boolean early = pause.lost(System.nanoTime());
-        if (early && claims == confirmedWith) { // with other claims, this class closed the subscription itself
+        // With a new connection for claims the subscription has usually been closed together with the old one.
+        if (early && claims == confirmedWith) {
             throw PermitStoreException.passing(
                     "Redis closes the connection of the subscription soon after it is made", null);
         }
         subscription.open(connector.client(), claims.server(), lost, () -> connector.isMaster(claims));
-        // For example a proxy in front of several servers leads the two connections to different ones.
+        // This fails, for example, if a proxy in front of several servers leads the two connections to different ones.
         if (!receivesMessages(claims)) {
             subscription.close();
             throw PermitStoreException.passing(
@@ -135,8 +134,8 @@ final class SubscriptionKeeper implements AutoCloseable {
     }
 
     /**
-     * A probe that is not even published in time says something about the connection of the claims, which is then
-     * examined.
+     * Whether a probe arrives. If it can't even be published in time, the connection for claims may be broken, so that is
+     * examined next.
      */
     private boolean receivesMessages(SharedConnection claims)
             throws InterruptedException, ExecutionException, TimeoutException {
