@@ -5,16 +5,19 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a claim of one key is due and may be sent now, and creates it. The rules are those of the claim
- * protocol:
+ * Decides whether a claim of one key is due and may be sent now, and creates it. The rules:
  *
  * <ul>
- *   <li>The end of a call alone causes no claim; one claim reports several changes.
- *   <li>After the member has lowered its count, it owes the store a return until a claim with the lower count is
- *   confirmed.
- *   <li>One claim is in flight at a time, except after a pure return, see {@link #maySend}.
+ *   <li>A claim states absolute numbers, so one claim reports all changes since the last one. The end of a call causes a claim
+ *       only if its permit goes back to the store.
+ *   <li>After the member has lowered its count, it <em>owes</em> the store a return until a claim with the lower count is
+ *       confirmed.
+ *   <li>One claim is in flight at a time, except after one that asked for no waiter, see {@link #maySend}.
  *   <li>After a failure, claims are sent one at a time, with the pauses of a {@link Backoff}.
  * </ul>
+ *
+ * <p>Two similar words have different meanings here. A claim with {@link #probe} makes a store examine whether it has lost state.
+ * A member that {@linkplain #isProbing is probing} gets no answers, and claims no more than what is in use.
  *
  * <p>Guarded by the lock of the {@link KeyQueue}.
  */
@@ -29,7 +32,7 @@ final class ClaimPlan {
     private final SentClaim.Answers answers;
     private Policy policy;
 
-    // the values of the last claim: a difference from them makes the next claim due
+    // the values of the last claim, with which isDue(), nextTimed() and beyond() compare the present ones
     private long lastSentAt;
     private int lastWanted;
     private int lastUnit;
@@ -37,9 +40,10 @@ final class ClaimPlan {
     private @Nullable Waiter lastOldest;
     private int lastBeyond;
 
-    /** How many waiting calls the last claim has stated, and when a number was last stated that differed. */
+    /** How many calls waited when {@link #beyond} last computed its number, which later re-checks may repeat. */
     private int lastCalls;
 
+    /** When that was. */
     private long callsStatedAt;
 
     /** The member has lowered its count, and no confirmed claim has reported that to the store. */
@@ -48,7 +52,7 @@ final class ClaimPlan {
     /** The sequence of the last claim that reported the lower count; {@link #NONE} if none has been sent. */
     private long owedCarrier = NONE;
 
-    /** Permits have to go back to the store although calls here want them. */
+    /** The next claim leaves this member only the permits in use, although calls here may want more. */
     private boolean giveBack;
 
     /** The sequence of the last claim that gave permits back; {@link #NONE} if none has been sent. */
@@ -68,6 +72,7 @@ final class ClaimPlan {
     /** When the claim is repeated for waiting calls, in case a notification was lost. */
     private long recheckAt;
 
+    /** See {@link #rememberedUntil()}. */
     private long rememberedUntil;
 
     /** When the oldest claim after the last confirmed one was sent; {@link Times#NEVER} if all are confirmed. */
@@ -89,14 +94,14 @@ final class ClaimPlan {
         owedCarrier = NONE;
     }
 
-    /** Permits go back to the store's queue although calls here would take them, because other members wait. */
+    /** Permits go back to the store, which serves its queue with them, although calls here may want them. */
     void giveBack() {
         owe();
         giveBack = true;
         giveBackCarrier = NONE;
     }
 
-    /** A call has arrived that does not wait: it is rejected only after a claim that was sent on its behalf. */
+    /** A call has arrived that does not wait. It is rejected only by the answer to a claim that was sent after its arrival. */
     void newTry() {
         newTry = true;
     }
@@ -111,9 +116,7 @@ final class ClaimPlan {
         probe = true;
     }
 
-    /**
-     * A permit passed from call to call without the store, so the next claim reports the age of another oldest waiter.
-     */
+    /** A permit passed from call to call without the store, so a claim has to report the age of the next oldest waiter. */
     void passedOn() {
         passedOn = true;
     }
@@ -173,7 +176,7 @@ final class ClaimPlan {
         return owedCarrier;
     }
 
-    /** The store has, or is about to have, permits recorded for this member. */
+    /** The store may have permits of this member recorded from now on, for a lease and a command time-out. */
     void remembered(long now) {
         rememberedUntil = now + policy.lease() + policy.commandTimeout();
     }
@@ -184,10 +187,9 @@ final class ClaimPlan {
     }
 
     /**
-     * Whether no answer has been applied for a lease although claims were sent. Their answers may be lost on the way
-     * while the claims themselves arrive, and then each repetition would renew permits in the store that this member
-     * can't use. So the member claims only what is in use, which in a store with leases is nothing by then, until one
-     * such claim is confirmed.
+     * Whether no answer has been applied for a lease although claims were sent. The claims may arrive and only their answers be
+     * lost. Then each repetition would renew permits in the store that this member can't use. So until a claim is confirmed the
+     * member claims only what is in use. In a store with leases that is nothing, because all permits have expired here by then.
      */
     boolean isProbing(long now) {
         return unconfirmedSince != Times.NEVER && now - unconfirmedSince >= policy.lease();
@@ -212,9 +214,9 @@ final class ClaimPlan {
     }
 
     /**
-     * Whether a claim is due: a return is owed, another claim was requested, calls want more than the last claim asked
-     * for, the last waiter has left the queue, the new head of the queue wants another number of permits, or a time has
-     * come.
+     * Whether a claim is due: a return is owed, a call that does not wait has arrived, another claim was requested, calls want
+     * more than the last claim asked for, the last waiter has left the queue, the head of the queue wants another number of
+     * permits, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
     boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
         if ((owed && !sent.isInFlight(owedCarrier)) || (giveBack && !sent.isInFlight(giveBackCarrier))) {
@@ -241,7 +243,7 @@ final class ClaimPlan {
         if (oldest != null) {
             at = recheckAt;
         }
-        // the store orders members by the age of their oldest waiter, so a new one is reported, once per time slice
+        // the store orders members by the age of their oldest waiter, so a new oldest is reported, once in a slice
         boolean handingOver = oldest != null && (passedOn || oldest != lastOldest);
         if (handingOver || (passedOn && granted > 0 && policy.linger() > 0)) {
             at = Math.min(at, lastSentAt + policy.slice());
@@ -253,8 +255,8 @@ final class ClaimPlan {
     }
 
     /**
-     * Whether the last claim to a store that may lose its state failed. Until one is answered the member lowers nothing: a
-     * return could not arrive, and such a store gives back no more than what is still granted.
+     * Whether the last claim to a store that may lose its state failed. Until one is answered the member returns no permits: a
+     * return could not arrive, and if the store has lost its state the member gets back no more than its lowered count.
      */
     boolean isOutOfContact(Ledger ledger) {
         return ledger.epoch() != 0 && backoff.isFailing();
@@ -262,9 +264,11 @@ final class ClaimPlan {
 
     /**
      * Whether a claim that is due may be sent now. It is sent before the last one is answered only if calls wait here
-     * and the last one was a pure return: it asked for no waiter. If other members wait for the returned permits, the
+     * and the last one asked for no waiter, as a mere return does. If other members wait for permits, the
      * claim waits for the answer. Sent at once, it would delay the notification of those members and gain nothing,
      * because the position in the store's queue depends on the age of the waiter.
+     *
+     * @param contended whether other members wait, as of the last answer
      */
     boolean maySend(WaiterQueue waiters, boolean contended, long now) {
         if (now < backoff.until()) {
@@ -280,15 +284,16 @@ final class ClaimPlan {
                         && lastUnit == 0);
     }
 
-    /** What the store gives back if it has lost its state: not {@code held}, which includes what waiters want. */
+    /** What this member gets back if the store has lost its state: not {@code held}, which may include what waiters want. */
     private static int kept(Ledger ledger, int held) {
         return Math.min(ledger.granted(), held);
     }
 
     /**
-     * How many calls wait besides those that {@code wanted} covers. In a store with sessions a claim that changes nothing costs
-     * no write. There the number of a re-check stays that of the last claim, unless it has changed by more than a quarter or is
-     * older than a third of the lease (docs/decisions/0018-a-claim-states-how-many-calls-wait.md).
+     * How many calls wait besides those that {@code wanted} covers, for operators. In a store with sessions a claim that changes
+     * nothing costs no write. So there a re-check repeats the number of the last claim, unless the number of calls has changed by
+     * more than a quarter or the number is older than a third of the lease
+     * (docs/decisions/0018-a-claim-states-how-many-calls-wait.md).
      */
     private int beyond(
             int wanted, int granted, int unit, boolean leases, @Nullable Waiter oldest, int calls, long now) {

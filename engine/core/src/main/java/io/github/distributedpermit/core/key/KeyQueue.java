@@ -13,11 +13,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The queue of one key in this process. It receives all events of that key: calls arrive and leave, permits are
  * returned, answers and notifications of the store arrive, the timer fires. Each event (see {@link KeyQueueEvents})
- * takes the lock, changes the {@link KeyQueueState}, settles it, and runs the collected {@link Effects} after it has
- * released the lock.
+ * takes the lock, changes the {@link KeyQueueState}, settles it (serves waiters, returns idle permits, sends a claim that is
+ * due), and runs the collected {@link Effects} after it has released the lock. {@link #take} and {@link #release} try the
+ * {@link IdleFastPath} first, which needs no settling.
  *
  * <p>Thread-safe. No method waits for the store, except {@link #release} with {@code release: sync}. The
- * {@code KeyRegistry} creates a queue for a key's first call and drops it when it is {@linkplain #retire retired}.
+ * {@code KeyRegistry} creates a queue for the first call or notification of a key, and drops it when it is {@linkplain #retire
+ * retired}: neither a call nor the store needs it any more.
  */
 public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Callbacks {
 
@@ -37,8 +39,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     private int limit;
 
     /**
-     * The name whose settings apply to the key, and which other names of this key must have the same limit as: that of the
-     * first call. {@code null} while no call has used the queue. Guarded by the lock.
+     * The name (of a declared permit) whose settings apply to the key: that of the first call. Calls of other names may use the
+     * key too, if these have the same limit. {@code null} while no call has used the queue. Guarded by the lock.
      */
     private @Nullable PermitStats leader;
 
@@ -109,7 +111,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
                 return;
             }
         }
-        // even if the leader has what it had: calls of other names may wait that have lost their limits
+        // Also if the leader's settings have not changed: calls of other names may wait that have no limit any more.
         event((now, effects) -> {
             PermitStats first = leader;
             if (first != null && !retired) {
@@ -127,8 +129,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     /** Takes a permit that is idle in this process; {@code null} if the call has to {@link #enter}. */
     @Nullable
     public Grant take(PermitStats stats, int weight, long now) {
-        // The number that is read without the lock may be outdated. If it is too low, the call takes the ordinary path.
-        // So a call that has to wait does not take the lock twice.
+        // Saves a call that has to wait from taking the lock twice. The number is read without the lock and may be
+        // outdated; if it is too low, the call takes the ordinary path.
         if (weight > state.ledger.idle()) {
             return null;
         }
@@ -212,15 +214,15 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return state.failures.atTimeout(waiter, clock.now());
     }
 
-    /** Until when a call may wait for the answer of the store although its own time-out has passed; 0 if not at all. */
+    /** Until when a call may wait for an answer of the store although its own time-out has passed; 0 if it may not wait. */
     public synchronized long extendedTime(Waiter waiter) {
         return state.failures.extendedTime(waiter, clock.now());
     }
 
     /**
      * A call returns its permit, and waits for the store's confirmation if the settings say so. A second call has no
-     * effect. Once {@code grant.ended} is set, the permit is returned even if an error follows, because the repair of
-     * the queue returns all grants with that flag. Therefore an error after that point is not thrown to the caller.
+     * effect. Once {@code grant.ended} is set, the permit is returned even if an error follows, such as a stack overflow,
+     * because the repair of the queue returns all grants with that flag. So the caller does not receive that error.
      *
      * @return whether this call ended the grant, and the permit was not known to be lost
      */
@@ -354,7 +356,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         event((now, effects) -> {});
     }
 
-    /** The same after an error that may have left {@link #repairPending} set, although no task is coming. */
+    /** As {@link #check}, after an error that may have left {@link #repairPending} set although no task was scheduled. */
     public void checkNeglected() {
         repairPending.set(false);
         check();
@@ -379,7 +381,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return grant.counted && host.now() < state.validUntil();
     }
 
-    /** Adds the calls of this key, those that hold permits first, until the list has so many. Changes nothing. */
+    /** Adds the calls of this key, those that hold permits first, until the list has {@code most} entries. */
     public synchronized void describe(int most, List<CallView> views) {
         long now = host.now();
         state.ledger.holders.describe(key, now, most, views);
@@ -393,7 +395,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     }
 
     /**
-     * For the health check: since when a claim has had no answer or the timer has been due, whichever is earlier. For a
+     * For the health check: since when a claim has had no answer, or when the timer is due, whichever is earlier. For a
      * key that the store refuses permanently, for example because another application uses it, only the timer counts:
      * the store does answer, and the calls of the key fail with its reason.
      */
@@ -422,7 +424,10 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return found[0];
     }
 
-    /** For gauges: which calls of each name wait, and hold, for the longest, and how many claims have no answer. */
+    /**
+     * For gauges: which calls of each name have waited, and held, for the longest, how many claims have no answer, and whether
+     * the key is in grace.
+     */
     public synchronized void survey(KeyQueueVisitor visitor) {
         state.survey(visitor);
         Grant withoutStore = state.withoutStore.oldest();

@@ -22,10 +22,9 @@ import org.jspecify.annotations.Nullable;
  * check-and-set, and repeats both after a conflict with another member. It ends with exactly one call of its
  * {@link Outcome}. Confined to the mailbox of its worker.
  *
- * <p>An instance is created by {@link KeyWorker}, which has at most one that counts. It calls {@link
- * SnapshotStore#read} and {@link SnapshotStore#commit}, one at a time; their results return to the mailbox, on
- * whichever thread ends the stage. After its end it may still report a failure, which the worker ignores because the
- * attempt is not the running one any more.
+ * <p>{@link KeyWorker} creates it and has at most one running. It calls {@link SnapshotStore#read} and {@link
+ * SnapshotStore#commit}, one at a time; the thread that ends their stage brings the result to the mailbox. After its end it
+ * may still report a failure. The worker ignores that, because the attempt is not the running one any more.
  */
 final class CommitAttempt<S extends Snapshot> {
 
@@ -49,8 +48,8 @@ final class CommitAttempt<S extends Snapshot> {
     }
 
     /**
-     * An attempt with conflicts for this long fails; the core then repeats the claim. The time is counted from the
-     * beginning of the attempt, and is looked at after each conflict only.
+     * An attempt that has a conflict this long after its beginning fails, and the core repeats the claim. So it ends even if
+     * other members change the key all the time.
      */
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
@@ -81,10 +80,13 @@ final class CommitAttempt<S extends Snapshot> {
     private final ConflictPause pause = new ConflictPause();
     /** On the monotonic clock, in nanoseconds. */
     private final long begun;
-    /** The most permits that the change may leave to the member; lowered when a commit was made in part. */
+    /** The most permits that the change may leave to the member; lowered by {@link Commit.Part}. */
     private int held;
 
-    /** Only the queue is to be served: the request is committed, is a CHECK or is a delayed claim. */
+    /**
+     * What remains is only to serve the queue, because the request is committed, is a {@link Kind#CHECK} or is a {@link #delayed}
+     * claim.
+     */
     private boolean settling;
 
     /** At least one commit was made. */
@@ -92,7 +94,7 @@ final class CommitAttempt<S extends Snapshot> {
 
     /** The member leaves, so that nothing is read any more. */
     private boolean stopped;
-    /** The position in the queue of a waiter that arrives now. */
+    /** The position in the queue of a waiter that arrives now, as of the last computed step. */
     private long position;
 
     CommitAttempt(
@@ -133,8 +135,8 @@ final class CommitAttempt<S extends Snapshot> {
     }
 
     /**
-     * What the claim leaves at most, as far as commits have shown. The worker applies it to the next claim as well,
-     * because a failed attempt may have left permits recorded that the core was not granted.
+     * The most permits that the claim leaves to the member. The worker applies it to the next claim as well, because a
+     * failed attempt may have left permits recorded that the core was not granted.
      */
     int held() {
         return held;
@@ -144,7 +146,10 @@ final class CommitAttempt<S extends Snapshot> {
         return delayed;
     }
 
-    /** Whether no commit of an earlier claim can take effect any more. */
+    /**
+     * Whether no commit of an earlier claim can take effect any more. A commit of this attempt makes sure of that, see
+     * {@link Commit.OutcomeUnknown}.
+     */
     boolean isCertain() {
         return certain || written;
     }
@@ -172,16 +177,16 @@ final class CommitAttempt<S extends Snapshot> {
     }
 
     /**
-     * Commits on the cached snapshot, which may be out of date, if the claim gets all that it wants there. A refusal,
-     * or an answer without a write, needs a new snapshot. {@code false} if nothing was sent.
+     * Commits on the cached snapshot, which may be out of date, if the claim gets all that it wants there. A claim that gets
+     * less, or that is answered without a write, needs a new snapshot. {@code false} if nothing was sent.
      */
     private boolean commitsUnread(S guess) {
         Claim claim = request.claim();
         if (claim == null || settling) {
             return false;
         }
-        // The position is computed as for a new snapshot. If the guess is out of date the commit conflicts, and the
-        // position is computed again.
+        // If the guess is out of date the commit conflicts, and the change is computed again, with the position in the
+        // queue.
         PlannedCommit<S> planned = plan(guess, false);
         // A claim that gets less than it wants must not be answered from a snapshot that may lack a permit which was
         // returned since.
@@ -202,7 +207,7 @@ final class CommitAttempt<S extends Snapshot> {
             fail(PermitStoreException.passing("The member has left the store", null), written);
             return;
         }
-        // A read has no effect, so the request may have been written only by an earlier commit of this attempt.
+        // A read changes nothing: if it fails, the request was written only by an earlier commit of this attempt.
         then(context.store().read(key), written, snapshot -> {
             cache.read(snapshot);
             propose(snapshot);
@@ -227,7 +232,11 @@ final class CommitAttempt<S extends Snapshot> {
         }
     }
 
-    /** Computes the step. While the attempt is settling, that only serves the queue. */
+    /**
+     * Computes the step. While the attempt is {@link #settling}, the step only serves the queue.
+     *
+     * @param fresh as in {@link PlannedCommit#fresh}
+     */
     private PlannedCommit<S> plan(S at, boolean fresh) {
         KeyTable table = at.table();
         // Taken before the step, which may replace it in the same table.
@@ -267,8 +276,7 @@ final class CommitAttempt<S extends Snapshot> {
                 written = true;
                 answer(done.after(), planned);
             } else if (result instanceof Commit.DoneUnchecked<S> done) {
-                // The claim itself is committed. What remains is to serve the members that can be served in the new
-                // snapshot.
+                // The request itself is committed. Members may be waiting that can be served in the new snapshot.
                 written = true;
                 settling = true;
                 settle(planned.before(), done.after());

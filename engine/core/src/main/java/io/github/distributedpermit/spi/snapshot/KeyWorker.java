@@ -18,10 +18,14 @@ import org.jspecify.annotations.Nullable;
  * confined to the worker's {@link Mailbox}. A {@link CommitAttempt} executes a request and reports its end here.
  *
  * <p>{@link SnapshotPermitStore} creates one for each key in use and passes requests and events of the store to it;
- * {@link IdleKeys} removes it. It keeps three invariants. At most one attempt runs, so that the member never
- * conflicts with itself. What is remembered of an answer is stored before the answer is given, so that an error of a
- * callback leaves the state whole. A record that an earlier session may have left is removed, or replaced by a claim,
- * before the key is released.
+ * {@link IdleKeys} removes it. It keeps three invariants:
+ *
+ * <ul>
+ *   <li>At most one attempt runs, so that the member never conflicts with itself.
+ *   <li>The fields are updated from an answer before the answer is passed on, so that an error of a callback leaves them
+ *       consistent.
+ *   <li>A record that an earlier session may have left is removed, or replaced by a claim, before the key is released.
+ * </ul>
  */
 final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
 
@@ -40,9 +44,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private final LatestVersion latest = new LatestVersion();
     private final UnknownOutcome unknown = new UnknownOutcome();
     private final SnapshotCache<S> cache;
-    /** The attempt under way; what an earlier one reports is ignored. */
+    /** The attempt under way, {@code null} if there is none. What any other attempt reports is ignored. */
     private @Nullable CommitAttempt<S> running;
-    /** A notification without a sequence, which is passed on when the running attempt has ended. */
+    /**
+     * A notification of a store that records no sequences; {@code null} if there is none. It is passed on when the running
+     * attempt has ended.
+     */
     private @Nullable Holding notice;
     /**
      * Another member has changed the key since the running attempt began. The snapshot in which the attempt ends may lack
@@ -51,7 +58,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private boolean outdated;
     /** The store may have a record of the member in the present session. */
     private boolean recorded;
-    /** The store may have a record of an earlier session, which the core does not use and which has to be removed. */
+    /** The store may have a record of the member from an earlier session. The core does not use it, so it has to be removed. */
     private boolean leaving;
     /** The store is releasing the key; nothing is sent meanwhile. */
     private boolean releasing;
@@ -65,8 +72,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private long lastUsed;
 
     /**
-     * What the next claim leaves at most. A grant above the limit that could not be given back is not known to the core, and a
-     * repetition of the claim would confirm it.
+     * The most permits that the next claim leaves to the member. An attempt may fail after it was granted more than the limit and
+     * before it has returned the surplus (see {@link Commit.Part}). The core does not count that grant, and a repetition of the
+     * claim would keep it.
      */
     private int atMost = Integer.MAX_VALUE;
 
@@ -172,8 +180,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             next = Task.of(Kind.LEAVE);
         }
         lastUsed = context.now();
-        // A claim below a sent or answered sequence changes nothing (law 4), even if the store does not record
-        // sequences.
+        // A claim below a sent or answered sequence must change nothing (law 4 of PermitStore). The store does not see
+        // to that if it records no sequences.
         Claim claim = next.claim();
         boolean delayed = claim != null && (claim.sequence() <= latest.answered() || claim.sequence() < queue.sent());
         running = new CommitAttempt<>(
@@ -209,9 +217,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         Runnable answer = answer(attempt, at, holding, now);
         lastUsed = now;
-        // The attempt ends here, so that no error below repeats the request. Each of the next three steps runs by
-        // itself:
-        // an Error of a callback must stop neither the notification nor the next request.
+        // The attempt ends here, so that no error below repeats the request. Mailbox.run() catches what a callback
+        // throws: it must stop neither the notification nor the next request.
         running = null;
         Mailbox.run(answer);
         Mailbox.run(this::passOnNotice);
@@ -219,7 +226,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * What ends the request of an attempt; all that is to be remembered of the answer is remembered before.
+     * Updates the fields from the answer, and returns the task that ends the request.
      *
      * @return to be run when the attempt has ended, because it may run code of the core that sends the next claim
      */
@@ -234,8 +241,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             long sequence =
                     at.record(attempt.session().member()).map(r -> r.sequence()).orElse(holding.sequence());
             Holding answer = latest.answered(holding, sequence);
-            // No call of the core waits for a repeated claim. What it was granted is reported, since otherwise no
-            // member would use it.
+            // A claim that turn() has repeated has no caller. What it was granted is reported as a notification,
+            // because otherwise the core would not use it.
             boolean unasked = request.answers().isEmpty() && answer.permits() > 0;
             return unasked ? () -> context.listener().granted(key, answer) : () -> request.complete(answer);
         }
@@ -253,8 +260,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         boolean sameSession = attempt.session().equals(context.session());
         recorded = recorded || mayHaveWritten;
-        // what was written in a session that has ended has to be removed, but not by a worker that is about to do so
-        // itself
+        // What was written in a session that has ended has to be removed. A worker that is closing does so anyway.
         leaving = !closing && (leaving || !sameSession);
         // The limit of an attempt that was stopped between the grant and the return of the surplus stays in force for
         // the next one.
@@ -269,7 +275,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         running = null;
         attempt.request().fail(failure);
         Mailbox.run(this::passOnNotice);
-        pumpQueued(); // without a request, the layer repeats its own LEAVE only in the next turn()
+        pumpQueued(); // not pump(): a LEAVE of the layer that has failed is repeated by the next turn(), not at once
     }
 
     /**
@@ -341,8 +347,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * There is no session at present: all queued requests fail. An attempt that is running goes on: it has its own
-     * session, and fails by that if the session is over.
+     * There is no session at present: all queued requests fail. A running attempt goes on. It fails when its next result
+     * arrives, if its session is not in use any more.
      */
     void unavailable(PermitStoreException reason) {
         queue.drop().forEach(request -> request.fail(reason));
@@ -387,9 +393,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * Runs periodically: repeats a claim of unknown outcome if the core has sent no other claim since. Called by the
-     * scheduler through the mailbox, several times in the idle time of a key. It also starts what {@link #failed} has
-     * left to it.
+     * Runs periodically, at least once a second: repeats a claim of unknown outcome if the core has sent no other claim since,
+     * and the removal of an old record after a failure.
      */
     void turn() {
         long now = context.now();
@@ -405,10 +410,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * Begins the release of the key if the member has neither held nor waited for some time. Requests that arrive then
-     * wait until {@link #released}.
+     * Begins the release of the key if the member has neither held nor waited for some time: the store then deletes what it
+     * still has of the member. Requests that arrive meanwhile wait until {@link #released}.
      *
-     * @param idle that time in nanoseconds
+     * @param idle how long, in nanoseconds
      * @return whether the release has begun
      */
     boolean beginRelease(long idle) {
@@ -439,8 +444,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * The store is closed: what is under way will not be answered. Called when the store has been closed. The futures
-     * end here, because the store may never end its stages after that.
+     * The store has been closed: what is under way fails here, because a closed store may never end its stages.
      */
     void abandon(PermitStoreException reason) {
         CommitAttempt<S> left = running;

@@ -9,8 +9,9 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store without scripts, as one member sees it: it reads a key as a whole and commits a change of it by check-and-set.
- * Everything else, from the queue of claims to the answer, is done by {@link SnapshotPermitStore}.
+ * A store without scripts, as one member (one process) sees it: it reads a key as a whole and commits a change of it by
+ * check-and-set. Everything else, from the queue of claims to the answer, is done by <em>the layer</em>: {@link
+ * SnapshotPermitStore} and the other classes of this package.
  *
  * <p>Who does what:
  *
@@ -18,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>The store opens and renews the session of the member, and reports its state by {@link StoreEvents}. Snapshots
  *       leave out members whose sessions have ended.
  *   <li>{@link #commit} also notifies: each member in {@link io.github.distributedpermit.spi.step.Step#served} gets a
- *       message in the same transaction, so that only grants that stand are notified.
+ *       message in the same transaction, so that no member is notified of a grant that was not committed.
  *   <li>The layer decides when a key is read, and repeats after a conflict, with growing pauses. It has at most one
  *       {@code read} or {@code commit} of a key under way, and calls for different keys at the same time.
- *   <li>The core repeats claims of waiting members (the re-check); the layer answers them from a reading alone if they
- *       change nothing.
+ *   <li>The core of a waiting member repeats its claim periodically (the re-check). If the claim changes nothing, the layer
+ *       reads the key and writes nothing.
  * </ul>
  *
  * <p>Methods are called by any thread and never block; stages may end on any thread. A stage that fails with something
@@ -36,20 +37,21 @@ public interface SnapshotStore<S extends Snapshot> {
     void open(StoreEvents events);
 
     /**
-     * How long the session outlives its last confirmed renewal. The core uses no permit longer than this after the
-     * send time of the last renewal that {@link StoreEvents#alive} reported.
+     * How long the session outlives its last confirmed renewal. The core uses no permit after the send time of the last
+     * renewal that {@link StoreEvents#alive} reported, plus this time less a margin.
      */
     Duration session();
 
     /**
-     * The key as it is now: no change that was committed before the call is missing. A read that may come from a
-     * server that lags behind is not allowed: the step would grant permits that other members hold.
+     * The key as it is now: no change that was committed before the call is missing. A read from a server that may lag behind
+     * is not allowed, because permits that other members hold would be granted again.
      */
     CompletionStage<S> read(String key);
 
     /**
-     * Makes a change if the key has not been changed since the snapshot; all of it or nothing. A failed stage counts
-     * as an unknown outcome, so a store that has certainly sent nothing returns {@link Commit.Denied} or {@link
+     * Makes a change in one transaction, if the snapshot it rests on still holds. A store that can't compare the whole key, or
+     * can't make the whole change at once, says so by {@link Commit.DoneUnchecked} or {@link Commit.Part}. A failed stage
+     * counts as an unknown outcome, so a store that has certainly sent nothing returns {@link Commit.Denied} or {@link
      * Commit.SessionLost}.
      */
     CompletionStage<Commit<S>> commit(PlannedCommit<S> planned);
@@ -70,7 +72,7 @@ public interface SnapshotStore<S extends Snapshot> {
 
     /**
      * Deletes, by order of an operator, what is recorded for a process in a key; the layer serves the queue afterwards. If
-     * the process is alive, its store reports {@link StoreEvents#reduced}.
+     * the process is alive, the store there reports {@link StoreEvents#reduced}.
      *
      * @param process as in {@link Snapshot#process}
      * @return how many permits it had
@@ -106,8 +108,8 @@ public interface SnapshotStore<S extends Snapshot> {
     }
 
     /**
-     * No claim of the key is under way or waits: time to delete what an earlier session left. The next claim may begin
-     * before that is done.
+     * No request of the key is under way or waits, so the store may delete what an earlier session has left. The next claim may
+     * begin before that is done.
      *
      * @param last what was last read or committed in this session; {@code null} if that is not known
      */
@@ -136,6 +138,6 @@ public interface SnapshotStore<S extends Snapshot> {
         return Optional.empty();
     }
 
-    /** Ends the session, within 300 ms. The layer has returned before what the member held. */
+    /** Ends the session, within 300 ms. The layer has tried before to return what the member held. */
     void close();
 }

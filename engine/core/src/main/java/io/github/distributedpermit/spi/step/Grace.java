@@ -4,32 +4,31 @@ import io.github.distributedpermit.spi.Claim;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Of one key of a store that may lose its state: the epoch that its records belong to, and the time of grace after a loss, in
- * which members get back what they validly hold, and no other permits are granted but those that came back and were returned
- * since. Times are microseconds of the server's clock. Confined.
+ * Decides for one key whether its records were lost, and bounds the grants after a loss. The <em>epoch</em> is the number of the
+ * server that has written the records; it changes when the server may have lost state. If the records belong to an epoch whose
+ * data is not complete here, they are void, and a <em>grace</em> begins: until it ends, members get back what they validly hold,
+ * and a grant leads to no more permits in use than came back. So every permit that a member may still hold stays free for it.
  *
- * <p>The {@link KeyTable} of each key has one and calls it in every operation. It has the same rules as lineage.lua
- * and claim.lua, so that tests can compare both forms (docs/decisions/0013-three-forms-of-the-step.md). The invariant
- * is that during the grace no more permits are in use than came back: every permit that a member may still hold stays
- * free for it.
+ * <p>Times are microseconds of the server's clock. Not thread-safe. The {@link KeyTable} of each key has one and calls it in
+ * every operation; {@link Lineage} says which data is complete. It has the same rules as lineage.lua and claim.lua, so that
+ * tests can compare both forms (docs/decisions/0013-three-forms-of-the-step.md).
  */
 final class Grace {
 
     /**
-     * For how long a check counts. In microseconds. Reading the identity of a server costs more than a claim, so that
-     * not every claim does it.
+     * How long no further check is due after one, in microseconds: to read the identity of a server costs more than a claim.
      */
     static final long CHECK_LASTS = 100_000;
 
     /**
-     * By how much versions jump, so that tokens do not repeat: more than clocks of servers should differ. In
-     * microseconds, as versions follow the clock of the server.
+     * By how much versions jump after a loss, in microseconds, because versions follow the clock of the server. With it tokens do
+     * not repeat as long as the clocks of two servers differ by less.
      */
     private static final long VERSION_JUMP = 64_000_000;
 
     /**
-     * The epoch adds up to this many microseconds, so that two servers that take over from the same data continue
-     * with different versions.
+     * The jump is longer by the epoch modulo this many microseconds, so that two servers that take over from the same data
+     * continue with different versions.
      */
     private static final long VERSION_SPREAD = 1 << 24;
 
@@ -37,19 +36,20 @@ final class Grace {
     private boolean stored;
     /** The epoch that the records of the key belong to; 0 if they were written without one. */
     private long epoch;
-    /** When the server was compared with the data last, on its clock. */
+    /** When the server was last compared with the data, see {@link #check}. */
     private long checked;
     /** Whether the versions of this key have to continue above those that may have been lost. */
     private boolean jumps;
 
+    /** Whether the key is in grace. */
     private boolean active;
-    /** When the grace began; a claim with a longer lease moves its end relative to this time. */
+    /** When the grace began. It ends one lease later: the longest lease of the claims that arrive meanwhile. */
     private long start;
-    /** Whether the grace lasts for a whole lease. That of a new server has a fixed end. */
+    /** Whether the grace lasts for a lease. The grace of a new server has a fixed end instead. */
     private boolean extensible;
     /** When the grace ends, on the clock of the server. */
     private long end;
-    /** How many permits came back since the grace began, including those that were returned since. */
+    /** How many permits came back since the grace began, also those that were returned again. */
     private int pool;
 
     long epoch() {
@@ -68,6 +68,9 @@ final class Grace {
      * Whether the server has to be compared with the data before this claim. A claim that can lead to no grant needs
      * no check, unless it shows by itself that data may be missing: by another epoch, or by permits that the member
      * validly holds and the server has not recorded.
+     *
+     * @param recorded how many permits are recorded for the member
+     * @param queued whether any member waits
      */
     boolean isDue(Claim claim, int recorded, boolean queued, Lineage lineage, long now) {
         boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
@@ -83,7 +86,7 @@ final class Grace {
     }
 
     /**
-     * Compares the server with the data.
+     * Compares the server with the one that has written the data, and begins a grace if some of it may be missing.
      *
      * @return whether the records of the key are void
      */
@@ -103,8 +106,8 @@ final class Grace {
     }
 
     /**
-     * Whether the key was served as that of a new server, and then a claim of another key has shown that the server was not
-     * new, but had lost its data.
+     * Whether the key was served because the server seemed to be new, and then a claim of another key has shown that the server
+     * had lost its data. The records of this key are valid, but a grace is due for it.
      */
     private boolean wentOnBeforeALoss(Lineage lineage) {
         boolean knows = active && start == lineage.since();
@@ -159,7 +162,7 @@ final class Grace {
         }
     }
 
-    /** A claim with a longer lease may come from a member that holds for longer. */
+    /** Extends the grace if the lease of the claim is longer than those seen before: the member may hold for that long. */
     void extend(Claim claim) {
         if (active && extensible) {
             end = Math.max(end, start + micros(claim));
@@ -167,17 +170,16 @@ final class Grace {
     }
 
     /**
-     * How many permits the member gets back. A claim that was written before the loss reclaims nothing. The epoch of
-     * the claim shows that the member has received an answer of this server, and so that its claim states what it
-     * holds after the loss.
+     * How many permits the member gets back. The epoch of the claim has to be the present one: it shows that the member has
+     * received an answer of this server, so that the claim states what the member holds after the loss.
      */
     int reclaimable(Claim claim) {
         return active && claim.epoch() == epoch ? claim.kept() : 0;
     }
 
     /**
-     * Counts permits that came back. The grace does not end when they are as many as the limit: a member that states a higher
-     * one may hold more.
+     * Counts permits that came back. The grace does not end when they are as many as the limit, because a member that states a
+     * higher limit may hold more.
      */
     void readmit(int permits) {
         pool += active ? permits : 0;
@@ -188,7 +190,7 @@ final class Grace {
         pool = Math.max(0, pool - permits);
     }
 
-    /** Whether permits may be free that are not granted because of the grace. */
+    /** Whether the grace may keep free permits from being granted. */
     boolean withholds(int limit) {
         return active && pool < limit;
     }

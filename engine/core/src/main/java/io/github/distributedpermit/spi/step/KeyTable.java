@@ -18,34 +18,38 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All records of one key and the one step of the protocol. Every operation expires what has lapsed, acts, serves the
- * queue and says what changed. A claim costs O(log members) plus the members it serves or passes over.
+ * All records of one key, one for each member that holds or waits, and the one step of the protocol: the change that a claim
+ * makes in them. Every operation that returns a {@link Step} also removes expired records and serves the queue of waiting
+ * members. A claim costs O(log members) plus the members it serves or passes over.
  *
  * <p>Time enters as {@code now}: in a {@linkplain #leased leased} table the store's clock in microseconds, in a table
- * {@linkplain #ofSessions of sessions} any number of the store that never falls, such as a Raft index or a zxid. Versions
- * are never below it. Not thread-safe: a store keeps the table behind a lock or confines it to one computation.
+ * {@linkplain #ofSessions of sessions} any number of the store that never falls, such as a Raft index or a zxid. The version
+ * of a record is never below the {@code now} at which it was written. Not thread-safe: a store keeps the table behind a lock
+ * or confines it to one computation.
  *
- * <p>The in-process backend keeps one table per key, a {@link io.github.distributedpermit.spi.snapshot.Snapshot}
- * creates one for each step, and Redis runs the same step in Lua. The simulation and the contract tests show that the
- * laws in {@link io.github.distributedpermit.spi.PermitStore} hold for it. A grant leaves the sum of the permits at
- * or below the limit of the member that is served.
+ * <p>The laws in {@link io.github.distributedpermit.spi.PermitStore} hold for it, which the simulation and the contract tests
+ * show. The in-process backend keeps one table per key, a {@link io.github.distributedpermit.spi.snapshot.Snapshot} creates
+ * one for each step, and Redis runs the same step in Lua (docs/decisions/0013-three-forms-of-the-step.md).
+ *
+ * <p>A record that neither holds nor waits is idle. In a leased table it stays for a while as a <em>tombstone</em>, so that a
+ * delayed or doubled claim of the member has no effect.
  */
 public final class KeyTable {
 
     /**
-     * Bounds the cost of one operation. Expired leases are removed without a bound, because their permits must be
-     * free at once.
+     * The most expired tombstones that one operation removes, to bound its cost. Expired leases are removed without a bound,
+     * because their permits must be free at once.
      */
     private static final int TOMBSTONES_PER_OPERATION = 16;
 
-    /** Micros; negative where sessions keep members alive, and a member that is gone needs no tombstone. */
+    /** How long a tombstone stays, in microseconds; negative in a table of sessions, which needs none. */
     private final long tombstone;
 
     private final Records records;
-    /** The members that were served since the last {@link Step}, in the order in which they were served. */
+    /** The members that were served, or whose permits were evicted, since the last {@link Step}, in that order. */
     private final Set<String> grown = new LinkedHashSet<>();
 
-    /** Present in a store that may lose its state. */
+    /** {@code null} in a store that does not lose its state. */
     private final @Nullable Grace grace;
 
     /** The highest version given to a record of this key. It never falls, also if all records are removed. */
@@ -66,8 +70,8 @@ public final class KeyTable {
     /**
      * An empty table whose records live by leases.
      *
-     * @param tombstone how long the last sequence of a member is remembered after it has returned everything; longer
-     *     than any message may be late
+     * @param tombstone how long the last sequence of a member stays recorded after it has returned everything; longer than any
+     *     message may be delayed
      */
     public static KeyTable leased(Duration tombstone) {
         return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0, null);
@@ -84,12 +88,12 @@ public final class KeyTable {
 
     /**
      * A table from the snapshot of a store whose records are bound to sessions. Nothing in it expires, and the record of
-     * a member that neither holds nor waits is removed at once: the store commits by check-and-set, which refuses doubled
-     * claims.
+     * a member that neither holds nor waits is removed at once: the store commits by check-and-set, which refuses a doubled
+     * claim without a tombstone.
      *
      * @param records as the store has them, also those of members that have died: {@link #retain} drops them
      * @param override the operator's limit, if set
-     * @param version the highest the store has recorded for the key
+     * @param version the highest version that the store has recorded for the key
      */
     public static KeyTable ofSessions(Collection<PermitRecord> records, OptionalInt override, long version) {
         return new KeyTable(-1, records, override, version, null);
@@ -98,8 +102,8 @@ public final class KeyTable {
     /**
      * The claim of a member.
      *
-     * @param since the position in the queue of its oldest waiter, less is earlier: when that waiter arrived, by the clock or the
-     *     log of the store
+     * @param since the position in the queue of its oldest waiter, lower is earlier: the time or version of the store when that
+     *     waiter arrived
      * @param now the time or version of the store, see the class
      * @return the answer, the difference to commit, and the members that were served
      */
@@ -111,6 +115,8 @@ public final class KeyTable {
     /**
      * The claim of a member, in a table of a store that {@linkplain #graced may lose its state}.
      *
+     * @param lineage which server has written the data last
+     * @param server the one that executes the claim
      * @return the step; empty if the server may not grant any more, because another one has taken its place
      */
     public Optional<Step> claim(
@@ -144,8 +150,8 @@ public final class KeyTable {
         }
         // A member without a record is treated as one that has no permits and has never sent a claim.
         PermitRecord before = known == null ? PermitRecord.unknown(member) : known;
-        // The claim returns what exceeds `held` or `wanted`. It never raises the recorded permits, which only a grant
-        // may do.
+        // The claim returns what exceeds `held` or `wanted`. Only a grant raises the recorded permits; a grace also
+        // brings back those that the member validly holds.
         int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.held(), claim.wanted()));
         if (grace != null) {
             grace.written();
@@ -161,7 +167,7 @@ public final class KeyTable {
         if (!claim.queue() && more && records.waiting() == 0) {
             grow(current(before), now);
         }
-        // Settled at last, because serving may have made the record queued or not, on which its expiry depends.
+        // Last, because serving may have granted permits to the record, and its expiry depends on whether it is idle.
         return step(settle(current(before), claim, now), now);
     }
 
@@ -175,8 +181,8 @@ public final class KeyTable {
     }
 
     /**
-     * The same in a table of a store that {@linkplain #graced may lose its state}. If it may have lost the state of the key, no
-     * member is served before a claim has shown that. Nor is one by a server that was closed.
+     * The same in a table of a store that {@linkplain #graced may lose its state}. No member is served if the store may have lost
+     * the state of the key, which the next claim examines, or if the server was closed.
      */
     public Step override(OptionalInt limit, long now, Lineage lineage, ServerIdentity server) {
         long written = Objects.requireNonNull(grace).epoch();
@@ -288,7 +294,7 @@ public final class KeyTable {
         return View.state(records, key, OptionalLong.of(now));
     }
 
-    /** Every operation begins with it, so that no grant is refused because of an expired member. */
+    /** Removes expired records, before anything is granted, so that no grant is refused because of an expired member. */
     private void expire(long now) {
         if (grace != null) {
             grace.expire(now);
@@ -342,7 +348,7 @@ public final class KeyTable {
         return true;
     }
 
-    /** The claim renews the lease; a record that has become idle stays as a tombstone or, with sessions, goes. */
+    /** Renews the lease; a record that has become idle becomes a tombstone or, in a table of sessions, is removed. */
     private PermitRecord settle(PermitRecord r, Claim claim, long now) {
         if (tombstone < 0) {
             if (r.isIdle()) {
