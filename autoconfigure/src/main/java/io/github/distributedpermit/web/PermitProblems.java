@@ -132,7 +132,7 @@ public final class PermitProblems {
     /** "Too many requests" where another request is the cause; "unavailable" where waiting did not help. */
     private static HttpStatus status(Reason reason) {
         return switch (reason) {
-            case LIMIT_REACHED, LINE_FULL -> HttpStatus.TOO_MANY_REQUESTS;
+            case LIMIT_REACHED, QUEUE_FULL -> HttpStatus.TOO_MANY_REQUESTS;
             case TIMED_OUT, ABOVE_LIMIT, TOO_MANY_KEYS, SHUTTING_DOWN -> HttpStatus.SERVICE_UNAVAILABLE;
         };
     }
@@ -141,7 +141,7 @@ public final class PermitProblems {
         return switch (reason) {
             case LIMIT_REACHED -> "All permits are in use";
             case TIMED_OUT -> "No permit became free in time";
-            case LINE_FULL -> "Too many calls wait already";
+            case QUEUE_FULL -> "Too many calls wait already";
             case ABOVE_LIMIT -> "The call needs more permits than there are";
             case TOO_MANY_KEYS -> "Too many different limits are in use";
             case SHUTTING_DOWN -> "The instance is shutting down";

@@ -51,7 +51,7 @@ public final class PermitRejectedException extends RejectedExecutionException {
         /** The call waited for its whole time-out. */
         TIMED_OUT,
         /** As many calls as allowed wait already ({@code distributed-permit.max-waiters}). */
-        LINE_FULL,
+        QUEUE_FULL,
         /** The call asks for more permits than the limit now is. */
         ABOVE_LIMIT,
         /** As many keys as allowed are in use already ({@code distributed-permit.max-keys}). */

@@ -36,8 +36,8 @@ interface GrantLaws extends ContractTests {
         assertThat(c.queue(key, 3, 1).permits()).isZero();
 
         assertThat(look(key).used()).isEqualTo(3);
-        assertThat(look(key).inLine(b)).isTrue();
-        assertThat(look(key).inLine(c)).isTrue();
+        assertThat(look(key).isQueued(b)).isTrue();
+        assertThat(look(key).isQueued(c)).isTrue();
     }
 
     @Test
@@ -103,7 +103,7 @@ interface GrantLaws extends ContractTests {
 
         assertThat(left.permits()).isEqualTo(2); // 1 stays, 1 goes to the line, 1 is left over
         assertThat(look(key).permits(b)).isEqualTo(1);
-        assertThat(look(key).inLine(a)).isTrue();
+        assertThat(look(key).isQueued(a)).isTrue();
     }
 
     @Test
@@ -212,6 +212,6 @@ interface GrantLaws extends ContractTests {
 
         assertThat(answer.permits()).isEqualTo(1);
         assertThat(look(key).permits(b)).isZero();
-        assertThat(look(key).inLine(b)).isTrue();
+        assertThat(look(key).isQueued(b)).isTrue();
     }
 }

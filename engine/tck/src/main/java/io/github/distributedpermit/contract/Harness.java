@@ -96,7 +96,7 @@ public final class Harness {
         }
         assertThat(seen.rows())
                 .as("a waiting member wants more")
-                .allMatch(r -> !r.inLine() || r.wanted() > r.permits());
+                .allMatch(r -> !r.queued() || r.wanted() > r.permits());
     }
 
     /** The invariants; then everybody returns everything, all of it is free again, and nothing is left. */

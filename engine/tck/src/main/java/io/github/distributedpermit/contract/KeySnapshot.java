@@ -23,9 +23,9 @@ public record KeySnapshot(int used, OptionalInt override, List<Row> rows) {
      * @param permits how many it holds
      * @param wanted how many it wants
      * @param limit the limit it uses
-     * @param inLine whether it is waiting
+     * @param queued whether it is waiting
      */
-    public record Row(String member, int permits, int wanted, int limit, boolean inLine) {}
+    public record Row(String member, int permits, int wanted, int limit, boolean queued) {}
 
     Optional<Row> row(Peer peer) {
         return rows.stream().filter(r -> r.member().equals(peer.id())).findFirst();
@@ -35,7 +35,7 @@ public record KeySnapshot(int used, OptionalInt override, List<Row> rows) {
         return row(peer).map(Row::permits).orElse(0);
     }
 
-    boolean inLine(Peer peer) {
-        return row(peer).map(Row::inLine).orElse(false);
+    boolean isQueued(Peer peer) {
+        return row(peer).map(Row::queued).orElse(false);
     }
 }

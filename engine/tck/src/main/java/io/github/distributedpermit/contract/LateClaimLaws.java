@@ -25,7 +25,7 @@ interface LateClaimLaws extends ContractTests {
         assertThat(answer.permits()).isZero();
         assertThat(answer.sequence()).isEqualTo(a.sequence());
         assertThat(look(key).used()).isZero();
-        assertThat(look(key).inLine(a)).isFalse();
+        assertThat(look(key).isQueued(a)).isFalse();
     }
 
     @Test

@@ -18,7 +18,7 @@ interface LimitLaws extends ContractTests {
 
         a.keep(key, 5, 2);
         assertThat(look(key).permits(b)).isZero();
-        assertThat(look(key).inLine(b)).isTrue();
+        assertThat(look(key).isQueued(b)).isTrue();
 
         a.keep(key, 5, 1);
         assertThat(look(key).permits(b)).isEqualTo(1);

@@ -65,8 +65,8 @@ interface OverrideLaws extends ContractTests {
         assertThat(c.queue(key, 2, 1).permits()).isZero();
         a.keep(key, 2, 0);
         assertThat(look(key).used()).isZero();
-        assertThat(look(key).inLine(b)).isTrue();
-        assertThat(look(key).inLine(c)).isTrue();
+        assertThat(look(key).isQueued(b)).isTrue();
+        assertThat(look(key).isQueued(c)).isTrue();
 
         a.liftOverride(key);
 

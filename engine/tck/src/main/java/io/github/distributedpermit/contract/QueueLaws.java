@@ -22,7 +22,7 @@ interface QueueLaws extends ContractTests {
         a.keep(key, 2, 1);
 
         assertThat(look(key).permits(b)).isEqualTo(1);
-        assertThat(look(key).inLine(b)).isFalse();
+        assertThat(look(key).isQueued(b)).isFalse();
         assertThat(look(key).permits(c)).isZero();
         b.awaitNotices(key);
 
@@ -133,7 +133,7 @@ interface QueueLaws extends ContractTests {
         a.queue(key, 1, 1);
 
         assertThat(b.attempt(key, 1, 1).permits()).isZero();
-        assertThat(look(key).inLine(b)).isFalse();
+        assertThat(look(key).isQueued(b)).isFalse();
 
         Holding renewed = a.keep(key, 1, 1);
         assertThat(renewed.contended()).isFalse();
@@ -153,7 +153,7 @@ interface QueueLaws extends ContractTests {
 
         b.keep(key, 3, 0);
 
-        assertThat(look(key).inLine(b)).isFalse();
+        assertThat(look(key).isQueued(b)).isFalse();
         assertThat(look(key).permits(c)).isEqualTo(1);
         c.awaitNotices(key);
         a.keep(key, 3, 0);

@@ -80,7 +80,7 @@ interface WeightLaws extends ContractTests {
 
         a.keep(key, 3, 1);
         assertThat(look(key).permits(c)).isEqualTo(1);
-        assertThat(look(key).inLine(b)).isTrue();
+        assertThat(look(key).isQueued(b)).isTrue();
 
         a.liftOverride(key);
         d.queue(key, 3, 1);

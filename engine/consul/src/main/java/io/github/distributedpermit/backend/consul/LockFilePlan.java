@@ -71,7 +71,7 @@ final class LockFilePlan {
         own = queue.written(request.session());
         boolean removed = step.removed().contains(request.session());
         target = removed ? 0 : own == null ? ownBefore.size() : own.permits();
-        queues = own != null ? own.inLine() : !removed && tree.waiting().containsKey(request.session());
+        queues = own != null ? own.isQueued() : !removed && tree.waiting().containsKey(request.session());
     }
 
     /** The plan itself is not kept, since it can be built only once. */
@@ -271,7 +271,7 @@ final class LockFilePlan {
     /** Comes last, so that the notices to holders get only the room that the served members have left. */
     private void writeOwnRecord() {
         PermitRecord record = own;
-        if (record != null && record.inLine()) {
+        if (record != null && record.isQueued()) {
             queue.waits(record, record.since().orElseThrow(), ROOM - ops.size());
         } else if (!queues) {
             queue.leaves();

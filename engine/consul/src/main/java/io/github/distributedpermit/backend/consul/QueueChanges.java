@@ -56,7 +56,7 @@ final class QueueChanges {
             throw new IllegalStateException("A member that does not wait was served: " + session);
         }
         String name = tree.names().waiting(session);
-        if (record.inLine()) {
+        if (record.isQueued()) {
             long since = record.since().orElseThrow();
             // A partly served member keeps its position. The comparison fails if its own claim has changed the entry
             // meanwhile.

@@ -98,7 +98,7 @@ class ConsulFixture implements SessionStoreFixture {
     public KeySnapshot look(String key) {
         Map<String, Integer> held = new HashMap<>();
         Map<String, JsonObject> values = new HashMap<>();
-        Set<String> inLine = new HashSet<>();
+        Set<String> queued = new HashSet<>();
         OptionalInt override = OptionalInt.empty();
         String tree = prefix + "/" + KeyEncoding.encode(key) + "/";
         List<Key> entries = probe.keys(tree);
@@ -119,7 +119,7 @@ class ConsulFixture implements SessionStoreFixture {
                 held.merge(session, 1, Integer::sum);
                 values.merge(session, value, (known, other) -> limit(known) < limit(other) ? other : known);
             } else if (name.startsWith("m_")) {
-                inLine.add(String.valueOf(entry.session()));
+                queued.add(String.valueOf(entry.session()));
             }
         }
         for (Key entry : probe.keys(tree + "m_")) {
@@ -132,7 +132,7 @@ class ConsulFixture implements SessionStoreFixture {
             int permits = held.getOrDefault(session, 0);
             int wanted = value.has("wanted") ? value.get("wanted").getAsInt() : permits;
             String member = value.get("member").getAsString();
-            rows.add(new Row(member, permits, wanted, limit(value), inLine.contains(session)));
+            rows.add(new Row(member, permits, wanted, limit(value), queued.contains(session)));
         });
         return new KeySnapshot(held.values().stream().mapToInt(n -> n).sum(), override, rows);
     }

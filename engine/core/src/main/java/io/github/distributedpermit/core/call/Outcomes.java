@@ -211,7 +211,7 @@ public final class Outcomes {
             case LIMIT_REACHED -> "No free permit: " + what + "; try again later or let the call wait";
             case TIMED_OUT ->
                 "No permit within " + waited.toMillis() + " ms: " + what + "; raise the limit or the time-out";
-            case LINE_FULL ->
+            case QUEUE_FULL ->
                 stats.policy().maxWaiters() + " calls of this instance wait already: " + what
                         + "; see distributed-permit.max-waiters";
             case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;

@@ -128,7 +128,7 @@ final class KeyQueueState {
         if (closing) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
         } else if (waiters.size() >= policy.maxWaiters()) {
-            refuse(waiter, Reason.LINE_FULL, effects);
+            refuse(waiter, Reason.QUEUE_FULL, effects);
         } else {
             waiters.add(waiter);
             handOut(true, now, effects);

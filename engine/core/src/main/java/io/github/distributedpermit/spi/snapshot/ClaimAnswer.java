@@ -57,7 +57,7 @@ final class ClaimAnswer {
         Optional<Holding> own = table.view(member, 0);
         // A member without a record is not queued itself, so that any queued record is that of another member.
         boolean contended = own.map(Holding::contended)
-                .orElseGet(() -> table.records().stream().anyMatch(PermitRecord::inLine));
+                .orElseGet(() -> table.records().stream().anyMatch(PermitRecord::isQueued));
         return new Holding(
                 own.map(Holding::permits).orElse(0), limit, 0, 0, contended, table.used() > limit, Optional.empty());
     }

@@ -30,7 +30,6 @@ final class LatestVersion {
      *
      * @param holding the answer, with the sequence of the claim, or of the record if that is higher
      * @param sequence the sequence that the store has for the member
-     * @return what to answer
      * @return the answer, or the notification that has overtaken it, with the sequence of the last answered claim
      */
     Holding answered(Holding holding, long sequence) {

@@ -320,7 +320,7 @@ public final class KeyTable {
             int limit = records.limit(head);
             boolean neverFits = limit > 0 && limit < head.unit();
             if (!neverFits) {
-                boolean servedWhole = grow(head, now) && !current(head).inLine();
+                boolean servedWhole = grow(head, now) && !current(head).isQueued();
                 if (!servedWhole) {
                     return; // strict: no member overtakes a head that merely does not fit yet
                 }

@@ -43,7 +43,7 @@ public record PermitRecord(
     }
 
     /** Whether the member waits for more. */
-    public boolean inLine() {
+    public boolean isQueued() {
         return since.isPresent();
     }
 
@@ -54,7 +54,7 @@ public record PermitRecord(
      */
     public int calls() {
         int weight = Math.max(1, unit);
-        return inLine() ? beyond + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
+        return isQueued() ? beyond + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
     }
 
     /**
@@ -62,7 +62,7 @@ public record PermitRecord(
      * used, and is removed where sessions are.
      */
     public boolean isIdle() {
-        return permits == 0 && !inLine();
+        return permits == 0 && !isQueued();
     }
 
     /**

@@ -62,7 +62,7 @@ final class Records {
         PermitRecord previous = byMember.put(next.member(), next);
         changed(next.member(), previous);
         used += next.permits();
-        if (next.inLine()) {
+        if (next.isQueued()) {
             queue.add(next);
         }
         if (next.expiry() != PermitRecord.NEVER) {
@@ -82,7 +82,7 @@ final class Records {
         originals.putIfAbsent(member, Optional.ofNullable(previous));
         if (previous != null) {
             used -= previous.permits();
-            if (previous.inLine()) {
+            if (previous.isQueued()) {
                 queue.remove(previous);
             }
             if (previous.expiry() != PermitRecord.NEVER) {

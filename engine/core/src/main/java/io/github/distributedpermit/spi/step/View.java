@@ -27,7 +27,7 @@ final class View {
     /** The record as it is reported to its member. */
     static Holding of(Records records, PermitRecord r, long now) {
         // The member itself is not counted: it need not give permits back to its own waiters.
-        int others = records.waiting() - (r.inLine() ? 1 : 0);
+        int others = records.waiting() - (r.isQueued() ? 1 : 0);
         int limit = records.limit(r);
         return new Holding(
                 r.permits(),
@@ -62,7 +62,10 @@ final class View {
                 grace.withholds(view.limit()));
     }
 
-    /** Only the head collects the dead: no herd. */
+    /**
+     * When the member claims again to find out whether a lease has expired. Only the head of the queue is told so: if all who wait
+     * claimed at the same moment, one of them could be served and the claims of the others would be in vain.
+     */
     private static Optional<Duration> recheckAfter(Records records, PermitRecord r, long now) {
         PermitRecord first = records.firstLease();
         if (first == null || !r.equals(records.head())) {
@@ -76,7 +79,7 @@ final class View {
         List<MemberState> members = new ArrayList<>();
         records.all().stream()
                 // Tombstones are left out: their members neither hold nor wait.
-                .filter(r -> !r.inLine() && !r.isIdle())
+                .filter(r -> !r.isQueued() && !r.isIdle())
                 .sorted(Comparator.comparing(PermitRecord::member))
                 .forEach(r -> members.add(state(r, now)));
         records.queued().forEach(r -> members.add(state(r, now)));
@@ -90,7 +93,7 @@ final class View {
                 r.permits(),
                 r.wanted(),
                 r.limit(),
-                r.inLine(),
+                r.isQueued(),
                 r.calls(),
                 now.isPresent() && r.since().isPresent()
                         ? Optional.of(micros(now.getAsLong() - r.since().getAsLong()))

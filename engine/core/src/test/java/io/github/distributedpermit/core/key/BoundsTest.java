@@ -38,8 +38,8 @@ class BoundsTest {
         Party a = bench.member("a", 1, Bench.bounded(3, 10));
         a.hold();
         List<Asked> waiting = List.of(a.acquire(), a.acquire(), a.acquire());
-        assertRejected(a.acquire(), Reason.LINE_FULL);
-        assertRejected(a.tryAcquire(), Reason.LINE_FULL);
+        assertRejected(a.acquire(), Reason.QUEUE_FULL);
+        assertRejected(a.tryAcquire(), Reason.QUEUE_FULL);
         waiting.get(1).future.cancel(false);
         assertThat(a.acquire().isWaiting()).isTrue();
     }

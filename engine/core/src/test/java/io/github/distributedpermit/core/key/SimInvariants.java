@@ -227,7 +227,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         int most = Integer.MIN_VALUE;
         for (SimTable.Row row : table.rows()) {
             sum += row.permits();
-            if (row.inLine() && row.wanted() <= row.permits()) {
+            if (row.queued() && row.wanted() <= row.permits()) {
                 throw violation("queued without wanting more: %s of %s", row, key);
             }
             SimTable.Row previous = before.get(row.member());
@@ -261,7 +261,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
 
     private static boolean isAnyInLine(SimTable table) {
         for (SimTable.Row row : table.rows()) {
-            if (row.inLine()) {
+            if (row.queued()) {
                 return true;
             }
         }

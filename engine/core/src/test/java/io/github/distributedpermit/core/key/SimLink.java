@@ -144,7 +144,7 @@ final class SimLink implements PermitStore {
         List<KeyState.MemberState> members = new ArrayList<>();
         for (SimTable.Row row : table.rows()) {
             members.add(
-                    new KeyState.MemberState(row.member(), row.permits(), row.wanted(), row.limit(), row.inLine(), 0));
+                    new KeyState.MemberState(row.member(), row.permits(), row.wanted(), row.limit(), row.queued(), 0));
         }
         return CompletableFuture.completedFuture(new KeyState(key, table.used(), table.override(), members));
     }

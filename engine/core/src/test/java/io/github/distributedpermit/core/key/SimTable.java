@@ -14,7 +14,7 @@ interface SimTable {
 
     /** What the store has for a member. */
     record Row(
-            String member, int permits, int wanted, int unit, int limit, long sequence, boolean inLine, long expiry) {}
+            String member, int permits, int wanted, int unit, int limit, long sequence, boolean queued, long expiry) {}
 
     Outcome claim(String member, Claim claim, long now);
 

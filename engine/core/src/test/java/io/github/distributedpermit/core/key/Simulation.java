@@ -316,7 +316,7 @@ final class Simulation {
                     throw invariants.violation("%s is not above any limit since it came", call);
                 }
             }
-            case LINE_FULL -> {
+            case QUEUE_FULL -> {
                 if (!plan.deferred && call.member.waiting.get(call.key).size() < SimPlan.MOST_WAITERS) {
                     throw invariants.violation("%s was refused by a line that is not full", call);
                 }

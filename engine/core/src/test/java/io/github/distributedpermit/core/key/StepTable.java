@@ -63,7 +63,8 @@ final class StepTable implements SimTable {
     }
 
     private static Row row(PermitRecord r) {
-        return new Row(r.member(), r.permits(), r.wanted(), r.unit(), r.limit(), r.sequence(), r.inLine(), r.expiry());
+        return new Row(
+                r.member(), r.permits(), r.wanted(), r.unit(), r.limit(), r.sequence(), r.isQueued(), r.expiry());
     }
 
     @Override

@@ -222,7 +222,7 @@ class ReturnAndNextClaimTest {
         assertThat(answer(next).contended()).isFalse();
         assertThat(returned).isCompletedWithValue(answer(next));
         assertThat(store.requests()).isEqualTo("reads 1, commits 1");
-        assertThat(store.record(ME).inLine()).isTrue();
+        assertThat(store.record(ME).isQueued()).isTrue();
     }
 
     @Test
@@ -253,7 +253,7 @@ class ReturnAndNextClaimTest {
 
         assertThat(store.permits()).isEqualTo(Map.of(ME, 1, OTHER, 2));
         assertThat(answer(next).permits()).isEqualTo(1);
-        assertThat(store.record(ME).inLine()).isTrue();
+        assertThat(store.record(ME).isQueued()).isTrue();
         assertThat(store.requests()).isEqualTo("reads 1, commits 2");
     }
 

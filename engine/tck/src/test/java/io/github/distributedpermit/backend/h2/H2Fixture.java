@@ -82,7 +82,7 @@ final class H2Fixture implements SessionStoreFixture, PermitBackend {
             H2Snapshot seen = H2SnapshotStore.read(observer, KeyEncoding.encode(key));
             KeyTable table = seen.table();
             List<Row> rows = table.records().stream()
-                    .map(r -> new Row(seen.process(r.member()), r.permits(), r.wanted(), r.limit(), r.inLine()))
+                    .map(r -> new Row(seen.process(r.member()), r.permits(), r.wanted(), r.limit(), r.isQueued()))
                     .toList();
             return new KeySnapshot(table.used(), table.override(), rows);
         } catch (SQLException e) {

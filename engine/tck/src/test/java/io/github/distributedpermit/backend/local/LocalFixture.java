@@ -60,7 +60,7 @@ final class LocalFixture implements StoreFixture {
     }
 
     private static Row row(PermitRecord r) {
-        return new Row(r.member(), r.permits(), r.wanted(), r.limit(), r.inLine());
+        return new Row(r.member(), r.permits(), r.wanted(), r.limit(), r.isQueued());
     }
 
     @Override

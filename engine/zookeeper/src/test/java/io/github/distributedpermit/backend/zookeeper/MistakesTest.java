@@ -200,9 +200,9 @@ class MistakesTest {
         Permit permit = process().permits("herd", 1).acquire("herd");
         List<CompletableFuture<Permit>> waiting = new ArrayList<>();
         for (int i = 1; i <= 5; i++) {
-            int inLine = i;
+            int queued = i;
             waiting.add(process().permits("herd", 1).acquireAsync(PermitRequest.of("herd")));
-            await().atMost(Duration.ofSeconds(20)).until(() -> observer.waiting("herd") == inLine);
+            await().atMost(Duration.ofSeconds(20)).until(() -> observer.waiting("herd") == queued);
         }
 
         List<String> watched = FourLetterWordMain.send4LetterWord("127.0.0.1", SERVER.getPort(), "wchp")

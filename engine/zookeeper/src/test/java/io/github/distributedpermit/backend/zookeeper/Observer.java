@@ -78,12 +78,12 @@ final class Observer implements AutoCloseable {
     }
 
     private static Row row(PermitRecord r) {
-        return new Row(r.member(), r.permits(), r.wanted(), r.limit(), r.inLine());
+        return new Row(r.member(), r.permits(), r.wanted(), r.limit(), r.isQueued());
     }
 
     /** How many members are waiting. */
     long waiting(String key) {
-        return look(key).rows().stream().filter(Row::inLine).count();
+        return look(key).rows().stream().filter(Row::queued).count();
     }
 
     /** All nodes from the root of the keys downwards, without the readable names of members that are alive. */

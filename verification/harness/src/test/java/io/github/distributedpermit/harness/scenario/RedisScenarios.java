@@ -48,7 +48,7 @@ final class RedisScenarios {
                         "redis-kill-waiter",
                         "`kill -9` of a waiting process",
                         "its place is skipped, the order of the others stays",
-                        inLine(Setup.SHORT, 50_000, 70_000),
+                        inQueue(Setup.SHORT, 50_000, 70_000),
                         ProcessFaults::killWaiter),
                 row(
                         "redis-sigterm",
@@ -114,7 +114,7 @@ final class RedisScenarios {
                         "redis-kill-pubsub",
                         "`CLIENT KILL TYPE pubsub` while calls wait",
                         "lost notices are repaired by the re-check; the lease is an hour",
-                        inLine(Setup.HOUR, 5_000, 20_000),
+                        inQueue(Setup.HOUR, 5_000, 20_000),
                         RedisFaults::killPubSub),
                 row(
                         "redis-client-pause",
@@ -146,7 +146,7 @@ final class RedisScenarios {
     }
 
     /** One thread to a process, so that the order between processes is the order of all. */
-    private static Setup inLine(Duration lease, int minHoldMicros, int maxHoldMicros) {
+    private static Setup inQueue(Duration lease, int minHoldMicros, int maxHoldMicros) {
         Orders orders = new Orders(0, 1, 1, minHoldMicros, maxHoldMicros, 5_000, 0, 0);
         return new Setup(5, 1, lease, orders, A_RECHECK, A_RECHECK, List.of());
     }
