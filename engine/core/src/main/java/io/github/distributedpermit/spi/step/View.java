@@ -63,8 +63,8 @@ final class View {
     }
 
     /**
-     * When the member claims again to find out whether a lease has expired. Only the head of the queue is told so: if all who wait
-     * claimed at the same moment, one of them could be served and the claims of the others would be in vain.
+     * When the member claims again to find out whether a lease has expired. Only the head of the queue gets a time: if all who wait
+     * claimed at the same moment, one of them could be served and the claims of the others would achieve nothing.
      */
     private static Optional<Duration> recheckAfter(Records records, PermitRecord r, long now) {
         PermitRecord first = records.firstLease();

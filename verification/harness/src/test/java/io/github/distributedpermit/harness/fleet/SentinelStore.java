@@ -10,11 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A Redis master with replicas, each behind a network of ours, and three Sentinels of which two must agree. */
 public final class SentinelStore implements Store {
+
+    private static final Pattern GOOD_REPLICAS = Pattern.compile("min_slaves_good_slaves:(\\d+)");
 
     private static final String NAME = "permits";
     private static final String SENTINELS = "127.0.0.2";
@@ -118,8 +122,19 @@ public final class SentinelStore implements Store {
     /** Whether another server is the master by now and has so many replicas that keep up. */
     public boolean canServe(RedisNode old, int goodReplicas) {
         return successorOf(old)
-                .filter(node -> node.replication().contains("min_slaves_good_slaves:" + goodReplicas))
+                .filter(node -> goodReplicas(node.replication()) >= goodReplicas)
                 .isPresent();
+    }
+
+    /** A server with {@code min-replicas-to-write} counts them itself. */
+    private static int goodReplicas(String replication) {
+        Matcher counted = GOOD_REPLICAS.matcher(replication);
+        return counted.find()
+                ? Integer.parseInt(counted.group(1))
+                : (int) replication
+                        .lines()
+                        .filter(line -> line.contains("state=online"))
+                        .count();
     }
 
     /** An operator has the Sentinels make a replica the master. Whether they do. */
