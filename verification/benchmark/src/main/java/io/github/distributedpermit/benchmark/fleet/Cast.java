@@ -36,6 +36,9 @@ public final class Cast {
     /** The same with the meters that an application with Micrometer has. */
     public static final String OURS_METRICS = OURS + ", metrics on";
 
+    /** The same without a grace after a loss of state. */
+    public static final String OURS_WITHOUT_GRACE = OURS + ", grace: false";
+
     /** The lease of those whose name says it is short. */
     public static final Duration SHORT_LEASE = Duration.ofSeconds(3);
 
@@ -113,6 +116,7 @@ public final class Cast {
                         stores.redisPorts(),
                         CoreSettings.DEFAULTS,
                         new MicrometerPermitObserver(new SimpleMeterRegistry()));
+            case OURS_WITHOUT_GRACE -> OnRedis.withoutGrace(stores.redisPorts());
             case RSEMAPHORE -> RedissonContender.semaphore(stores.redisPorts());
             case EXPIRABLE -> RedissonContender.expirable(stores.redisPorts(), LONG_LEASE_MILLIS);
             case EXPIRABLE_SHORT -> RedissonContender.expirable(stores.redisPorts(), SHORT_LEASE.toMillis());

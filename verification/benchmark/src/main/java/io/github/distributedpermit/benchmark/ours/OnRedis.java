@@ -26,10 +26,20 @@ public final class OnRedis {
      * @param ports one of a standalone server, or those of the masters of a Redis Cluster
      */
     public static OurContender contender(List<Integer> ports, CoreSettings settings, PermitObserver observer) {
+        return contender(ports, RedisSettings.ofPrefix(RedisSettings.DEFAULT_PREFIX), settings, observer);
+    }
+
+    /** One member that asks for no grace. Its prefix is its own: members with one prefix have to agree on that. */
+    public static OurContender withoutGrace(List<Integer> ports) {
+        RedisSettings redis = RedisSettings.ofPrefix("without-grace").withoutGrace();
+        return contender(ports, redis, CoreSettings.DEFAULTS, PermitObserver.NONE);
+    }
+
+    private static OurContender contender(
+            List<Integer> ports, RedisSettings redis, CoreSettings settings, PermitObserver observer) {
         LettuceConnectionFactory factory = new LettuceConnectionFactory(where(ports));
         factory.afterPropertiesSet();
         factory.start();
-        RedisSettings redis = RedisSettings.ofPrefix(RedisSettings.DEFAULT_PREFIX);
         RedisPermitBackend backend = new RedisPermitBackend(factory, redis, System::nanoTime);
         return new OurContender(backend, settings, observer, factory::destroy);
     }

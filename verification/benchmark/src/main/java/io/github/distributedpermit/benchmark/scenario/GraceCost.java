@@ -1,5 +1,6 @@
 package io.github.distributedpermit.benchmark.scenario;
 
+import io.github.distributedpermit.benchmark.fleet.Cast;
 import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.ours.ScriptClaims;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
@@ -14,8 +15,8 @@ import java.util.List;
 /** What the grace after a loss of state costs the server while nothing is lost, beside members that ask for none. */
 public final class GraceCost implements Scenario {
 
-    private static final String WITH = "ours";
-    private static final String WITHOUT = "ours, grace: false";
+    private static final String WITH = Cast.OURS;
+    private static final String WITHOUT = Cast.OURS_WITHOUT_GRACE;
     private static final String PAIRS = "takes and returns of one permit";
     private static final String RENEWALS = "renewals of 1000 keys in turn";
     private static final int CLAIMS = 1_000;

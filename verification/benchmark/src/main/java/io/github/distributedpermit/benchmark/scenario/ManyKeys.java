@@ -40,9 +40,11 @@ public final class ManyKeys implements Scenario {
         CallMeter ours = new CallMeter(redis);
         CallMeter theirs = new CallMeter(redis);
         CallMeter floor = new CallMeter(redis);
+        List<String> names =
+                bench.effort().contenders(List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA), Cast.OURS_WITHOUT_GRACE);
         Duel duel = bench.duel(
                 work,
-                List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA),
+                names,
                 false,
                 0,
                 WARM_UP,
@@ -56,8 +58,9 @@ public final class ManyKeys implements Scenario {
                         duel.ratio(Cast.OURS, Cast.RSEMAPHORE, SliceStats::perSecond),
                         Mark.atLeast(bound));
         bench.report().row("script calls per pair", load, "calls", ours.callsPerPair(), Mark.atMost(0.6));
-        for (String name : List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA)) {
+        for (String name : names) {
             bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
+            bench.report().figure(load, name, "x RSemaphore", duel.ratio(name, Cast.RSEMAPHORE, SliceStats::perSecond));
         }
         ours.report(bench.report(), load, Cast.OURS);
         theirs.report(bench.report(), load, Cast.RSEMAPHORE);
