@@ -11,6 +11,7 @@ import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandType;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,9 +28,18 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     /** Whether the sending thread failed with an error before the batch was sent. */
     volatile boolean abandoned;
 
+    /** What confirms several batches that are sent one after the other; {@code null} if this one has its own. */
+    private volatile @Nullable CompletionStage<Long> common;
+
     ClaimBatch(Source source) {
+        this(source, null);
+    }
+
+    /** @param common what confirms this batch and others; it is sent behind the last of them */
+    ClaimBatch(Source source, @Nullable CompletionStage<Long> common) {
         super(Script.CLAIMS, ScriptOutputType.VALUE);
         this.source = source;
+        this.common = common;
     }
 
     /** Fixes the content of the batch. The source calls it once. */
@@ -96,6 +106,14 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     @Nullable
     ReplicaWait confirmedBy() {
         return source.confirmedBy();
+    }
+
+    /** If the command has to be sent a second time, what is common to several batches comes too early. */
+    @Override
+    CompletionStage<Long> confirm(ReplicaWait wait, SharedConnection to) {
+        CompletionStage<Long> behindAll = common;
+        common = null;
+        return behindAll == null ? super.confirm(wait, to) : behindAll;
     }
 
     @Override

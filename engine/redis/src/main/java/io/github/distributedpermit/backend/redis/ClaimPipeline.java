@@ -7,6 +7,7 @@ import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     /** The most commands in flight. With 2 a claim need not wait for the answer to a return that was sent before it. */
-    private static final int WINDOW = 2;
+    static final int WINDOW = 2;
 
     /** The most claims in one command, so that no command blocks Redis for long. */
     private static final int MAX_CLAIMS = 64;
@@ -82,6 +83,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
             SharedConnection connection,
             byte[] memberId,
             RedisSettings settings,
+            @Nullable ReplicaWait wait,
             KnownEpochs epochs,
             AtomicLong highestSent,
             LongSupplier ticker) {
@@ -92,7 +94,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         this.highestSent = highestSent;
         this.lineages = new LineageNames(settings.prefix());
         this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : new byte[0];
-        this.wait = settings.waitForReplica() ? new ReplicaWait(settings.commandTimeout()) : null;
+        this.wait = wait;
         this.ticker = ticker;
     }
 
@@ -271,15 +273,37 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
+    /** All of them wait for a replica together: a wait behind each would block the connection for as many round trips. */
     @Override
     public void sendEachAlone(List<ClaimCall> claims) {
-        for (ClaimCall claim : claims) {
-            if (!claim.isDone()) {
-                ClaimBatch alone = new ClaimBatch(this);
-                alone.fill(List.of(claim), ticker.getAsLong());
-                alone.whenComplete(alone::completeClaims);
-                alone.sendOver(connection);
+        CompletableFuture<Long> confirmation = wait == null ? null : new CompletableFuture<>();
+        try {
+            for (ClaimCall claim : claims) {
+                if (!claim.isDone()) {
+                    ClaimBatch alone = new ClaimBatch(this, confirmation);
+                    alone.fill(List.of(claim), ticker.getAsLong());
+                    alone.whenComplete(alone::completeClaims);
+                    alone.sendOver(connection);
+                }
             }
+        } finally {
+            if (wait != null && confirmation != null) {
+                confirm(wait, confirmation);
+            }
+        }
+    }
+
+    private void confirm(ReplicaWait by, CompletableFuture<Long> confirmation) {
+        try {
+            by.sendOver(connection).whenComplete((replicas, failure) -> {
+                if (failure == null) {
+                    confirmation.complete(replicas);
+                } else {
+                    confirmation.completeExceptionally(failure);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            confirmation.completeExceptionally(e); // otherwise its claims would end only with their time-out
         }
     }
 

@@ -46,6 +46,8 @@ final class Connector implements AutoCloseable {
     private final byte[] channel;
     /** Shared with all connections; what it has counted belongs to the present one. */
     private final UnresponsiveNodes nodes;
+    /** How long claims may block a connection in good order. */
+    private final long blockedMillis;
     /** Wakes the thread of the ConnectionManager; must not block. */
     private final Runnable connectionLost;
 
@@ -65,6 +67,7 @@ final class Connector implements AutoCloseable {
      *
      * @param timeout bounds each step of connecting
      * @param channel of the member, for messages that test a connection
+     * @param blockedMillis how long claims may block a connection, because they wait for a replica
      * @param connectionLost runs when a connection is lost, on any thread
      */
     Connector(
@@ -72,11 +75,13 @@ final class Connector implements AutoCloseable {
             Duration timeout,
             byte[] channel,
             UnresponsiveNodes nodes,
+            long blockedMillis,
             Runnable connectionLost) {
         this.factory = factory;
         this.timeout = timeout;
         this.channel = channel;
         this.nodes = nodes;
+        this.blockedMillis = blockedMillis;
         this.connectionLost = connectionLost;
     }
 
@@ -204,7 +209,7 @@ final class Connector implements AutoCloseable {
                 attempt.cancel(false); // another server became the master before the attempt could be cancelled
             }
             // Connecting has several steps with a time-out each; twice the time-out bounds all of them together.
-            return new SharedConnection(within(attempt, 2 * timeout.toMillis()), master, nodes);
+            return new SharedConnection(within(attempt, 2 * timeout.toMillis()), master, nodes, blockedMillis);
         } finally {
             connecting = null;
         }
@@ -259,7 +264,7 @@ final class Connector implements AutoCloseable {
             throws InterruptedException, ExecutionException, TimeoutException {
         recheckMaster();
         CompletableFuture<?> question = publishEmptyMessage(present);
-        if (isAnswered(question, SLOW_MILLIS)) {
+        if (isAnswered(question, SLOW_MILLIS + present.blockedMillis())) {
             present.markHealthy();
             return null;
         }

@@ -23,7 +23,10 @@ final class FormerMaster {
 
     private static final System.Logger LOG = System.getLogger(FormerMaster.class.getName());
 
-    /** How long an answer is waited for; the script may be executed later all the same. */
+    /**
+     * How long an answer is waited for, besides the time for which claims may block the connection; the script may be
+     * executed later all the same.
+     */
     private static final long PATIENCE_MILLIS = 2_000;
 
     private FormerMaster() {}
@@ -80,7 +83,7 @@ final class FormerMaster {
             return to.commands()
                     .<Long>eval(script.source(), ScriptOutputType.INTEGER, new byte[][] {lineage}, arguments)
                     .toCompletableFuture()
-                    .orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+                    .orTimeout(PATIENCE_MILLIS + to.blockedMillis(), TimeUnit.MILLISECONDS);
         } catch (RuntimeException e) {
             LOG.log(DEBUG, "A Redis server could not be closed or opened", e);
             return CompletableFuture.failedFuture(e);

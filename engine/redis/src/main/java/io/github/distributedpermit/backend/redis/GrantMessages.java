@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.redis;
 
+import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -60,10 +61,12 @@ final class GrantMessages {
     /** An exception must not reach Lettuce, which would pass it to its own handler; the subscription goes on. */
     private void applyGrant(String key, String encoded, byte[] message) {
         try {
-            if (claimsAgain) {
+            Holding holding = ClaimCodec.readGrantedHolding(message);
+            // That an operator has taken all permits needs no replica, and a claim would get them again.
+            if (claimsAgain && holding.permits() > 0) {
                 listener.changed(key);
             } else {
-                listener.granted(key, ClaimCodec.readGrantedHolding(message));
+                listener.granted(key, holding);
             }
         } catch (RuntimeException e) {
             LOG.log(

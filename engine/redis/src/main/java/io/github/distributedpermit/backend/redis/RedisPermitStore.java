@@ -71,8 +71,14 @@ final class RedisPermitStore implements PermitStore {
         // A lost connection of either kind wakes the manager's thread, which finds out itself what is to do.
         AtomicLong highestSent = new AtomicLong(-1);
         WorkSignal signal = new WorkSignal();
+        ReplicaWait wait = settings.waitForReplica() ? new ReplicaWait(settings.commandTimeout()) : null;
         Connector connector = new Connector(
-                factory, settings.commandTimeout(), channel, new UnresponsiveNodes(ticker), signal::checkConnections);
+                factory,
+                settings.commandTimeout(),
+                channel,
+                new UnresponsiveNodes(ticker),
+                wait == null ? 0 : wait.blockedMillis(),
+                signal::checkConnections);
         SubscriptionKeeper subscription = new SubscriptionKeeper(
                 new GrantSubscription(
                         channel,
@@ -86,7 +92,7 @@ final class RedisPermitStore implements PermitStore {
                 connector,
                 subscription,
                 signal,
-                connection -> new ClaimPipeline(connection, memberId, settings, epochs, highestSent, ticker),
+                connection -> new ClaimPipeline(connection, memberId, settings, wait, epochs, highestSent, ticker),
                 nameKeys,
                 listener::reachable);
         connections.start("distributed-permit-redis-" + member.id());

@@ -4,16 +4,15 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import java.time.Duration;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Asks, by {@code WAIT 1} behind a command, whether a replica has what the connection wrote so far. Immutable.
  *
- * <p>Each claim writes its sequence, so that the answer covers also what others wrote before: a grant by the claim of another
- * member, for example. {@code WAIT} blocks the connection until a replica has confirmed or the time is over. All claims of the
- * member share the connection, so that the time is a quarter of the command time-out: two commands in flight, each with its
- * {@code WAIT}, still end within the time-out.
+ * <p>Each claim writes, also one whose sequence is out of date, so that the answer covers also what others wrote before: a grant by
+ * the claim of another member, for example. {@code WAIT} blocks the connection until a replica has confirmed or the time is over.
+ * All claims of the member share the connection, so that the time is a quarter of the command time-out: two commands in flight,
+ * each with its {@code WAIT}, still end within the time-out.
  *
  * <p>{@link ClaimBatch} sends one behind each of its commands if the settings demand it. What Redis promises about
  * {@code WAIT} is in its documentation, https://redis.io/docs/latest/commands/wait/.
@@ -28,6 +27,11 @@ final class ReplicaWait {
     /** @param commandTimeout of the member; a quarter of it is the time that a replica has */
     ReplicaWait(Duration commandTimeout) {
         this.millis = Math.max(1, commandTimeout.toMillis() / PART_OF_THE_TIMEOUT);
+    }
+
+    /** How long the commands in flight may block the connection in good order. */
+    long blockedMillis() {
+        return ClaimPipeline.WINDOW * millis;
     }
 
     /** Sends it behind what was sent before on this connection. It counts as a command that waits for its answer. */
@@ -48,20 +52,18 @@ final class ReplicaWait {
     }
 
     /**
-     * Passes on how it ended.
+     * Why the command before does not count; {@code null} if a replica has confirmed it.
      *
-     * @param whenEnded gets {@code null} if a replica has confirmed, or else why the command before does not count
+     * @param replicas how many have; {@code null} after a failure
      */
-    void follow(RedisFuture<Long> sent, Consumer<@Nullable Throwable> whenEnded) {
-        sent.whenComplete((replicas, failure) -> {
-            if (failure == null && replicas < REPLICAS) {
-                whenEnded.accept(PermitStoreException.passing(
-                        "No replica of Redis has confirmed the claim within " + millis
-                                + " ms, as distributed-permit.redis.wait-for-replica demands: it has none, or they lag",
-                        null));
-            } else {
-                whenEnded.accept(failure);
-            }
-        });
+    @Nullable
+    Throwable reasonNotToCount(@Nullable Long replicas, @Nullable Throwable failure) {
+        if (failure != null || replicas == null || replicas >= REPLICAS) {
+            return failure;
+        }
+        return PermitStoreException.passing(
+                "No replica of Redis has confirmed the claim within " + millis
+                        + " ms, as distributed-permit.redis.wait-for-replica demands: it has none, or they lag",
+                null);
     }
 }

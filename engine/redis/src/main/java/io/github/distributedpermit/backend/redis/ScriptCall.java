@@ -7,6 +7,7 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     private volatile @Nullable RedisFuture<R> command;
 
     /** Asks whether a replica has the effect of {@link #command}; {@code null} if the answer counts without. */
-    private volatile @Nullable RedisFuture<Long> confirmation;
+    private volatile @Nullable CompletionStage<Long> confirmation;
 
     ScriptCall(Script script, ScriptOutputType output) {
         this.script = script;
@@ -71,6 +72,11 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     @Nullable
     ReplicaWait confirmedBy() {
         return null;
+    }
+
+    /** Sends what has to confirm the command that was just sent. */
+    CompletionStage<Long> confirm(ReplicaWait wait, SharedConnection to) {
+        return wait.sendOver(to);
     }
 
     /** Sends the command, or completes the call with a failure. */
@@ -107,7 +113,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
             command = sent;
             ReplicaWait wait = confirmedBy();
             if (wait != null) {
-                confirmation = wait.sendOver(to); // behind the command, on the same connection
+                confirmation = confirm(wait, to); // behind the command, on the same connection
             }
             if (isCancelled()) {
                 cancelCommands();
@@ -140,12 +146,20 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         to.countEnded(
                 failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
         ReplicaWait wait = confirmedBy();
-        RedisFuture<Long> waiting = confirmation;
-        if (failure == null && wait != null && waiting != null) {
-            wait.follow(waiting, unconfirmed -> end(answer, unconfirmed, to));
-        } else {
+        CompletionStage<Long> waiting = confirmation;
+        if (failure != null || wait == null || waiting == null) {
             end(answer, failure, to);
+            return;
         }
+        to.nodes().answered(node);
+        waiting.whenComplete((replicas, unconfirmed) -> {
+            Throwable why = wait.reasonNotToCount(replicas, unconfirmed);
+            if (why == null) {
+                end(answer, null, to);
+            } else { // the script was executed, and to send it again would not help
+                completeExceptionally(Failures.of(why, key()));
+            }
+        });
     }
 
     private void end(R answer, @Nullable Throwable failure, SharedConnection to) {
@@ -214,9 +228,8 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         if (sent != null) {
             sent.cancel(false);
         }
-        RedisFuture<Long> waiting = confirmation;
-        if (waiting != null) {
-            waiting.cancel(false);
+        if (confirmation instanceof RedisFuture<?> own) { // others may need one that is common to several calls
+            own.cancel(false);
         }
     }
 }

@@ -36,6 +36,8 @@ final class SharedConnection {
     private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
     private final @Nullable RedisURI server;
     private final UnresponsiveNodes nodes;
+    /** How long commands of the member may block the connection in good order. */
+    private final long blockedMillis;
     /** Commands that were sent and have not ended. */
     private final AtomicInteger unanswered = new AtomicInteger();
     /** All answers so far. Two checks that see the same number have seen no answer between them. */
@@ -57,13 +59,22 @@ final class SharedConnection {
     private int quietChecks;
     private boolean suspect;
 
-    /** A connection to one server. */
-    SharedConnection(StatefulRedisConnection<byte[], byte[]> connection, RedisURI server, UnresponsiveNodes nodes) {
+    /**
+     * A connection to one server.
+     *
+     * @param blockedMillis how long commands of the member may block it, such as those that wait for a replica
+     */
+    SharedConnection(
+            StatefulRedisConnection<byte[], byte[]> connection,
+            RedisURI server,
+            UnresponsiveNodes nodes,
+            long blockedMillis) {
         this.state = connection;
         this.commands = connection.async();
         this.cluster = null;
         this.server = server;
         this.nodes = nodes;
+        this.blockedMillis = blockedMillis;
     }
 
     /** A connection to a cluster. */
@@ -73,6 +84,7 @@ final class SharedConnection {
         this.cluster = connection;
         this.server = null;
         this.nodes = nodes;
+        this.blockedMillis = 0;
     }
 
     RedisClusterAsyncCommands<byte[], byte[]> commands() {
@@ -82,6 +94,11 @@ final class SharedConnection {
     /** Which nodes answer. */
     UnresponsiveNodes nodes() {
         return nodes;
+    }
+
+    /** How long commands of the member may block it in good order; in milliseconds. */
+    long blockedMillis() {
+        return blockedMillis;
     }
 
     boolean isCluster() {
@@ -141,7 +158,8 @@ final class SharedConnection {
             quietSince = now;
             return false;
         }
-        return ++quietChecks > QUIET_CHECKS && now - quietSince >= QUIET_NANOS;
+        return ++quietChecks > QUIET_CHECKS
+                && now - quietSince >= QUIET_NANOS + TimeUnit.MILLISECONDS.toNanos(blockedMillis);
     }
 
     /** An examination showed that the connection works. Only for the thread of the ConnectionManager. */

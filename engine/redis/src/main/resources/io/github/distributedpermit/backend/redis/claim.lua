@@ -45,10 +45,10 @@ if r and sequence <= r.sequence then
   if op.queued > 0 then
     serve(member)
   end
-  if op.written or op.dirty or next(op.changed) then
-    op.lenient = true
-    flush()
-  end
+  -- It writes in any case: a member that waits for a replica then learns by WAIT that the replica has also what others wrote before,
+  -- since from Redis 7.2 on WAIT compares with the last command that wrote.
+  op.lenient = true
+  flush()
   return op.refused or view(member, r)
 end
 

@@ -22,7 +22,8 @@ class KeyCallErrorTest extends RedisTest {
         SharedConnection connection = new SharedConnection(
                 client.connect(ByteArrayCodec.INSTANCE),
                 RedisURI.create("127.0.0.1", server.port()),
-                new UnresponsiveNodes(System::nanoTime));
+                new UnresponsiveNodes(System::nanoTime),
+                0);
         RedisKey key = new RedisKeys("permits").keyOf(key());
         KeyCall<List<Object>, Integer> call = new KeyCall<>(
                 Script.INSPECT, ScriptOutputType.MULTI, key, to -> key.names(), to -> new byte[0][], answer -> {

@@ -8,6 +8,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
@@ -136,6 +137,66 @@ class ReplicaWaitTest extends RedisTest {
             a.queue(key(), 1, 1);
             assertThat(offset()).isGreaterThan(before);
         }
+    }
+
+    /** From Redis 7.2 on WAIT compares with the last command of the connection that wrote. */
+    @Test
+    void aClaimThatIsOutOfDateWritesToo() {
+        open(replicaOf(server));
+        TestMember a = member(PATIENT);
+        Claim claim = a.next(key(), 1, 1, 1, true);
+        TestMember.answer(a.store().claim(claim));
+        long before = offset();
+
+        assertThat(TestMember.answer(a.store().claim(claim)).permits()).isEqualTo(1);
+
+        assertThat(offset()).isGreaterThan(before);
+    }
+
+    /** A claim would get the permits again, so that no call would lose them. */
+    @Test
+    void evictionIsPassedOnAsALoss() {
+        open(replicaOf(server));
+        TestMember a = member(PATIENT);
+        a.queue(key(), 1, 1);
+
+        TestMember.answer(a.store().evict(key(), a.id()));
+
+        a.awaitGrant(key(), 0);
+        assertThat(a.recorder().changes()).doesNotContain(key());
+    }
+
+    /** The claim of the first key fails the command, so that each of the others is sent alone. */
+    @Test
+    void claimsThatAreSentAloneWaitTogether() {
+        RedisServer replica = open(replicaOf(server));
+        TestMember a = member(PATIENT);
+        a.queue(key() + "-connects", 1, 1);
+        eye(server).commands().set("permits:{" + RedisKey.of("permits", key()).encoded() + "}:state", new byte[] {1});
+        long before = waits();
+        List<CompletionStage<Holding>> answers = new ArrayList<>();
+
+        for (int i = 0; i < 40; i++) {
+            answers.add(a.store().claim(a.next(i == 0 ? key() : key() + i, 1, 1, 1, true)));
+        }
+
+        assertThat(answers.get(0).toCompletableFuture())
+                .failsWithin(TestMember.PATIENCE)
+                .withThrowableThat()
+                .withMessageContaining("not a permit");
+        for (CompletionStage<Holding> answer : answers.subList(1, 40)) {
+            assertThat(TestMember.answer(answer).permits()).isEqualTo(1);
+        }
+        assertThat(waits() - before).isLessThan(30);
+        assertThat(hasTheKey(replica)).isTrue();
+    }
+
+    private long waits() {
+        return server.ask(commands -> commands.info("commandstats"))
+                .lines()
+                .filter(line -> line.startsWith("cmdstat_wait:calls="))
+                .mapToLong(line -> Long.parseLong(line.replaceAll(".*calls=(\\d+).*", "$1")))
+                .sum();
     }
 
     private long offset() {
