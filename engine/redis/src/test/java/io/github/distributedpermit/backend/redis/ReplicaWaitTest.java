@@ -133,9 +133,9 @@ class ReplicaWaitTest extends RedisTest {
         TestMember a = member(PATIENT);
         a.queue(key(), 1, 1);
         for (int i = 0; i < 3; i++) {
-            long before = offset();
+            long before = changes();
             a.queue(key(), 1, 1);
-            assertThat(offset()).isGreaterThan(before);
+            assertThat(changes()).isGreaterThan(before);
         }
     }
 
@@ -146,11 +146,11 @@ class ReplicaWaitTest extends RedisTest {
         TestMember a = member(PATIENT);
         Claim claim = a.next(key(), 1, 1, 1, true);
         TestMember.answer(a.store().claim(claim));
-        long before = offset();
+        long before = changes();
 
         assertThat(TestMember.answer(a.store().claim(claim)).permits()).isEqualTo(1);
 
-        assertThat(offset()).isGreaterThan(before);
+        assertThat(changes()).isGreaterThan(before);
     }
 
     /** A claim would get the permits again, so that no call would lose them. */
@@ -199,10 +199,11 @@ class ReplicaWaitTest extends RedisTest {
                 .sum();
     }
 
-    private long offset() {
-        return server.ask(commands -> commands.info("replication"))
+    /** The offset of the replication would grow by {@code WAIT} itself. */
+    private long changes() {
+        return server.ask(commands -> commands.info("persistence"))
                 .lines()
-                .filter(line -> line.startsWith("master_repl_offset:"))
+                .filter(line -> line.startsWith("rdb_changes_since_last_save:"))
                 .mapToLong(line ->
                         Long.parseLong(line.substring(line.indexOf(':') + 1).trim()))
                 .sum();
