@@ -58,8 +58,11 @@ final class ReplicaWait {
      */
     @Nullable
     Throwable reasonNotToCount(@Nullable Long replicas, @Nullable Throwable failure) {
-        if (failure != null || replicas == null || replicas >= REPLICAS) {
+        if (failure != null) {
             return failure;
+        }
+        if (replicas != null && replicas >= REPLICAS) {
+            return null;
         }
         return PermitStoreException.passing(
                 "No replica of Redis has confirmed the claim within " + millis
