@@ -77,7 +77,7 @@ final class RedisPermitStore implements PermitStore {
                 settings.commandTimeout(),
                 channel,
                 new UnresponsiveNodes(ticker),
-                wait == null ? 0 : wait.blockedMillis(),
+                wait == null ? 0 : ClaimPipeline.WINDOW * wait.longest(),
                 signal::checkConnections);
         SubscriptionKeeper subscription = new SubscriptionKeeper(
                 new GrantSubscription(

@@ -29,9 +29,9 @@ final class ReplicaWait {
         this.millis = Math.max(1, commandTimeout.toMillis() / PART_OF_THE_TIMEOUT);
     }
 
-    /** How long the commands in flight may block the connection in good order. */
-    long blockedMillis() {
-        return ClaimPipeline.WINDOW * millis;
+    /** How long it blocks the connection at most, in milliseconds. */
+    long longest() {
+        return millis;
     }
 
     /** Sends it behind what was sent before on this connection. It counts as a command that waits for its answer. */
