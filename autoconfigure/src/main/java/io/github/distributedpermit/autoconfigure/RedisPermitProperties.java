@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param newServerGrace How long a Redis server without any data, which no instance remembers, waits for its instances,
  *     counted from its start. Zero for not at all; the lease is the strict choice.
  * @param waitForReplica Whether a claim counts only when a replica of Redis has confirmed it (WAIT 1), within a quarter of the
- *     command time-out. A master that is cut off from its replicas then grants and renews nothing. Needs a replica and the right
+ *     command time-out. A master that is cut off from all its replicas then grants and renews nothing. Needs a replica and the right
  *     to run WAIT; each claim takes a round trip to the replica longer. Not in a Redis Cluster.
  */
 @ConfigurationProperties("distributed-permit.redis")

@@ -21,7 +21,8 @@ public sealed interface Commit<S> {
     record Done<S>(S after) implements Commit<S> {}
 
     /**
-     * The change was made, or there was nothing to write, but the store has not checked all of the key, so that others may have changed the rest. The
+     * The change was made, or there was nothing to write, but the store has not checked all of the key, so that others may
+     * have changed the rest. The
      * answer is taken from this snapshot, and members that can be served now are served with a further commit.
      *
      * @param after the key, read in the same transaction

@@ -107,7 +107,7 @@ final class GraceLink implements PermitStore {
 
     private void arrive(Sent sent, GraceNode at) {
         @Nullable Holding holding = world.claim(at, member, sent.claim);
-        boolean confirmed = !world.waits() || isConfirmed(at);
+        boolean confirmed = !world.waits() || at.isCopied();
         long waited = !world.waits() ? 0 : confirmed ? at.lag : WAIT;
         long back = delay();
         if (back < 0) {
@@ -132,11 +132,6 @@ final class GraceLink implements PermitStore {
             }
             sent.answer.complete(holding);
         });
-    }
-
-    /** Whether a replica receives what was executed now. */
-    private boolean isConfirmed(GraceNode at) {
-        return at.isCopied();
     }
 
     /** Whether a notification counts, although no replica may have the grant. */

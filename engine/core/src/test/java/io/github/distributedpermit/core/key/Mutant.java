@@ -70,7 +70,7 @@ enum Mutant {
     MEMORY_OF_MEMBERS_IGNORED("spi.step.Lineage", "check", Mistakes.MemoryIgnored.class),
     NEVER_OPENED("spi.step.Lineage", "open", Mistakes.Skipped.class),
     OPENED_WITH_ITS_RECORDS("spi.step.Lineage", "open", Mistakes.OnlyOpened.class),
-    ANSWERS_COUNT_WITHOUT_A_REPLICA("GraceLink", "isConfirmed", FixedValue.value(true)),
+    ANSWERS_COUNT_WITHOUT_A_REPLICA("GraceNode", "isCopied", FixedValue.value(true)),
     NOTIFICATIONS_COUNT_WITHOUT_A_REPLICA("GraceLink", "countsNotifications", FixedValue.value(true)),
     CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),

@@ -11,7 +11,7 @@ import io.lettuce.core.output.ValueOutput;
 import io.lettuce.core.protocol.CommandType;
 import java.util.List;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,14 +29,14 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     volatile boolean abandoned;
 
     /** What confirms several batches that are sent one after the other; {@code null} if this one has its own. */
-    private volatile @Nullable CompletionStage<Long> common;
+    private @Nullable CompletableFuture<Void> common;
 
     ClaimBatch(Source source) {
         this(source, null);
     }
 
     /** @param common what confirms this batch and others; it is sent behind the last of them */
-    ClaimBatch(Source source, @Nullable CompletionStage<Long> common) {
+    ClaimBatch(Source source, @Nullable CompletableFuture<Void> common) {
         super(Script.CLAIMS, ScriptOutputType.VALUE);
         this.source = source;
         this.common = common;
@@ -102,18 +102,13 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         return source.packArguments(claims());
     }
 
-    @Override
-    @Nullable
-    ReplicaWait confirmedBy() {
-        return source.confirmedBy();
-    }
-
     /** If the command has to be sent a second time, what is common to several batches comes too early. */
     @Override
-    CompletionStage<Long> confirm(ReplicaWait wait, SharedConnection to) {
-        CompletionStage<Long> behindAll = common;
+    @Nullable
+    CompletableFuture<Void> confirm(SharedConnection to) {
+        CompletableFuture<Void> behindAll = common;
         common = null;
-        return behindAll == null ? super.confirm(wait, to) : behindAll;
+        return behindAll == null ? source.confirm(to) : behindAll;
     }
 
     @Override
@@ -179,9 +174,9 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         /** The arguments of a command with these claims. */
         byte[][] packArguments(List<ClaimCall> claims);
 
-        /** What has to confirm an answer before it counts; {@code null} if it counts at once. */
+        /** Sends what has to confirm a command before its answer counts; {@code null} if that counts at once. */
         @Nullable
-        ReplicaWait confirmedBy();
+        CompletableFuture<Void> confirm(SharedConnection to);
 
         /** The name of the lineage that belongs to the names of this key; null if the member asks for no grace. */
         byte @Nullable [] lineageName(RedisKey key);

@@ -229,8 +229,8 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     @Override
-    public @Nullable ReplicaWait confirmedBy() {
-        return wait;
+    public @Nullable CompletableFuture<Void> confirm(SharedConnection to) {
+        return wait == null ? null : wait.sendOver(to);
     }
 
     @Override
@@ -276,7 +276,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     /** All of them wait for a replica together: a wait behind each would block the connection for as many round trips. */
     @Override
     public void sendEachAlone(List<ClaimCall> claims) {
-        CompletableFuture<Long> confirmation = wait == null ? null : new CompletableFuture<>();
+        CompletableFuture<Void> confirmation = wait == null ? null : new CompletableFuture<>();
         try {
             for (ClaimCall claim : claims) {
                 if (!claim.isDone()) {
@@ -288,22 +288,8 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
             }
         } finally {
             if (wait != null && confirmation != null) {
-                confirm(wait, confirmation);
+                wait.sendOver(connection, confirmation);
             }
-        }
-    }
-
-    private void confirm(ReplicaWait by, CompletableFuture<Long> confirmation) {
-        try {
-            by.sendOver(connection).whenComplete((replicas, failure) -> {
-                if (failure == null) {
-                    confirmation.complete(replicas);
-                } else {
-                    confirmation.completeExceptionally(failure);
-                }
-            });
-        } catch (RuntimeException | Error e) {
-            confirmation.completeExceptionally(e); // otherwise its claims would end only with their time-out
         }
     }
 

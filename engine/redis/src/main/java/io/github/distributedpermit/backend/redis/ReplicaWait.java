@@ -2,8 +2,8 @@ package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisFuture;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,16 +34,31 @@ final class ReplicaWait {
         return millis;
     }
 
-    /** Sends it behind what was sent before on this connection. It counts as a command that waits for its answer. */
-    RedisFuture<Long> sendOver(SharedConnection to) {
+    /**
+     * Sends it behind what was sent before on this connection.
+     *
+     * @return ends when a replica has confirmed that, or with the reason why it does not count
+     */
+    CompletableFuture<Void> sendOver(SharedConnection to) {
+        CompletableFuture<Void> confirmation = new CompletableFuture<>();
+        sendOver(to, confirmation);
+        return confirmation;
+    }
+
+    /** The same for a future that exists already. It ends in any case. It counts as a command that waits for its answer. */
+    void sendOver(SharedConnection to, CompletableFuture<Void> confirmation) {
         to.countSent();
         boolean followed = false;
         try {
-            RedisFuture<Long> sent = to.commands().waitForReplication(REPLICAS, millis);
-            sent.whenComplete((replicas, failure) -> to.countEnded(failure == null
-                    || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException));
+            to.commands().waitForReplication(REPLICAS, millis).whenComplete((replicas, failure) -> {
+                to.countEnded(failure == null
+                        || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
+                end(confirmation, replicas, failure);
+            });
             followed = true;
-            return sent;
+        } catch (RuntimeException | Error e) {
+            confirmation.completeExceptionally(
+                    e); // otherwise claims that wait for it would end only with their time-out
         } finally {
             if (!followed) {
                 to.countEnded(false);
@@ -51,22 +66,17 @@ final class ReplicaWait {
         }
     }
 
-    /**
-     * Why the command before does not count; {@code null} if a replica has confirmed it.
-     *
-     * @param replicas how many have; {@code null} after a failure
-     */
-    @Nullable
-    Throwable reasonNotToCount(@Nullable Long replicas, @Nullable Throwable failure) {
+    @SuppressWarnings("NullAway") // null is the one value of Void
+    private void end(CompletableFuture<Void> confirmation, @Nullable Long replicas, @Nullable Throwable failure) {
         if (failure != null) {
-            return failure;
+            confirmation.completeExceptionally(failure);
+        } else if (replicas != null && replicas >= REPLICAS) {
+            confirmation.complete(null);
+        } else {
+            confirmation.completeExceptionally(PermitStoreException.passing(
+                    "No replica of Redis has confirmed the claim within " + millis
+                            + " ms, as distributed-permit.redis.wait-for-replica demands: it has none, or they lag",
+                    null));
         }
-        if (replicas != null && replicas >= REPLICAS) {
-            return null;
-        }
-        return PermitStoreException.passing(
-                "No replica of Redis has confirmed the claim within " + millis
-                        + " ms, as distributed-permit.redis.wait-for-replica demands: it has none, or they lag",
-                null);
     }
 }

@@ -7,14 +7,14 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import java.util.Objects;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One execution of a script, and the future of its result. The steps are the methods from top to bottom: {@link #sendOver},
  * {@link #issueEvalsha} or the whole source, {@link #accept}, {@link #readAnswer} or {@link #handleFailure}. With
- * {@link #confirmedBy} an answer counts only when a replica has confirmed it. Cancelling the
+ * {@link #confirm} an answer counts only when a replica has confirmed it. Cancelling the
  * call cancels the command, so that Lettuce neither keeps nor repeats it.
  *
  * <p>The caller's thread sends it, and a thread of Lettuce's completes it. Thread-safe.
@@ -42,7 +42,7 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     private volatile @Nullable RedisFuture<R> command;
 
     /** Asks whether a replica has the effect of {@link #command}; {@code null} if the answer counts without. */
-    private volatile @Nullable CompletionStage<Long> confirmation;
+    private @Nullable CompletableFuture<Void> confirmation;
 
     ScriptCall(Script script, ScriptOutputType output) {
         this.script = script;
@@ -68,15 +68,10 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
      */
     abstract T readAnswer(R answer);
 
-    /** What has to confirm an answer before it counts; {@code null} if it counts at once. */
+    /** Sends, behind the command, what has to confirm it before its answer counts; {@code null} if that counts at once. */
     @Nullable
-    ReplicaWait confirmedBy() {
+    CompletableFuture<Void> confirm(SharedConnection to) {
         return null;
-    }
-
-    /** Sends what has to confirm the command that was just sent. */
-    CompletionStage<Long> confirm(ReplicaWait wait, SharedConnection to) {
-        return wait.sendOver(to);
     }
 
     /** Sends the command, or completes the call with a failure. */
@@ -111,12 +106,9 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         try {
             RedisFuture<R> sent = sendsSource ? issueEval(to) : issueEvalsha(to, script);
             command = sent;
-            ReplicaWait wait = confirmedBy();
-            if (wait != null) {
-                confirmation = confirm(wait, to); // behind the command, on the same connection
-            }
+            confirmation = confirm(to);
             if (isCancelled()) {
-                cancelCommands();
+                sent.cancel(false);
             }
             sent.whenComplete(this);
             followed = true;
@@ -145,19 +137,17 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
         // An error of the server is an answer as well: the connection works.
         to.countEnded(
                 failure == null || PermitStoreException.causeOf(failure) instanceof RedisCommandExecutionException);
-        ReplicaWait wait = confirmedBy();
-        CompletionStage<Long> waiting = confirmation;
-        if (failure != null || wait == null || waiting == null) {
+        CompletableFuture<Void> waiting = confirmation;
+        if (failure != null || waiting == null) {
             end(answer, failure, to);
             return;
         }
         to.nodes().answered(node);
-        waiting.whenComplete((replicas, unconfirmed) -> {
-            Throwable why = wait.reasonNotToCount(replicas, unconfirmed);
-            if (why == null) {
+        waiting.whenComplete((confirmed, reason) -> {
+            if (reason == null) {
                 end(answer, null, to);
             } else { // the script was executed, and to send it again would not help
-                completeExceptionally(Failures.of(why, key()));
+                completeExceptionally(Failures.of(reason, key()));
             }
         });
     }
@@ -215,21 +205,12 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);
-        SharedConnection to = connection;
-        if (cancelled && command != null && to != null) {
-            to.nodes().unanswered(node);
-            cancelCommands();
-        }
-        return cancelled;
-    }
-
-    private void cancelCommands() {
         RedisFuture<R> sent = command;
-        if (sent != null) {
+        SharedConnection to = connection;
+        if (cancelled && sent != null && to != null) {
+            to.nodes().unanswered(node);
             sent.cancel(false);
         }
-        if (confirmation instanceof RedisFuture<?> own) { // others may need one that is common to several calls
-            own.cancel(false);
-        }
+        return cancelled;
     }
 }

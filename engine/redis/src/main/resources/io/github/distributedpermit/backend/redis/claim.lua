@@ -37,7 +37,7 @@ if lineage then
     r = false
   end
   if op.grace and op.grace.start >= 0 and op.grace.start + lease > op.grace.over then
-    op.grace.over, op.dirty = op.grace.start + lease, true -- a member with a longer lease may hold for longer
+    op.grace.over = op.grace.start + lease -- a member with a longer lease may hold for longer
   end
 end
 

@@ -40,7 +40,6 @@ local op = {
   life = 0,                                       -- when the key expires
   epoch = 0, checked = 0,                         -- of the server that has written the key, and when this was checked
   graced = false,                                 -- whether a grace is stored
-  dirty = false,                                  -- whether the header has changed although no record has
   grace = false,                                  -- since when, until when, and how many permits came back
   tail = '',                                      -- bytes that a newer format has added
   records = {},                                   -- by member; false: it has none

@@ -154,6 +154,6 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, leas
   elseif (missed or went_on_before_a_loss(l)) and l.since + lease > now then
     start_grace(l.since, true, l.since + lease)
   end
-  op.epoch, op.checked, op.dirty = epoch, now, true
+  op.epoch, op.checked = epoch, now
   return lost
 end
