@@ -89,7 +89,7 @@ public final class Main {
     private static List<Scenario> scenarios(RedisServer redis) {
         return List.of(
                 new Uncontended(),
-                new Spaced(),
+                new Spaced(redis),
                 new ManyKeys(redis),
                 new OnCluster(),
                 new Contended(redis),

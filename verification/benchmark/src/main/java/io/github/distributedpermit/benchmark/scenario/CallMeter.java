@@ -21,6 +21,7 @@ final class CallMeter implements UnaryOperator<Slice> {
 
     private final ScriptServer redis;
     private final List<Double> callsPerPair = new ArrayList<>();
+    private final List<Double> microsPerCall = new ArrayList<>();
     private final List<Double> serverMicros = new ArrayList<>();
     private final List<Double> clientMicros = new ArrayList<>();
 
@@ -40,6 +41,7 @@ final class CallMeter implements UnaryOperator<Slice> {
             ScriptCalls during = redis.scriptCalls().since(before);
             if (number >= 0) {
                 callsPerPair.add((double) during.calls() / stats.pairs());
+                microsPerCall.add((double) during.micros() / during.calls());
                 serverMicros.add(1e6 * server / stats.pairs());
                 clientMicros.add(1e6 * (all - server) / stats.pairs());
             }
@@ -49,6 +51,11 @@ final class CallMeter implements UnaryOperator<Slice> {
 
     Quartiles callsPerPair() {
         return Quartiles.of(callsPerPair);
+    }
+
+    /** How long the server executed each script call. */
+    Quartiles microsPerCall() {
+        return Quartiles.of(microsPerCall);
     }
 
     /** Processor time of the server by pair, as a multiple of a peer's in the same round. */

@@ -7,8 +7,11 @@ import io.github.distributedpermit.benchmark.load.Quartiles;
 import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.load.Workload;
 import io.github.distributedpermit.benchmark.report.Mark;
+import io.github.distributedpermit.benchmark.servers.RedisServer;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /** One thread that calls now and then, without contention: the ordinary call, whose caches and processor have cooled. */
@@ -20,6 +23,13 @@ public final class Spaced implements Scenario {
 
     /** Rounds of 200 ms: five seconds of each contender. */
     private static final int WARM_UP = 25;
+
+    private final RedisServer redis;
+
+    /** Measures this server. */
+    public Spaced(RedisServer redis) {
+        this.redis = redis;
+    }
 
     @Override
     public String title() {
@@ -34,7 +44,9 @@ public final class Spaced implements Scenario {
                         List.of(Cast.OURS, Cast.RSEMAPHORE, Cast.EVALSHA, Cast.CRASH_SAFE),
                         Cast.OURS_METRICS,
                         Cast.OURS_SYNC);
-        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(16, 60));
+        Map<String, CallMeter> meters = new LinkedHashMap<>();
+        names.forEach(name -> meters.put(name, new CallMeter(redis)));
+        Duel duel = bench.warmDuel(work, names, EVENTS, WARM_UP, bench.effort().rounds(16, 60), meters);
         row(bench, duel, "acquire alone", Cast.RSEMAPHORE, CallTimes::acquire, Mark.atMost(1));
         row(bench, duel, "acquire alone", Cast.EVALSHA, CallTimes::acquire, Mark.atMost(1.3));
         row(bench, duel, "pair", Cast.RSEMAPHORE, CallTimes::pair, Mark.atMost(0.6));
@@ -42,6 +54,8 @@ public final class Spaced implements Scenario {
             figures(bench, duel, LOAD, name);
             bench.report().figure(LOAD, name, "acquire x " + Cast.CRASH_SAFE, ratio(duel, name, Cast.CRASH_SAFE));
         }
+        meters.forEach(
+                (name, meter) -> bench.report().figure(LOAD, name, "server us of a script", meter.microsPerCall()));
         if (names.contains(Cast.OURS_METRICS)) {
             bench.report()
                     .figure(
