@@ -125,7 +125,7 @@ final class RedisPermitStore implements PermitStore {
     private CompletionStage<List<Object>> look(String key) {
         RedisKey named = keys.keyOf(key);
         return send(new KeyCall<>(
-                Script.INSPECT,
+                Script.INSPECT.get(),
                 ScriptOutputType.MULTI,
                 named,
                 to -> named.names(),
@@ -154,7 +154,7 @@ final class RedisPermitStore implements PermitStore {
         RedisKey named = keys.keyOf(key);
         CompletionStage<Long> taken = send(new KeyCall<>(
                 // The deadline is compared on the server, because the member's clock may differ from it.
-                Script.EVICT,
+                Script.EVICT.get(),
                 ScriptOutputType.INTEGER,
                 named,
                 to -> namesAndLineage(named, to),
@@ -182,7 +182,7 @@ final class RedisPermitStore implements PermitStore {
         String value = Integer.toString(limit.orElse(-1));
         RedisKey named = keys.keyOf(key);
         return send(new KeyCall<Object, Void>(
-                Script.OVERRIDE,
+                Script.OVERRIDE.get(),
                 ScriptOutputType.INTEGER,
                 named,
                 to -> namesAndLineage(named, to),

@@ -8,7 +8,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Lua script and the SHA-1 by which Redis knows it. Immutable. A script consists of several files: all but the last are the
@@ -28,20 +31,38 @@ record Script(byte[] source, String sha1) {
             + function("claim_in_queue", "queued")
             + read("claims"));
 
-    /** Sets the limit of an operator. */
-    static final Script OVERRIDE = load(function("execute", "common", "serve", "override") + EXECUTE);
-
-    /** Takes the permits of a member by order of an operator. */
-    static final Script EVICT = load(function("execute", "common", "serve", "evict") + EXECUTE);
-
     /** Makes a server that has been replaced as the master refuse claims. */
     static final Script CLOSE = load(read("close"));
 
     /** Lets a server take claims again that was closed, because it was made the master again. */
     static final Script OPEN = load(read("open"));
 
+    /** Sets the limit of an operator. */
+    static final Supplier<Script> OVERRIDE = lazy(() -> function("execute", "common", "serve", "override") + EXECUTE);
+
+    /** Takes the permits of a member by order of an operator. */
+    static final Supplier<Script> EVICT = lazy(() -> function("execute", "common", "serve", "evict") + EXECUTE);
+
     /** Reads the records of a key. */
-    static final Script INSPECT = load(function("execute", "common", "inspect") + EXECUTE);
+    static final Supplier<Script> INSPECT = lazy(() -> function("execute", "common", "inspect") + EXECUTE);
+
+    /**
+     * A script that only operators need: it is read when it is first used, so that applications without such calls spend neither
+     * start-up time nor memory on it. The scripts that the limit depends on are read at the start, because a jar that is
+     * replaced while the application runs can't be read any more. Threads that need it at the same time may each read it, which
+     * does no harm.
+     */
+    private static Supplier<Script> lazy(Supplier<String> text) {
+        AtomicReference<@Nullable Script> loaded = new AtomicReference<>();
+        return () -> {
+            Script known = loaded.get();
+            if (known == null) {
+                known = load(text.get());
+                loaded.set(known);
+            }
+            return known;
+        };
+    }
 
     /** The files share the local variables of that function. */
     private static String function(String name, String... files) {

@@ -125,8 +125,9 @@ for i = 1, count do
       if pcall('ZADD', KEYS[at + 2], expiry, member) ~= 0 then
         break
       end
-      if first_lease == leased then
-        first_lease = tonumber(call('ZRANGE', KEYS[at + 2], 0, 0, 'WITHSCORES')[2])
+      if first_lease == leased then -- counting first: Redis needs long to write a score as text
+        local alone = call('ZCARD', KEYS[at + 2]) == 1
+        first_lease = alone and expiry or tonumber(call('ZRANGE', KEYS[at + 2], 0, 0, 'WITHSCORES')[2])
       end
       leased = expiry
     end

@@ -26,7 +26,7 @@ class KeyCallErrorTest extends RedisTest {
                 0);
         RedisKey key = new RedisKeys("permits").keyOf(key());
         KeyCall<List<Object>, Integer> call = new KeyCall<>(
-                Script.INSPECT, ScriptOutputType.MULTI, key, to -> key.names(), to -> new byte[0][], answer -> {
+                Script.INSPECT.get(), ScriptOutputType.MULTI, key, to -> key.names(), to -> new byte[0][], answer -> {
                     throw new StackOverflowError("made by the test");
                 });
 

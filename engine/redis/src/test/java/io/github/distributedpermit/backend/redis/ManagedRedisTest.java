@@ -42,7 +42,7 @@ class ManagedRedisTest extends RedisTest {
             ScriptedKey key = scripted.key(
                     "managed",
                     new String(Script.CLAIMS.source(), StandardCharsets.UTF_8),
-                    new String(Script.OVERRIDE.source(), StandardCharsets.UTF_8));
+                    new String(Script.OVERRIDE.get().source(), StandardCharsets.UTF_8));
             scripted.setClock(1_000_000_000_000_000L);
             scripted.setNoIdentity();
 

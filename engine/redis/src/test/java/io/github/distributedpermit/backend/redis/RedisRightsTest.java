@@ -210,11 +210,16 @@ class RedisRightsTest extends RedisTest {
         a.queue("lapsed", 2, 1);
         mortal.queue("lapsed", 2, 1);
         await().atMost(PATIENCE).until(() -> b.queue("lapsed", 2, 1).permits() == 1);
+        TestMember patient = open(new TestMember(factory, settings)).lease(Duration.ofSeconds(10));
+        patient.queue("renewed", 1, 1);
+        patient.lease(Duration.ofSeconds(30))
+                .keep("renewed", 1); // much longer, which moves the bound of its lease at once
+        patient.keep("renewed", 0);
         List.of("lapsed", key).forEach(each -> a.keep(each, 0));
         b.keep("lapsed", 0);
         b.keep(key, 0);
         await().atMost(PATIENCE).until(() -> monitor.commands(false).contains("publish"));
-        List.of(a, b, mortal).forEach(TestMember::close);
+        List.of(a, b, mortal, patient).forEach(TestMember::close);
     }
 
     /** Leaves a part of a lost key, which a claim removes. */
@@ -225,7 +230,7 @@ class RedisRightsTest extends RedisTest {
 
     /** The commands in the source of the scripts. */
     private static Set<String> calledByScripts() {
-        String all = Stream.of(Script.CLAIMS, Script.OVERRIDE, Script.INSPECT)
+        String all = Stream.of(Script.CLAIMS, Script.OVERRIDE.get(), Script.INSPECT.get())
                 .map(script -> new String(script.source(), StandardCharsets.UTF_8).replaceAll("(?m)--.*$", ""))
                 .map(text -> text.replace("'PUBSUB', '", "'PUBSUB|"))
                 .collect(Collectors.joining());

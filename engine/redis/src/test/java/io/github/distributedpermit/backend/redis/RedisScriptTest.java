@@ -215,7 +215,7 @@ class RedisScriptTest extends RedisTest {
         Supplier<Long> late = () -> eye(server)
                 .commands()
                 .eval(
-                        Script.EVICT.source(),
+                        Script.EVICT.get().source(),
                         ScriptOutputType.INTEGER,
                         Stream.of(name.names())
                                 .map(each -> new String(each, StandardCharsets.UTF_8))

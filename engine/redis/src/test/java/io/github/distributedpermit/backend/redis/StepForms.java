@@ -47,7 +47,7 @@ final class StepForms implements AutoCloseable {
     StepForms(RedisServer server, Mutant mutant) {
         redis = new ScriptedKey.Server(server);
         String whole = mutant.apply(new String(Script.CLAIMS.source(), StandardCharsets.UTF_8));
-        String override = new String(Script.OVERRIDE.source(), StandardCharsets.UTF_8);
+        String override = new String(Script.OVERRIDE.get().source(), StandardCharsets.UTF_8);
         String mutated = override.contains(mutant.right()) ? mutant.apply(override) : override;
         fast = redis.key("fast", whole, mutated);
         slow = redis.key("slow", ScriptedKey.slowPathOnly(whole), mutated);

@@ -129,6 +129,10 @@ class StepFormsTest extends RedisTest {
                         "local expiry = now + lasts",
                         "local expiry = now + lasts + 1"),
                 new Mutant("queued: waiting calls are forgotten", "if waiting and beyond > 0 then", "if false then"),
+                new Mutant(
+                        "fast: another lease that ends first is not looked at",
+                        "first_lease = alone and expiry or",
+                        "first_lease = expiry or"),
                 new Mutant("fast: no permit is returned", "if held < base then", "if held < 0 then"),
                 new Mutant("slow: half a unit is granted", "target < r.least", "target < 0"),
                 new Mutant(
