@@ -12,11 +12,16 @@ import io.github.distributedpermit.Permits;
 import java.lang.reflect.Proxy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -97,6 +102,27 @@ class BeanKindsTest {
                 });
     }
 
+    /** The starter does not bring AspectJ; an application may. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void beansAreLimitedWithoutAspectJ(boolean classProxies) {
+        local().withClassLoader(new FilteredClassLoader("org.aspectj"))
+                .withPropertyValues("spring.aop.proxy-target-class=" + classProxies)
+                .withBean(Limited.class)
+                .withBean("client", Client.class, ClientOfMine::new)
+                .run(context -> {
+                    assertThat(context.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME))
+                            .isExactlyInstanceOf(InfrastructureAdvisorAutoProxyCreator.class);
+                    assertLimited(context.getBean(Limited.class), context.getBean(Permits.class));
+                    Client client = context.getBean(Client.class);
+                    assertThat(Proxy.isProxyClass(client.getClass())).isEqualTo(!classProxies);
+                    try (Permit taken = context.getBean(Permits.class).acquire("client")) {
+                        assertThat(taken.isHeld()).isTrue();
+                        assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(client::call);
+                    }
+                });
+    }
+
     @Test
     void beansAreLimitedWithoutBootsOwnAop() {
         new ApplicationContextRunner()
@@ -123,7 +149,7 @@ class BeanKindsTest {
         }
     }
 
-    static class Limited {
+    public static class Limited {
         @DistributedPermit(key = "bean", limit = 1, block = false)
         public void call() {}
     }
@@ -133,12 +159,12 @@ class BeanKindsTest {
         public void call() {}
     }
 
-    interface Client {
+    public interface Client {
         @DistributedPermit(key = "client", limit = 1, block = false)
         String call();
     }
 
-    static class ClientOfMine implements Client {
+    public static class ClientOfMine implements Client {
         @Override
         public String call() {
             return "mine";

@@ -25,6 +25,7 @@ class OptionalLibrariesTest {
 
         Isolated() {
             super(
+                    "org.aspectj",
                     "reactor",
                     "org.reactivestreams",
                     "io.reactivex",

@@ -35,19 +35,15 @@ public final class ClassPath {
             "micrometer-observation-",
             "jspecify-");
 
-    /** What the starter of this library brings besides its own jars. */
-    private static final List<String> STARTER = List.of("aspectjweaver-");
-
     private ClassPath() {}
 
     static List<Path> redis() {
         return Stream.concat(Stream.of(source(ClassPath.class)), jars(REDIS)).toList();
     }
 
+    /** The starter of this library brings nothing besides its own jars. */
     static List<Path> redisAndStarter() {
-        return Stream.of(redis().stream(), own().stream(), jars(STARTER))
-                .flatMap(jars -> jars)
-                .toList();
+        return Stream.concat(redis().stream(), own().stream()).toList();
     }
 
     /** The jars of the starter, without those of others that it brings. */
