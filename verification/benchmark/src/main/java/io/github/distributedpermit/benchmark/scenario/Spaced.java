@@ -54,6 +54,7 @@ public final class Spaced implements Scenario {
             figures(bench, duel, LOAD, name);
             bench.report().figure(LOAD, name, "acquire x " + Cast.CRASH_SAFE, ratio(duel, name, Cast.CRASH_SAFE));
         }
+        meters.forEach((name, meter) -> meter.report(bench.report(), LOAD, name));
         meters.forEach(
                 (name, meter) -> bench.report().figure(LOAD, name, "server us of a script", meter.microsPerCall()));
         if (names.contains(Cast.OURS_METRICS)) {
