@@ -5,7 +5,6 @@ import io.github.distributedpermit.spi.TimeSource;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -32,10 +31,9 @@ final class PermitThreads implements AutoCloseable {
     private final ThreadPoolExecutor notices = pool("distributed-permit-loss-");
     private final ThreadPoolExecutor callbacks = pool("distributed-permit-callback-");
     private final ThreadFactory leaving = daemons("distributed-permit-shutdown-");
-    private final LostTasks lost = new LostTasks(callbacks);
     private final @Nullable Executor ofApplication;
 
-    /** Continuations run on this executor, or on a pool of the library if there is none or it takes no more. */
+    /** Continuations run on this executor, or on a pool of the library if there is none or it does not run them. */
     PermitThreads(@Nullable Executor ofApplication) {
         this.ofApplication = ofApplication;
         // most timers are cancelled, by the answer that was awaited
@@ -59,36 +57,11 @@ final class PermitThreads implements AutoCloseable {
     }
 
     /**
-     * For what users let follow from asynchronous calls. Only a thread of the library hands it to the application's
-     * executor: one that runs tasks on the calling thread, or makes that wait, would hold up the store's client or the
-     * timers. Continuations that block all threads of the application's executor delay the others, until what they wait
-     * for times out; an executor of their own, the bean {@code distributedPermitExecutor}, avoids that.
+     * For what users let follow from asynchronous calls. Continuations that block all threads of the application's executor
+     * delay the others by up to a second; an executor of their own, the bean {@code distributedPermitExecutor}, avoids that.
      */
     Executor continuations() {
-        Executor first = ofApplication;
-        if (first == null) {
-            return callbacks;
-        }
-        return task -> {
-            try {
-                callbacks.execute(() -> handOver(lost.watch(task), first));
-            } catch (RejectedExecutionException e) {
-                first.execute(task); // after the end of this library
-            }
-        };
-    }
-
-    /**
-     * On a thread of the library, which runs the task itself if the executor does not take it: it is full, shut down, gets no
-     * thread, or a {@code TaskDecorator} throws. A task that ran already has no effect the second time. One that the executor
-     * takes and never runs is found by {@link LostTasks}.
-     */
-    private static void handOver(Runnable task, Executor executor) {
-        try {
-            executor.execute(task);
-        } catch (RuntimeException | Error e) {
-            task.run();
-        }
+        return ofApplication == null ? callbacks : new ContinuationExecutor(ofApplication, callbacks, timers);
     }
 
     /** For listeners to the loss of permits. */
