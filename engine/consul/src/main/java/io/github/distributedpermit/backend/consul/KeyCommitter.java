@@ -166,7 +166,7 @@ final class KeyCommitter {
         return api.transact(ops)
                 .handle((outcome, failure) -> {
                     if (failure != null) {
-                        return ended(failed(session, failure));
+                        return ended(failed(planned, session, change, failure));
                     }
                     // Consul deletes what the transaction wrote, together with the session.
                     if (session.isOver()) {
@@ -181,16 +181,23 @@ final class KeyCommitter {
 
     /**
      * No other transaction of this member starts until the fence was rewritten, because this one may still be
-     * executed.
+     * executed. If it was, nobody has compared what it granted with the limit, see {@link #isTooMuch}; so the next claim
+     * returns that and is computed again. The member's calls do not use it, since they received no answer.
      */
-    private Commit<ConsulSnapshot> failed(Session session, Throwable failure) {
+    private Commit<ConsulSnapshot> failed(
+            PlannedCommit<ConsulSnapshot> planned, Session session, PlannedTransaction change, Throwable failure) {
         PermitStoreException reason = Membership.asStoreException(failure);
         // Any other failure shows that nothing was sent, or that Consul has refused the request.
         if (PermitStoreException.causeOf(failure) instanceof OutcomeUnknownException) {
             membership.outcomeUnknown(session);
-            return new Commit.OutcomeUnknown<>(reason);
+            return new Commit.OutcomeUnknown<>(reason, mayKeep(planned, session, change));
         }
         return new Commit.Denied<>(reason);
+    }
+
+    /** How many permits the member may keep if the answer to this change was not read. */
+    private static int mayKeep(PlannedCommit<ConsulSnapshot> planned, Session session, PlannedTransaction change) {
+        return change.grants() ? planned.before().tree().permits(session.id()) : Integer.MAX_VALUE;
     }
 
     /** Remembers what the transaction has read of the key after the change, and finds out whether all of it is done. */
@@ -202,7 +209,11 @@ final class KeyCommitter {
             // The tree contains the state of the moment at which the transaction was executed.
             after = layout.read(use.names(), done.tree());
         } catch (PermitStoreException e) {
-            return new Commit.OutcomeUnknown<>(e); // another client wrote invalid data; the change itself was committed
+            return new Commit.OutcomeUnknown<>(
+                    e,
+                    mayKeep(
+                            planned, session,
+                            change)); // another client wrote invalid data; the change itself was committed
         }
         // The sessions of this key are in use now, so that none of them is ended as unused.
         session.use(after.sessions(session.id()), loop.now());

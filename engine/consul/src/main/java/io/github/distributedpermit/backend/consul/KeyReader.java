@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads keys. Consul answers a plain read before it has replayed its log, so that what seems to be lost is confirmed by a
- * consistent read, which costs the servers a round among themselves. Confined to the event loop.
+ * Reads keys. Consul answers a plain read before it has replayed its log, so that what seems to be lost, or to be granted, is
+ * confirmed by a consistent read, which costs the servers a round among themselves. Confined to the event loop.
  *
  * <p>{@link ConsulSnapshotStore} calls it for the layer and for operators, and {@link Eviction} for each round. A
  * result that is received in a session that is over fails instead, because the layer must not compute on it.
@@ -39,9 +39,9 @@ final class KeyReader {
     }
 
     /**
-     * For a claim, or a check of the member's permits. What is missing is confirmed by a second, consistent read. A
-     * consistent read is due after a check found a permit missing, or if this read lacks permits that must be
-     * recorded.
+     * For a claim, or a check of the member's permits. What is missing, or was not expected, is confirmed by a second,
+     * consistent read. A consistent read is due after a check found a permit missing, or if this read lacks permits that must
+     * be recorded, or has others.
      */
     CompletableFuture<ConsulSnapshot> read(KeyUse use) {
         boolean consistent = use.takeCheck();
@@ -58,8 +58,9 @@ final class KeyReader {
     private CompletableFuture<ConsulSnapshot> read(KeyUse use, Session session, boolean consistent) {
         return read(use.names(), session, consistent, loop.now() + patience)
                 // A read of a server that lags behind may lack a permit. Only if a consistent read lacks it too, it
-                // was deleted.
-                .thenCompose(tree -> consistent || use.missing(session, tree) == 0
+                // was deleted. It may also show a permit that the member has returned and that another one holds by
+                // now; a claim that finds it needs no write, so that no check of a transaction would notice.
+                .thenCompose(tree -> consistent || use.isExpected(session, tree)
                         ? CompletableFuture.completedFuture(use.received(session, tree, false))
                         : read(use, session, true));
     }

@@ -108,9 +108,13 @@ final class KeyUse {
         return due;
     }
 
-    /** @return how many of the member's permits a tree lacks */
-    int missing(Session session, KeyTree tree) {
-        return recorded.missing(tree.permitNames(session.id()));
+    /**
+     * Whether the member has the permits in a tree that it must have, and no others. Otherwise the tree may be older than
+     * the member's own changes.
+     */
+    boolean isExpected(Session session, KeyTree tree) {
+        Set<String> permits = tree.permitNames(session.id());
+        return recorded.missing(permits) == 0 && recorded.unexpected(permits) == 0;
     }
 
     /**

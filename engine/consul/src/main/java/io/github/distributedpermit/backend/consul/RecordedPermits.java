@@ -54,6 +54,15 @@ final class RecordedPermits {
         return (int) Math.max(0, Math.max(ofThose - kept, count - seen.size()));
     }
 
+    /**
+     * How many more permits the member has in a state of the key than its own changes and the notices have left it. They may
+     * have been granted meanwhile, by a change whose answer was lost for example; or the state is older than the member's
+     * return of them.
+     */
+    int unexpected(Set<String> seen) {
+        return Math.max(0, seen.size() - count);
+    }
+
     /** The key was read, or changed by this member; these are the permits that it has. */
     void seen(Set<String> permits) {
         names = permits;

@@ -9,11 +9,13 @@ import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is easily got wrong with boards that are out of date, and with transactions that Consul refuses. */
@@ -148,6 +150,50 @@ class MistakesTest {
         assertThat(a.losses()).isZero();
         assertThat(bench.sessions(a)).extracting(ConsulProbe.Session::id).containsExactly(session);
         assertThat(a.keep("held", 1, 1).permits()).isEqualTo(1);
+    }
+
+    /** A leader that has not replayed all of its log answers a plain read from an older state. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void permitThatALeaderStillShowsAfterItsReturnIsNotGrantedAgain(ConsulLayout layout) {
+        TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        TestMember b = bench.member(bench.settings(SharedConsul.get().address(), layout, Bench.REQUEST_TIMEOUT));
+        a.queue(KEY, 1, 1);
+        String fence = bench.prefix() + "/.inbox/" + bench.sessions(a).get(0).id() + "/.member";
+        String older = probe.answer(
+                        "txn",
+                        "[{\"KV\":{\"Verb\":\"get\",\"Key\":\"%s\"}},{\"KV\":{\"Verb\":\"get-tree\",\"Key\":\"%s\"}}]"
+                                .formatted(fence, bench.tree(KEY)))
+                .body();
+        assertThat(a.keep(KEY, 1, 0).permits()).isZero();
+        assertThat(b.queue(KEY, 1, 1).permits()).isEqualTo(1);
+        assertThat(a.queue(KEY, 1, 1).permits()).isZero();
+        front.answerReads(older);
+
+        assertThat(a.queue(KEY, 1, 1).permits()).as("B holds the permit").isZero();
+
+        assertThat(front.requests()).contains("PUT /v1/txn?consistent");
+        front.behave();
+        assertThat(b.keep(KEY, 1, 0).permits()).isZero();
+        await().until(() -> a.grants(KEY).size() == 1);
+    }
+
+    /** The first claim of a key commits without a read, and compares what it got with the limit in the answer. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void lostAnswerLeavesNoPermitAboveAnOverride(ConsulLayout layout) {
+        TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        TestMember b = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        b.store().override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        a.queue("other", 1, 1); // the session is ready
+        front.loseNextAnswer("/v1/txn", layout == ConsulLayout.SLOTS ? "slot_000" : ".lock");
+
+        assertThat(TestMember.failure(a.ask(KEY, 1, 1, 1)).isPermanent()).isFalse();
+
+        assertThat(a.queue(KEY, 1, 1).permits()).as("the key is paused").isZero();
+        assertThat(a.inspect(KEY).used()).isZero();
+        b.store().override(KEY, OptionalInt.empty()).toCompletableFuture().join();
+        await().until(() -> a.grants(KEY).size() == 1);
     }
 
     @Test

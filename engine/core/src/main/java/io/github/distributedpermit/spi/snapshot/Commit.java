@@ -47,8 +47,16 @@ public sealed interface Commit<S> {
      * earlier commit is made once a later commit of the same member is done; until then its snapshots may change. A
      * time-out, a broken connection and an error of the server during a write all end so. To take them for a failure
      * could grant a permit twice, because the next claim would be computed as if the write had not happened.
+     *
+     * @param held as for {@link Part}: if the change was made, it may have granted more than the limit allows
      */
-    record OutcomeUnknown<S>(PermitStoreException failure) implements Commit<S> {}
+    record OutcomeUnknown<S>(PermitStoreException failure, int held) implements Commit<S> {
+
+        /** For a store whose changes never grant more than the limit allows. */
+        public OutcomeUnknown(PermitStoreException failure) {
+            this(failure, Integer.MAX_VALUE);
+        }
+    }
 
     /**
      * The session of the change is lost; the store calls {@link StoreEvents#lost} as well. The claim fails. It is not

@@ -80,7 +80,7 @@ final class CommitAttempt<S extends Snapshot> {
     private final ConflictPause pause = new ConflictPause();
     /** On the monotonic clock, in nanoseconds. */
     private final long begun;
-    /** The most permits that the change may leave to the member; lowered by {@link Commit.Part}. */
+    /** The most permits that the change may leave to the member; lowered by what a {@link Commit} says. */
     private int held;
 
     /**
@@ -291,6 +291,7 @@ final class CommitAttempt<S extends Snapshot> {
             } else if (result instanceof Commit.OutcomeUnknown<S> unknown) {
                 // No repetition here: the core sends a new claim with a higher sequence, or UnknownOutcome has the
                 // worker repeat this one.
+                held = Math.min(held, unknown.held());
                 fail(unknown.failure(), true);
             } else if (result instanceof Commit.SessionLost<S> lost) {
                 fail(lost.failure(), true);
