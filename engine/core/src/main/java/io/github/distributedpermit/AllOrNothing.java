@@ -32,14 +32,8 @@ final class AllOrNothing {
             return group;
         } finally {
             if (!complete) {
-                giveBack();
+                PermitGroup.releaseAll(taken);
             }
-        }
-    }
-
-    private void giveBack() {
-        for (int i = taken.size() - 1; i >= 0; i--) {
-            taken.get(i).release();
         }
     }
 }

@@ -91,11 +91,12 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
     /** The permit of the request under way may be one that no step has seen. Releasing one again has no effect. */
     private void giveBack() {
         CompletableFuture<Permit> last = current;
-        if (last != null && !last.cancel(false) && !last.isCompletedExceptionally()) {
-            last.join().release();
-        }
-        for (int i = taken.size() - 1; i >= 0; i--) {
-            taken.get(i).release();
+        try {
+            if (last != null && !last.cancel(false) && !last.isCompletedExceptionally()) {
+                last.join().release();
+            }
+        } finally {
+            PermitGroup.releaseAll(taken);
         }
     }
 

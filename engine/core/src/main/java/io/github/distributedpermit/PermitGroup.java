@@ -30,9 +30,28 @@ public final class PermitGroup implements AutoCloseable {
      * @return whether all of them were validly held until now, and this call gave them back
      */
     public boolean release() {
+        return releaseAll(permits);
+    }
+
+    /**
+     * Gives permits back, the last one first. An error of one, in an observer for example, keeps none of the others in use; the
+     * first error is thrown at the end.
+     */
+    static boolean releaseAll(List<Permit> permits) {
         boolean held = true;
+        Throwable first = null;
         for (int i = permits.size() - 1; i >= 0; i--) {
-            held &= permits.get(i).release();
+            try {
+                held &= permits.get(i).release();
+            } catch (RuntimeException | Error e) {
+                first = first == null ? e : first;
+            }
+        }
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first instanceof RuntimeException exception) {
+            throw exception;
         }
         return held;
     }

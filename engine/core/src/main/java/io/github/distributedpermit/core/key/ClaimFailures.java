@@ -68,9 +68,14 @@ final class ClaimFailures {
         }
     }
 
-    /** Whether calls wait that the store has to serve. */
+    /** Whether calls wait that the store has to serve. Those that run already do not fail, however long it takes. */
     private boolean waitsForStore() {
-        return !(withoutStore.isOn() ? waiters.isLenient() : waiters.isEmpty());
+        return withoutStore.isOn() ? !waiters.isLenient() : waiters.size() > 0;
+    }
+
+    /** Whether its call waits; otherwise the call runs since an outage, and goes on asking the store for its permit. */
+    private static boolean waits(Waiter waiter) {
+        return !(waiter instanceof OutageCall.Adoption);
     }
 
     /** The store has not answered for the store time-out: ends the calls that do not run without it. */
@@ -78,9 +83,9 @@ final class ClaimFailures {
         if (waiters.hasLenient() && withoutStore.enter(now, effects)) {
             waiters.end(waiter -> !withoutStore.serves(waiter), new Failed(cause), effects);
         } else if (waiters.hasLenient() && mayRunSoon(now)) {
-            waiters.end(Waiter::needsStore, new Failed(cause), effects);
+            waiters.end(waiter -> waiter.needsStore() && waits(waiter), new Failed(cause), effects);
         } else {
-            waiters.end(waiter -> true, new Failed(cause), effects);
+            waiters.end(ClaimFailures::waits, new Failed(cause), effects);
         }
     }
 
@@ -175,7 +180,7 @@ final class ClaimFailures {
         outage.failed(cause, claim.at, now);
         plan.failed(now, host.jitter());
         if (permanent) {
-            waiters.end(waiter -> true, new Failed(cause), effects);
+            waiters.end(ClaimFailures::waits, new Failed(cause), effects);
         } else if (known) {
             endWithoutStore(cause, now, effects);
         } else if (waiters.hasTries()) {

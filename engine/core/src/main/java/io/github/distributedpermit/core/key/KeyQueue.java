@@ -457,6 +457,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             synchronized (this) {
                 timer.fired(); // the next event then sets a new one
             }
+            trouble(e); // sees to it that there is a next one, also if the event had not begun
             throw e;
         }
     }

@@ -53,6 +53,13 @@ final class CommitAttempt<S extends Snapshot> {
      */
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(10);
 
+    /**
+     * An attempt that takes this long, and longer than a session lasts, has lost the completion of a read or a commit, by an
+     * {@code OutOfMemoryError} in a callback for example: every store ends its requests earlier, by a time-out or with the
+     * session.
+     */
+    private static final long MOST = TimeUnit.SECONDS.toNanos(60);
+
     private final String key;
     private final KeyRequest request;
     /**
@@ -164,6 +171,12 @@ final class CommitAttempt<S extends Snapshot> {
      */
     void stop() {
         stopped = true;
+    }
+
+    /** Whether nothing will end this attempt any more. */
+    boolean isStuck(long now) {
+        return now - begun
+                > Math.max(MOST, TimeUnit.NANOSECONDS.convert(context.store().session()));
     }
 
     /** Tries the cached snapshot first: without contention a claim then costs one commit and no read. */

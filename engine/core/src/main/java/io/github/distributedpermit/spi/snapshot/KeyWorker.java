@@ -394,10 +394,15 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
 
     /**
      * Runs periodically, at least once a second: repeats a claim of unknown outcome if the core has sent no other claim since,
-     * and the removal of an old record after a failure.
+     * and the removal of an old record after a failure. Fails an attempt that nothing else will end, because the requests
+     * behind it would wait for ever, and the store would keep what is recorded for the member.
      */
     void turn() {
         long now = context.now();
+        CommitAttempt<S> stuck = running;
+        if (stuck != null && stuck.isStuck(now)) {
+            failed(stuck, PermitStoreException.passing("The store has not completed a request", null), true);
+        }
         Claim claim = unknown.due(now, lastUsed);
         if (claim != null && running == null && queue.isEmpty() && context.session() != null) {
             // The claim is absolute, so that it changes nothing if it was executed. Any later claim of the core

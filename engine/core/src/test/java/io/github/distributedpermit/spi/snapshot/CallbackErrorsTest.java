@@ -106,6 +106,24 @@ class CallbackErrorsTest {
         assertThat(core.changed).containsExactly(KEY);
     }
 
+    /** As after an error in a callback of the store's client, which nobody sees. */
+    @Test
+    void requestThatTheStoreNeverCompletesBlocksItsKeyForAMinuteAtMost() {
+        CompletableFuture<Holding> first = claim(1, 1);
+        store.forgetTheAnswer();
+        CompletableFuture<Holding> second = claim(2, 2);
+        clock.addAndGet(TimeUnit.SECONDS.toNanos(59));
+        turns.run();
+        assertThat(first).isNotDone();
+
+        clock.addAndGet(TimeUnit.SECONDS.toNanos(2));
+        turns.run();
+
+        assertThat(first).isCompletedExceptionally();
+        store.succeed();
+        assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
+    }
+
     /** The store that reports it goes on: it renews the session, or creates the next one. */
     @Test
     void storeReceivesNoErrorOfTheCore() {
@@ -193,6 +211,11 @@ class CallbackErrorsTest {
         void loseTheAnswer() {
             answers.remove();
             losses.remove().run();
+        }
+
+        void forgetTheAnswer() {
+            answers.remove();
+            losses.remove();
         }
 
         @Override
