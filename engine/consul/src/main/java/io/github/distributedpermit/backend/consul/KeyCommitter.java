@@ -181,7 +181,7 @@ final class KeyCommitter {
 
     /**
      * No other transaction of this member starts until the fence was rewritten, because this one may still be
-     * executed. If it was, nobody has compared what it granted with the limit, see {@link #isTooMuch}; so the next claim
+     * executed. If it was, what it granted has not been compared with the limit, see {@link #isTooMuch}; so the next claim
      * returns that and is computed again. The member's calls do not use it, since they received no answer.
      */
     private Commit<ConsulSnapshot> failed(
@@ -209,11 +209,8 @@ final class KeyCommitter {
             // The tree contains the state of the moment at which the transaction was executed.
             after = layout.read(use.names(), done.tree());
         } catch (PermitStoreException e) {
-            return new Commit.OutcomeUnknown<>(
-                    e,
-                    mayKeep(
-                            planned, session,
-                            change)); // another client wrote invalid data; the change itself was committed
+            // another client wrote invalid data; the change itself was committed
+            return new Commit.OutcomeUnknown<>(e, mayKeep(planned, session, change));
         }
         // The sessions of this key are in use now, so that none of them is ended as unused.
         session.use(after.sessions(session.id()), loop.now());

@@ -106,7 +106,7 @@ class CallbackErrorsTest {
         assertThat(core.changed).containsExactly(KEY);
     }
 
-    /** As after an error in a callback of the store's client, which nobody sees. */
+    /** As after an error in a callback of the store's client, which is neither caught nor logged. */
     @Test
     void requestThatTheStoreNeverCompletesBlocksItsKeyForAMinuteAtMost() {
         CompletableFuture<Holding> first = claim(1, 1);
