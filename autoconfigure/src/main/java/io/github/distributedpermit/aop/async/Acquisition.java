@@ -83,8 +83,9 @@ public final class Acquisition extends CompletableFuture<PermitBundle> {
             }
             if (!call.isDone() || call.isCompletedExceptionally()) {
                 current = call;
-                int following = i + 1;
-                call.whenComplete((permit, failure) -> ended(permit, failure, following));
+                Step waiting = steps.get(i);
+                Runnable following = following(i + 1);
+                call.whenComplete((permit, failure) -> ended(waiting, permit, failure, following));
                 if (isDone()) {
                     call.cancel(false); // cancelled before this call was known
                 }
@@ -99,11 +100,17 @@ public final class Acquisition extends CompletableFuture<PermitBundle> {
         }
     }
 
-    private void ended(@Nullable Permit permit, @Nullable Throwable failure, int following) {
+    /** Takes the rest in the context of this thread, since the wait may end on a thread that has none. */
+    private Runnable following(int next) {
+        Runnable following = () -> takeNext(next);
+        return next < steps.size() ? ContextCapture.ofThread(following) : following;
+    }
+
+    private void ended(Step waited, @Nullable Permit permit, @Nullable Throwable failure, Runnable following) {
         if (failure != null) {
             fail(failure);
-        } else if (permit != null && taken.add(steps.get(following - 1).held(permit))) {
-            takeNext(following);
+        } else if (permit != null && taken.add(waited.held(permit))) {
+            following.run();
         }
     }
 

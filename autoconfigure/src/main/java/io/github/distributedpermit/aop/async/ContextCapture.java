@@ -39,4 +39,17 @@ public final class ContextCapture {
         }
         return wrapped;
     }
+
+    /**
+     * Takes permits with the values of a Reactor context in the thread, because observers read the current observation from
+     * the thread. The decorators are not applied, since they are for the work of the method.
+     */
+    static <T> T within(@Nullable Object context, Supplier<T> task) {
+        return MICROMETER && context != null ? MicrometerContext.within(context, task) : task.get();
+    }
+
+    /** Wraps a task that takes further permits, on the thread whose values it is to have. The decorators are not applied. */
+    static Runnable ofThread(Runnable task) {
+        return MICROMETER ? MicrometerContext.ofThread(task) : task;
+    }
 }

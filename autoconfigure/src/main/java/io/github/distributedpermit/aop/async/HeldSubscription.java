@@ -40,7 +40,8 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         if (cancelled) {
             return;
         }
-        Acquisition started = publisher.call().acquire(outer());
+        Acquisition started =
+                ContextCapture.within(context, () -> publisher.call().acquire(outer()));
         acquisition = started;
         Continuation.follow(started, this::decided, publisher.contexts(), context);
         if (cancelled) {
