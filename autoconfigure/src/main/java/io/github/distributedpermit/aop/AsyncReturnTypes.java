@@ -1,8 +1,11 @@
 package io.github.distributedpermit.aop;
 
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -10,10 +13,13 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.InputStreamSource;
 
 /** Recognises types whose values stand for work that may go on after a method has returned them. */
 final class AsyncReturnTypes {
@@ -33,6 +39,11 @@ final class AsyncReturnTypes {
 
     /** Their body may be one of the types above. */
     private static final String WEB_ANSWER = "org.springframework.http.HttpEntity";
+
+    /** Answers of functional endpoints, of libraries that need not be there. Spring writes their body after the method. */
+    private static final Set<String> ANSWER_NAMES = Set.of(
+            "org.springframework.web.servlet.function.ServerResponse",
+            "org.springframework.web.reactive.function.server.ServerResponse");
 
     private static final List<String> ANNOTATION_NAMES = List.of(
             "org.springframework.scheduling.annotation.Async",
@@ -80,6 +91,25 @@ final class AsyncReturnTypes {
     static boolean containsLater(ResolvableType type) {
         return Stream.of(type.getGenerics())
                 .anyMatch(argument -> endsLater(argument.toClass()) || containsLater(argument));
+    }
+
+    /** The type, or the first of its arguments at any depth, whose content is read or written after the method. */
+    static @Nullable Class<?> contentReadLater(ResolvableType type) {
+        if (isContent(type.toClass())) {
+            return type.toClass();
+        }
+        return Stream.of(type.getGenerics())
+                .map(AsyncReturnTypes::contentReadLater)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** A stream or resource that has its content in memory needs nothing that the permit protects. */
+    private static boolean isContent(Class<?> type) {
+        return InputStream.class.isAssignableFrom(type) && !ByteArrayInputStream.class.isAssignableFrom(type)
+                || InputStreamSource.class.isAssignableFrom(type) && !ByteArrayResource.class.isAssignableFrom(type)
+                || hasName(type, ANSWER_NAMES);
     }
 
     static boolean hasName(Class<?> type, String... names) {

@@ -41,6 +41,12 @@ final class HoldStrategies {
     /** The strategy for a method; {@code null} if the method is done when it returns. */
     @Nullable
     HoldStrategy of(Method method, Class<?> type) {
+        HoldStrategy chosen = choose(method, type);
+        warnOfContentReadLater(method, type, chosen);
+        return chosen;
+    }
+
+    private @Nullable HoldStrategy choose(Method method, Class<?> type) {
         ResolvableType returned = ResolvableType.forMethodReturnType(method, type);
         Class<?> declared = returned.toClass();
         if (SuspendingFunctions.isSuspending(method)) {
@@ -95,6 +101,31 @@ final class HoldStrategies {
         }
     }
 
+    /** Such a type is not refused, because all of the work may be done when the method returns it. */
+    private static void warnOfContentReadLater(Method method, Class<?> type, @Nullable HoldStrategy chosen) {
+        ResolvableType returned = SuspendingFunctions.isSuspending(method)
+                ? resultOfSuspending(method, type)
+                : ResolvableType.forMethodReturnType(method, type);
+        Class<?> content = AsyncReturnTypes.contentReadLater(returned);
+        if (content != null) {
+            log.warn(
+                    ("%s.%s is limited by @DistributedPermit and returns %s: its permit is released when %s, before the"
+                                    + " content of the %s is read or written. If that is part of the work, return the content"
+                                    + " itself, or hold the permit longer. "
+                                    + IN_CODE)
+                            .formatted(
+                                    type.getName(),
+                                    DeclaredPermit.signature(method),
+                                    returned,
+                                    chosen == null ? "the method returns" : "that has ended",
+                                    content.getSimpleName()));
+        }
+    }
+
+    private static ResolvableType resultOfSuspending(Method method, Class<?> type) {
+        return ResolvableType.forMethodParameter(new MethodParameter(method, -1).withContainingClass(type));
+    }
+
     private HoldStrategy ofSuspending(Method method, Class<?> type) {
         if (!SuspendingFunctions.SUPPORTED) {
             throw refusal(
@@ -104,8 +135,7 @@ final class HoldStrategies {
                             + " kotlinx-coroutines-reactor on the class path",
                     "Add both of them");
         }
-        ResolvableType returned =
-                ResolvableType.forMethodParameter(new MethodParameter(method, -1).withContainingClass(type));
+        ResolvableType returned = resultOfSuspending(method, type);
         Class<?> declared = returned.toClass();
         boolean flow = declared.getName().equals("kotlinx.coroutines.flow.Flow");
         if (flow) {

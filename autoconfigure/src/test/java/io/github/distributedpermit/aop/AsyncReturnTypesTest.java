@@ -21,6 +21,9 @@ import io.reactivex.rxjava3.core.Observable;
 import io.reactivex.rxjava3.core.Single;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
+import java.io.ByteArrayInputStream;
+import java.io.FileInputStream;
+import java.io.InputStream;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
@@ -42,12 +45,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.InputStreamSource;
+import org.springframework.core.io.Resource;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.ResponseEntity;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.WebAsyncTask;
+import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.publisher.ConnectableFlux;
@@ -99,6 +106,37 @@ class AsyncReturnTypesTest {
                         StreamingHold.class,
                         RequestHold.class,
                         EntityPublisherHold.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "servletAnswer,ServerResponse,the method returns",
+        "reactiveAnswer,ServerResponse,the method returns",
+        "monoOfAnswer,ServerResponse,that has ended",
+        "stream,InputStream,the method returns",
+        "file,FileInputStream,the method returns",
+        "resource,Resource,the method returns",
+        "source,InputStreamSource,the method returns",
+        "optionalResource,Resource,the method returns",
+        "resourceAnswer,Resource,the method returns",
+        "monoOfResourceAnswer,Resource,that has ended",
+        "futureResource,Resource,that has ended",
+        "callableStream,InputStream,that has ended"
+    })
+    void contentThatIsReadAfterTheReleaseIsWarnedAbout(
+            String method, String content, String released, CapturedOutput output) {
+        strategies.of(find(ReadLater.class, method), ReadLater.class);
+        assertThat(output)
+                .contains("ReadLater." + method + "()")
+                .contains("its permit is released when " + released + ", before the content of the " + content)
+                .contains("acquireAsync");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bytes", "memoryStream", "memoryResource", "number", "object", "answer"})
+    void contentInMemoryIsNotWarnedAbout(String method, CapturedOutput output) {
+        strategies.of(find(InMemory.class, method), InMemory.class);
+        assertThat(output).doesNotContain("its permit is released when");
     }
 
     @ParameterizedTest
@@ -239,6 +277,40 @@ class AsyncReturnTypesTest {
 
         @Async
         void async();
+    }
+
+    interface ReadLater {
+        ServerResponse servletAnswer();
+
+        org.springframework.web.reactive.function.server.ServerResponse reactiveAnswer();
+
+        Mono<org.springframework.web.reactive.function.server.ServerResponse> monoOfAnswer();
+
+        InputStream stream();
+
+        FileInputStream file();
+
+        Resource resource();
+
+        InputStreamSource source();
+
+        Optional<Resource> optionalResource();
+
+        ResponseEntity<Resource> resourceAnswer();
+
+        Mono<ResponseEntity<Resource>> monoOfResourceAnswer();
+
+        CompletableFuture<Resource> futureResource();
+
+        Callable<InputStream> callableStream();
+    }
+
+    interface InMemory extends Done {
+        byte[] bytes();
+
+        ByteArrayInputStream memoryStream();
+
+        ResponseEntity<ByteArrayResource> memoryResource();
     }
 
     interface Refused {
