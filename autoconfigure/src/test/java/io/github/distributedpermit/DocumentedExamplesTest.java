@@ -40,6 +40,7 @@ class DocumentedExamplesTest {
             import io.github.distributedpermit.aop.*;
             import io.github.distributedpermit.autoconfigure.*;
             import io.github.distributedpermit.metrics.*;
+            import io.github.distributedpermit.web.*;
             import io.micrometer.core.instrument.Tags;
             import java.time.*;
             import java.util.*;
@@ -47,6 +48,7 @@ class DocumentedExamplesTest {
             import java.util.stream.*;
             import org.springframework.cache.annotation.*;
             import org.springframework.context.annotation.*;
+            import org.springframework.core.annotation.*;
             import org.springframework.data.redis.connection.lettuce.*;
             import org.springframework.scheduling.annotation.*;
             import org.springframework.stereotype.*;
