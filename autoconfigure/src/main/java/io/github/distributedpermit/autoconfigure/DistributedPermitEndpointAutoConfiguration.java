@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -21,6 +22,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
@@ -57,6 +59,18 @@ public final class DistributedPermitEndpointAutoConfiguration {
         @Override
         public @Nullable String get() {
             return MDC.get("traceId");
+        }
+    }
+
+    /** Netty, which WebFlux runs on by default, accepts an encoded slash in a path. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    @ConditionalOnAvailableEndpoint(endpoint = PermitsEndpoint.class, exposure = EndpointExposure.WEB)
+    static class ServletPaths {
+
+        @Bean
+        UnreachableNamesWarning distributedPermitUnreachableNamesWarning(PermitAccess access) {
+            return new UnreachableNamesWarning(access);
         }
     }
 

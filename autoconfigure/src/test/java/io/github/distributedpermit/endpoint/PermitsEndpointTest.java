@@ -32,11 +32,14 @@ import java.util.regex.Pattern;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.MDC;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -200,6 +203,38 @@ class PermitsEndpointTest {
             assertThat(get(context, "permits/report-export").at("/keys/0/limit").asInt())
                     .isEqualTo(1);
         }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void nameWithASlashCannotBeReachedOnTomcatWhichIsWarnedAboutOnce(CapturedOutput output) {
+        try (ConfigurableApplicationContext context =
+                start(WebApplicationType.SERVLET, "distributed-permit.permits[reports/export].limit=2")) {
+            assertThat(send(context, "GET", "permits/reports%2Fexport", "").statusCode())
+                    .isEqualTo(400);
+            assertThat(get(context, "permits").at("/permits").findValuesAsString("name"))
+                    .contains("reports/export");
+            assertThat(output.getOut().split("cannot show or change permit 'reports/export' over HTTP", -1))
+                    .hasSize(2);
+            assertThat(output).contains("name = \"reports-export\"").doesNotContain("change permit 'per-tenant'");
+        }
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void nameWithASlashIsNotWarnedAboutWhereItCanBeReachedOrIsNotExposed(CapturedOutput output) {
+        String named = "distributed-permit.permits[reports/export].limit=2";
+        try (ConfigurableApplicationContext context = start(WebApplicationType.REACTIVE, named)) {
+            assertThat(get(context, "permits/reports%2Fexport").at("/name").asString())
+                    .isEqualTo("reports/export");
+        }
+        start(
+                        WebApplicationType.SERVLET,
+                        named,
+                        "management.endpoints.web.exposure.include=health",
+                        "management.endpoints.jmx.exposure.include=permits")
+                .close();
+        assertThat(output).doesNotContain("cannot show or change permit");
     }
 
     @Test
