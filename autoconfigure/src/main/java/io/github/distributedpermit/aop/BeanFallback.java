@@ -5,6 +5,8 @@ import java.lang.reflect.Modifier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -64,6 +66,30 @@ final class BeanFallback implements RejectedAnswer {
                     "Make the method public, since it is called through the proxy of its bean");
         }
         return new BeanFallback(beans, bean, found);
+    }
+
+    /**
+     * Refuses a method that the proxy of the bean does not have. Where the bean is made after the limited one, only its class
+     * is known before.
+     */
+    void check(ConfigurableBeanFactory made, String origin) {
+        Object other = made.containsSingleton(bean) ? made.getSingleton(bean) : null;
+        if (other == null || other instanceof FactoryBean<?>) {
+            return;
+        }
+        try {
+            AopUtils.selectInvocableMethod(fallback.method(), other.getClass());
+        } catch (IllegalStateException e) {
+            throw new InvalidPermitException(
+                    "%s: fallback '%s' means %s, which the proxy of bean '%s' does not have"
+                            .formatted(
+                                    origin,
+                                    bean + SEPARATOR + fallback.method().getName(),
+                                    DeclaredPermit.signature(fallback.method()),
+                                    bean),
+                    "Add the method to an interface of the bean, or leave spring.aop.proxy-target-class at true",
+                    e);
+        }
     }
 
     @Override

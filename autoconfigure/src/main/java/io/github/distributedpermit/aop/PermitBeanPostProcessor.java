@@ -47,6 +47,7 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
     /** Beans made before this one are not limited; mocks of a test are not meant to be. */
     @Override
     public void afterSingletonsInstantiated() {
+        operations.checkFallbacks(beanFactory);
         for (String name : beanFactory.getBeanDefinitionNames()) {
             Object bean = beanFactory.containsSingleton(name) ? beanFactory.getSingleton(name) : null;
             if (bean != null && operations.isUnchecked(AopProxyUtils.ultimateTargetClass(bean))) {

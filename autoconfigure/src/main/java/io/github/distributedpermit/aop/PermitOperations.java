@@ -95,6 +95,17 @@ public final class PermitOperations {
         }
     }
 
+    /** Checks fallbacks on other beans, once these are made. */
+    void checkFallbacks(ConfigurableBeanFactory beans) {
+        for (LimitedMethod each : byMethod.values()) {
+            for (PermitOperation operation : each.operations()) {
+                if (operation.answer() instanceof BeanFallback fallback) {
+                    fallback.check(beans, operation.declared().origin());
+                }
+            }
+        }
+    }
+
     /** Settings have changed: the methods that are known already get their definitions again. */
     public void settingsChanged() {
         changes.incrementAndGet();

@@ -22,6 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -119,6 +122,20 @@ class FallbackTest {
                         assertThat(taken.isHeld() && inner.isHeld()).isTrue();
                     }
                 });
+    }
+
+    /** Before the other bean is made, only its class is known, which has the method. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void methodThatAProxyOfInterfacesDoesNotHaveStopsTheStart(boolean limitedFirst) {
+        ApplicationContextRunner runner = local().withPropertyValues("spring.aop.proxy-target-class=false");
+        runner = limitedFirst
+                ? runner.withBean(CallingHidden.class).withBean("other", Hidden.class)
+                : runner.withBean("other", Hidden.class).withBean(CallingHidden.class);
+        runner.run(context -> assertThat(context)
+                .getFailure()
+                .hasStackTraceContaining("CallingHidden.call()")
+                .hasStackTraceContaining("fallback 'other::instead'"));
     }
 
     @Test
@@ -226,6 +243,23 @@ class FallbackTest {
 
         public Callable<String> insteadOfCallable(String text) {
             return () -> "other " + text;
+        }
+    }
+
+    static class CallingHidden {
+        @DistributedPermit(key = "elsewhere", limit = 1, block = false, fallback = "other::instead")
+        public String call() {
+            return "";
+        }
+    }
+
+    static class Hidden implements Runnable {
+        @Override
+        @DistributedPermit(key = "of-the-fallback", limit = 1)
+        public void run() {}
+
+        public String instead() {
+            return "";
         }
     }
 
