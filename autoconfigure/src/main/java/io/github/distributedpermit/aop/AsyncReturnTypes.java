@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -39,6 +38,12 @@ final class AsyncReturnTypes {
 
     /** Their body may be one of the types above. */
     private static final String WEB_ANSWER = "org.springframework.http.HttpEntity";
+
+    /**
+     * So deep are arguments of types looked at, such as those of {@code Mono<ResponseEntity<Optional<Resource>>>}. A type such
+     * as {@code Enum<E extends Enum<E>>} has arguments without end.
+     */
+    private static final int DEEPEST = 5;
 
     /** Answers of functional endpoints, of libraries that need not be there. Spring writes their body after the method. */
     private static final Set<String> ANSWER_NAMES = Set.of(
@@ -87,22 +92,26 @@ final class AsyncReturnTypes {
         return ANNOTATION_NAMES.stream().anyMatch(annotations::isPresent);
     }
 
-    /** Whether values of a type argument, at any depth, end later. */
+    /** Whether values of a type argument end later. */
     static boolean containsLater(ResolvableType type) {
-        return Stream.of(type.getGenerics())
-                .anyMatch(argument -> endsLater(argument.toClass()) || containsLater(argument));
+        return arguments(type, DEEPEST).anyMatch(argument -> endsLater(argument.toClass()));
     }
 
-    /** The type, or the first of its arguments at any depth, whose content is read or written after the method. */
+    /** The type, or the first of its arguments, whose content is read or written after the method. */
     static @Nullable Class<?> contentReadLater(ResolvableType type) {
-        if (isContent(type.toClass())) {
-            return type.toClass();
-        }
-        return Stream.of(type.getGenerics())
-                .map(AsyncReturnTypes::contentReadLater)
-                .filter(Objects::nonNull)
+        return Stream.concat(Stream.of(type), arguments(type, DEEPEST))
+                .<Class<?>>map(ResolvableType::toClass)
+                .filter(AsyncReturnTypes::isContent)
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** The arguments of a type, and theirs. */
+    private static Stream<ResolvableType> arguments(ResolvableType type, int depth) {
+        return depth == 0
+                ? Stream.empty()
+                : Stream.of(type.getGenerics())
+                        .flatMap(argument -> Stream.concat(Stream.of(argument), arguments(argument, depth - 1)));
     }
 
     /** A stream or resource that has its content in memory needs nothing that the permit protects. */

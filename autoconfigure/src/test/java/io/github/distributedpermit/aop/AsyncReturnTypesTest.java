@@ -133,7 +133,7 @@ class AsyncReturnTypesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"bytes", "memoryStream", "memoryResource", "number", "object", "answer"})
+    @ValueSource(strings = {"bytes", "memoryStream", "memoryResource", "bounded", "number", "object", "answer"})
     void contentInMemoryIsNotWarnedAbout(String method, CapturedOutput output) {
         strategies.of(find(InMemory.class, method), InMemory.class);
         assertThat(output).doesNotContain("its permit is released when");
@@ -311,6 +311,10 @@ class AsyncReturnTypesTest {
         ByteArrayInputStream memoryStream();
 
         ResponseEntity<ByteArrayResource> memoryResource();
+
+        /** Its argument is bounded by itself, so that it has arguments without end. */
+        @SuppressWarnings("rawtypes")
+        Enum bounded();
     }
 
     interface Refused {

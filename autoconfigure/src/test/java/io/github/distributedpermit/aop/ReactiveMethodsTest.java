@@ -163,16 +163,21 @@ class ReactiveMethodsTest {
         runner.run(context -> {
             Service service = context.getBean(Service.class);
             AtomicInteger cancelled = new AtomicInteger();
-            Disposable mono = service.mono(() -> Mono.<String>never().doOnCancel(cancelled::incrementAndGet))
+            AtomicInteger subscribed = new AtomicInteger();
+            Disposable mono = service.mono(() -> Mono.<String>never()
+                            .doOnCancel(cancelled::incrementAndGet)
+                            .doOnSubscribe(begun -> subscribed.incrementAndGet()))
                     .subscribe();
-            awaitHeld(service, 1);
+            await().until(() -> subscribed.get() == 1);
             mono.dispose();
-            assertThat(isFree(context, "one")).isTrue();
-            Disposable flux = service.flux(() -> Flux.<String>never().doOnCancel(cancelled::incrementAndGet))
+            await().until(() -> isFree(context, "one"));
+            Disposable flux = service.flux(() -> Flux.<String>never()
+                            .doOnCancel(cancelled::incrementAndGet)
+                            .doOnSubscribe(begun -> subscribed.incrementAndGet()))
                     .subscribe();
-            awaitHeld(service, 2);
+            await().until(() -> subscribed.get() == 2);
             flux.dispose();
-            assertThat(isFree(context, "one")).isTrue();
+            await().until(() -> isFree(context, "one"));
             assertThat(cancelled).hasValue(2);
         });
     }
