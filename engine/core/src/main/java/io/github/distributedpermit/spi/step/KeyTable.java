@@ -122,7 +122,7 @@ public final class KeyTable {
     public Optional<Step> claim(
             String member, Claim claim, long now, long since, Lineage lineage, ServerIdentity server) {
         Grace here = Objects.requireNonNull(grace);
-        if (lineage.closed() != 0 && lineage.closed() == lineage.epochOf(server, now)) {
+        if (lineage.isClosed(server, now)) {
             return Optional.empty();
         }
         expire(now);

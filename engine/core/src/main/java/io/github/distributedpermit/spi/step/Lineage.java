@@ -112,6 +112,17 @@ public final class Lineage {
     }
 
     /**
+     * Whether the server was closed as a former master. Its epoch may change without a loss since then. Then it takes its data over
+     * whole, and stays closed under the new epoch.
+     */
+    boolean isClosed(ServerIdentity server, long now) {
+        if (closed != 0 && closed == epoch && salted(server) != epoch) {
+            check(server, 0, now);
+        }
+        return closed != 0 && closed == salted(server);
+    }
+
+    /**
      * Lets a closed server grant again, which a later vote has made the master. Another server may have granted permits meanwhile, so
      * the salt changes, and with it the epoch, and the data are not taken over: the next claim begins a grace.
      *
@@ -144,6 +155,9 @@ public final class Lineage {
                 adopted.addFirst(epoch);
                 if (adopted.size() > MOST_ADOPTED) {
                     adopted.removeLast();
+                }
+                if (closed == epoch) {
+                    closed = salted(server); // still a former master: only its epoch is another one
                 }
                 // The data is complete, so that no grace begins; keys of the earlier epoch remain valid.
                 enter(server, since);

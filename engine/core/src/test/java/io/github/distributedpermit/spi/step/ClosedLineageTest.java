@@ -63,6 +63,22 @@ class ClosedLineageTest {
         assertThat(isAnswered(2, 1, 7)).isFalse();
     }
 
+    /** The epoch changes without a loss when the last replica has been away for long; the server is still a former master. */
+    @Test
+    void closedServerStaysClosedWhenOnlyItsEpochChanges() {
+        assertThat(isAnswered(1, 1, 3)).isTrue();
+        lineage.close(lineage.epoch(), server(3), 4);
+
+        assertThat(isAnswered(2, 1, 4)).isFalse();
+        assertThat(isAnswered(3, 1, 4)).isFalse();
+        assertThat(isAnswered(4, 1, 5)).as("after another change").isFalse();
+
+        lineage.open(4, 1_000_000);
+        assertThat(isAnswered(5, 1, 5)).as("opened by the vote that closed it").isFalse();
+        lineage.open(5, 1_000_000);
+        assertThat(isAnswered(6, 1, 5)).isTrue();
+    }
+
     /** An operator's order must not serve the queue either. */
     @Test
     void overrideOfAClosedServerServesNobody() {

@@ -17,7 +17,7 @@ if refused then
   return refused
 end
 local lineage = (ARGV[3] or '') ~= '' and read_lineage()
-if lineage and lineage.closed ~= 0 and lineage.closed == server_epoch(lineage.salt) then
+if lineage and is_closed(lineage) then
   return redis.error_reply('DPMOVED another server is the master')
 end
 local r = op.records[member]

@@ -83,6 +83,9 @@ local function follow(l, epoch, remembered, of_node)
     elseif (l.run == own.run and not own.promoted) or (l.node ~= own.node and own.serving[l.node]) then
       l.adopted = string.sub(struct.pack('<I4', l.epoch) .. l.adopted, 1, 4 * MOST_ADOPTED)
       since = l.since
+      if l.closed == l.epoch then -- still a former master: only its epoch is another one
+        l.closed, own.node = epoch, l.node -- the vote that closed it stays in the place of the node
+      end
     else
       l.virgin, l.adopted = false, ''
     end
@@ -95,6 +98,16 @@ local function follow(l, epoch, remembered, of_node)
     write_lineage(l)
   end
   return missed
+end
+
+-- Whether the server was closed as a former master. Its replication id may change without a loss since then, when it has had no
+-- replica for long or gets its first one. Then it takes its data over whole, and stays closed under the new epoch.
+local function is_closed(l)
+  local epoch = l.closed ~= 0 and server_epoch(l.salt) or 0
+  if epoch ~= 0 and epoch ~= l.epoch and l.closed == l.epoch then
+    follow(l, epoch, 0, false) -- stored now, because a claim that is refused stores nothing
+  end
+  return epoch ~= 0 and l.closed == epoch
 end
 
 -- Grants nothing new until then but what members have reclaimed and returned.

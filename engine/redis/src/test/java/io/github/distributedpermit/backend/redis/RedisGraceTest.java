@@ -157,6 +157,37 @@ class RedisGraceTest extends RedisTest {
         assertThat(close(foreign.epoch(), 7)).isEqualTo(1);
     }
 
+    /** The id also changes when the first replica comes, or the last one has been away for long: neither loses anything. */
+    @Test
+    void closedServerStaysClosedWhenOnlyItsReplicationIdChanges() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        assertThat(close(epoch, 4)).isEqualTo(1);
+        String before = replicationId();
+        RedisServer replica = open(RedisServer.started("--save", ""));
+        replica.ask(commands -> commands.replicaof("127.0.0.1", server.port()));
+        await().atMost(TestMember.PATIENCE).until(() -> !replicationId().equals(before));
+
+        for (int i = 0; i < 2; i++) {
+            assertThatExceptionOfType(PermitStoreException.class)
+                    .isThrownBy(() -> claim(b, key(), 1, 0, 0))
+                    .withMessageContaining("DPMOVED");
+        }
+
+        assertThat(open(4)).as("by the vote that closed it").isZero();
+        assertThat(open(5)).isEqualTo(1);
+        assertRejectedInGrace(claim(b, key(), 1, 0, 0));
+        long opened = claim(a, key(), 1, 1, epoch).epoch();
+        assertThat(claim(a, key(), 1, 1, opened).permits()).isEqualTo(1);
+    }
+
+    private String replicationId() {
+        return server.ask(commands -> commands.info("replication"))
+                .lines()
+                .filter(line -> line.startsWith("master_replid:"))
+                .findFirst()
+                .orElseThrow();
+    }
+
     @Test
     void closedServerServesNobodyByAnOverride() {
         long epoch = claim(a, key(), 1, 0, 0).epoch();
