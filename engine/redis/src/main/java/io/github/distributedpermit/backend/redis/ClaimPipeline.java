@@ -361,14 +361,24 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     /**
-     * The server was replaced as the master: makes it refuse claims, once, and gives up the connection. Only with a grace.
+     * The server was replaced as the master: makes it refuse claims, once, and gives up the connection. Only with a grace. If an
+     * error keeps the request from being sent, a later call sends it.
      *
      * @param vote the config-epoch with which the Sentinels have made another server the master
      */
     void closeServer(long vote) {
         long epoch = epochs.epoch();
         if (asksForGrace() && epoch != 0 && !closing.getAndSet(true)) {
-            connection.retireAfter(FormerMaster.close(connection, lineages.single(), epoch, vote));
+            boolean sent = false;
+            try {
+                CompletableFuture<?> closed = FormerMaster.close(connection, lineages.single(), epoch, vote);
+                sent = true;
+                connection.retireAfter(closed);
+            } finally {
+                if (!sent) {
+                    closing.set(false);
+                }
+            }
         }
     }
 

@@ -259,16 +259,22 @@ final class ConnectionManager implements AutoCloseable {
 
     /**
      * Gives up a connection to the former master, whose answers must not count. Runs on any thread, because the thread
-     * of this class may be busy for seconds.
+     * of this class may be busy for seconds. Each step runs although an error ends the one before it.
      */
     private void masterMoved() {
         ClaimPipeline present = current;
-        if (present != null && !connector.isMaster(present.connection())) {
-            closeIfReplaced(present);
-            present.retire(notMaster());
+        try {
+            if (present != null && !connector.isMaster(present.connection())) {
+                try {
+                    closeIfReplaced(present);
+                } finally {
+                    present.retire(notMaster());
+                }
+            }
+        } finally {
+            // The thread of this class may be in a pause after a failed attempt to reach the former master.
+            signal.retryAtOnce();
         }
-        // The thread of this class may be in a pause after a failed attempt to reach the former master.
-        signal.retryAtOnce();
     }
 
     /**
