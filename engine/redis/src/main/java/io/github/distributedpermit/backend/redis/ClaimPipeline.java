@@ -113,13 +113,24 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         StackRoom.checkForClient();
         if (connection.isCluster()) {
             sendEachAlone(List.of(claim));
-        } else if (connection.isDown()) {
+        } else if (connection.isDown() || !append(claim)) {
             claim.failUnsent("Redis can't be reached: the connection is down");
         } else {
-            synchronized (lock) {
-                queue.append(claim);
-            }
             sendBatches();
+        }
+    }
+
+    /**
+     * Puts the claim into the queue, unless the connection was given up meanwhile. {@link #retire} marks the connection before it
+     * empties the queue under the same lock, so that it either finds the claim or has the claim refused here.
+     */
+    private boolean append(ClaimCall claim) {
+        synchronized (lock) {
+            if (connection.isRetired()) {
+                return false;
+            }
+            queue.append(claim);
+            return true;
         }
     }
 

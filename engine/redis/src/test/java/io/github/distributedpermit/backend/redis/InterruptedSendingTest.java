@@ -1,10 +1,12 @@
 package io.github.distributedpermit.backend.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -48,6 +50,29 @@ class InterruptedSendingTest extends RedisTest {
         pipeline.closeServer(1);
 
         await().until(() -> closedEpoch() == (int) epoch);
+    }
+
+    /** All places of the window are taken, so that no look at the window would fail the claim before an answer comes. */
+    @Test
+    void claimThatMeetsTheEndOfTheConnectionFailsAtOnce() {
+        ClaimPipeline pipeline = pipeline();
+        answerOf(claim(pipeline));
+        RedisEye eye = eye(server);
+        eye.pauseWrites();
+        for (int i = 0; i < ClaimPipeline.WINDOW; i++) {
+            ClaimCall unanswered = claim(pipeline);
+            await().until(() -> unanswered.writtenAtNanos().isPresent());
+        }
+        before("isOpen", () -> {
+            pipeline.closeServer(1); // keeps the connection open until the server has answered
+            pipeline.retire(PermitStoreException.passing("given up by the test", null));
+        });
+
+        ClaimCall late = claim(pipeline);
+
+        boolean failed = late.isCompletedExceptionally();
+        eye.resumeWrites();
+        assertThat(failed).isTrue();
     }
 
     private void before(String method, Runnable task) {
