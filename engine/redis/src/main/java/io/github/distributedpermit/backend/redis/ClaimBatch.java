@@ -145,12 +145,25 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
                     call.completeExceptionally(failure);
                 }
             } catch (RuntimeException | Error e) {
-                LOG.log(
-                        WARNING,
-                        "Redis answered a claim of " + call.key + ", but applying the answer failed. The next "
-                                + "claim of this key applies it; please report this as an error of distributed-permit",
-                        e);
+                failClaim(call, e);
             }
+        }
+    }
+
+    /**
+     * The answer to a claim could not be applied. Throws nothing, so that the other claims of the batch are answered. The log is
+     * written last, because it may fail as well, and a claim without an answer would wait for the command time-out.
+     */
+    private static void failClaim(ClaimCall call, Throwable e) {
+        try {
+            call.completeExceptionally(Failures.of(e, call.key));
+            LOG.log(
+                    WARNING,
+                    "Redis answered a claim of " + call.key + ", but applying the answer failed. The next "
+                            + "claim of this key applies it; please report this as an error of distributed-permit",
+                    e);
+        } catch (RuntimeException | Error again) {
+            // nothing more can be done for this claim: the core ends it after the command time-out
         }
     }
 

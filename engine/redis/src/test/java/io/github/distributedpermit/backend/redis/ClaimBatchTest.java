@@ -1,0 +1,124 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** An error with one answer of a batch ends that claim, and keeps no other from its answer. */
+class ClaimBatchTest {
+
+    /** Permits, limit, sequence, version, re-check, flags and epoch. */
+    private static final int VIEW_LENGTH = 37;
+
+    private final ClaimCall first = call("first");
+    private final ClaimCall second = call("second");
+    private final ClaimBatch batch = new ClaimBatch(new FailingForTheFirst());
+
+    @Test
+    void claimWhoseAnswerCannotBeAppliedFailsAndTheOthersAreAnswered() {
+        batch.fill(List.of(first, second), 0);
+
+        batch.completeClaims(views(), null);
+
+        assertThat(first).isCompletedExceptionally();
+        assertThat(second).isCompletedWithValueMatching(answer -> answer.permits() == 1);
+    }
+
+    @Test
+    void logThatFailsKeepsNoClaimFromItsAnswer() {
+        Logger log = Logger.getLogger(ClaimBatch.class.getName());
+        Handler failing = new FailingHandler();
+        log.addHandler(failing);
+        try {
+            batch.fill(List.of(first, second), 0);
+
+            batch.completeClaims(views(), null);
+        } finally {
+            log.removeHandler(failing);
+        }
+
+        assertThat(first).isCompletedExceptionally();
+        assertThat(second).isCompletedWithValueMatching(answer -> answer.permits() == 1);
+    }
+
+    private static ClaimCall call(String key) {
+        return new ClaimCall(
+                new Claim(key, 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true), RedisKey.of("permits", key));
+    }
+
+    /** One permit for each claim. */
+    private static byte[] views() {
+        ByteBuffer out = ByteBuffer.allocate(2 * VIEW_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < 2; i++) {
+            out.putInt(1)
+                    .putInt(1)
+                    .putDouble(1)
+                    .putDouble(1)
+                    .putDouble(-1)
+                    .put((byte) 0)
+                    .putInt(1);
+        }
+        return out.array();
+    }
+
+    private static final class FailingHandler extends Handler {
+
+        @Override
+        public void publish(LogRecord entry) {
+            throw new StackOverflowError("made by the test");
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    }
+
+    private final class FailingForTheFirst implements ClaimBatch.Source {
+
+        @Override
+        public void received(ClaimCall call, Holding answer) {
+            if (call == first) {
+                throw new StackOverflowError("made by the test");
+            }
+        }
+
+        @Override
+        public List<ClaimCall> fillBatch(ClaimBatch filled) {
+            return List.of();
+        }
+
+        @Override
+        public void fillBatchWithOldest(ClaimBatch filled) {}
+
+        @Override
+        public byte[][] packArguments(List<ClaimCall> claims) {
+            return new byte[0][];
+        }
+
+        @Override
+        public @Nullable CompletableFuture<Void> confirm(SharedConnection to) {
+            return null;
+        }
+
+        @Override
+        public byte @Nullable [] lineageName(RedisKey key) {
+            return null;
+        }
+
+        @Override
+        public void sendEachAlone(List<ClaimCall> claims) {}
+    }
+}
