@@ -219,9 +219,15 @@ final class ConnectionManager implements AutoCloseable {
 
     /** The claims of the old connection fail, and the core repeats them over the new one. */
     private void adoptConnection(SharedConnection next) {
-        replacePipeline(
-                pipelines.apply(next),
-                PermitStoreException.passing("The connection to Redis was given up and made again", null));
+        try {
+            replacePipeline(
+                    pipelines.apply(next),
+                    PermitStoreException.passing("The connection to Redis was given up and made again", null));
+        } finally {
+            if (connection() != next) { // an error came before; no other component would close it
+                next.retire();
+            }
+        }
         if (!connector.isMaster(next)) { // another master was named before masterMoved could see this connection
             PermitStoreException why = notMaster();
             replacePipeline(null, why);
