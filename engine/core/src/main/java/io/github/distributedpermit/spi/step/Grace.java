@@ -74,7 +74,12 @@ final class Grace {
      */
     boolean isDue(Claim claim, int recorded, boolean queued, Lineage lineage, long now) {
         boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
-        if (!stored || claim.probe() || foreign || lineage.epoch() != epoch || lineage.closed() == epoch) {
+        if (!stored
+                || claim.probe()
+                || foreign
+                || lineage.epoch() != epoch
+                || lineage.closed() == epoch
+                || lineage.isAheadOf(now)) {
             return true;
         }
         if ((claim.kept() > recorded && !active) || wentOnBeforeALoss(lineage)) {
@@ -157,6 +162,10 @@ final class Grace {
     }
 
     void expire(long now) {
+        if (active && extensible && start > now) { // the clock was set back: the grace would last longer otherwise
+            end -= start - now;
+            start = now;
+        }
         if (active && now >= end) {
             active = false;
         }

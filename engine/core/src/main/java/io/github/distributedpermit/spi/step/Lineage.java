@@ -117,7 +117,7 @@ public final class Lineage {
      */
     boolean isClosed(ServerIdentity server, long now) {
         if (closed != 0 && closed == epoch && salted(server) != epoch) {
-            check(server, 0, now);
+            follow(server, 0, now);
         }
         return closed != 0 && closed == salted(server);
     }
@@ -132,10 +132,23 @@ public final class Lineage {
      */
     public void open(long vote, long now) {
         if (closed != 0 && closed == epoch && closedBy < vote) {
-            salt = (salt + 1 + now / MICROS_PER_SALT % (SALTS - 1)) % SALTS; // never the same
-            run = FORGOTTEN;
-            node = FORGOTTEN;
+            expectLoss(now);
         }
+    }
+
+    /** The data counts as that of another server from now on, so that the next check begins a grace. */
+    private void expectLoss(long now) {
+        salt = (salt + 1 + now / MICROS_PER_SALT % (SALTS - 1)) % SALTS; // never the same
+        run = FORGOTTEN;
+        node = FORGOTTEN;
+    }
+
+    /**
+     * Whether the clock of the server was set back to before {@link #since}. Then times that were stored before can't be compared
+     * with it: a grace would last too long, and whether a key was checked before or after the loss is unknown.
+     */
+    boolean isAheadOf(long now) {
+        return since > now;
     }
 
     /**
@@ -145,6 +158,13 @@ public final class Lineage {
      * @return whether a member has shown that data of this epoch was lost which the server took for new
      */
     boolean check(ServerIdentity server, long remembered, long now) {
+        if (isAheadOf(now)) {
+            expectLoss(now); // the grace is a whole lease from now on, and the true loss was before
+        }
+        return follow(server, remembered, now);
+    }
+
+    private boolean follow(ServerIdentity server, long remembered, long now) {
         long present = epochOf(server, now);
         if (epoch == 0) {
             // A promoted replica may have missed writes of its master, so that missing data counts as lost.

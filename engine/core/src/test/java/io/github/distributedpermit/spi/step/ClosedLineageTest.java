@@ -79,6 +79,19 @@ class ClosedLineageTest {
         assertThat(isAnswered(6, 1, 5)).isTrue();
     }
 
+    /** Otherwise the data would count as lost, and the former master would begin a grace instead of refusing. */
+    @Test
+    void closedServerStaysClosedWhenItsClockIsSetBackAndItsEpochChanges() {
+        Claim remembers = new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, 9, false, 0);
+        assertThat(table.claim("m", remembers, 2_000_000, 0, lineage, server(3)))
+                .isPresent();
+        assertThat(lineage.since()).isEqualTo(2_000_000);
+        lineage.close(lineage.epoch(), server(3), 4);
+
+        assertThat(isAnswered(2, 1, 4)).isFalse();
+        assertThat(isAnswered(3, 1, 4)).isFalse();
+    }
+
     /** An operator's order must not serve the queue either. */
     @Test
     void overrideOfAClosedServerServesNobody() {

@@ -16,6 +16,9 @@ public class LineageTest {
     private static final ServerIdentity SERVER =
             new ServerIdentity(0x01020304, "0123456789abcdef", "", false, 1, Set.of());
 
+    private static final long HOUR = 3_600 * SECOND;
+
+    private ServerIdentity server = SERVER;
     private KeyTable table = KeyTable.graced(Duration.ofSeconds(30));
     private Lineage lineage = new Lineage(3 * SECOND);
     private long now = 1_000_000 * SECOND;
@@ -75,9 +78,53 @@ public class LineageTest {
         assertThat(claim("newer", 1, 0, 0).permits()).isEqualTo(1);
     }
 
+    /** The lineage has the time of the loss, which the clock then reaches again an hour later. */
+    @Test
+    public void aClockThatIsSetBackAfterALossDelaysGrantsForALeaseAtMost() {
+        assertThat(claim("a", 1, 0, 1).grace()).isTrue();
+        now -= HOUR;
+
+        long epoch = claim("a", 2, 0, 0).epoch();
+
+        assertThat(claim("a", 3, 1, epoch).permits()).as("it holds one validly").isEqualTo(1);
+        now += LEASE.toSeconds() * SECOND - 2 * SECOND;
+        assertThat(claim("b", 1, 0, epoch).permits()).as("before the end").isZero();
+        now += 2 * SECOND;
+        assertThat(claim("b", 2, 0, epoch).permits()).isEqualTo(1);
+        table = KeyTable.graced(Duration.ofSeconds(30));
+        assertThat(claim("b", 3, 0, epoch).permits()).as("another key").isEqualTo(1);
+    }
+
+    /** Nothing shows whether members have grants of before: the server seemed to be new. */
+    @Test
+    public void aClockThatIsSetBackToBeforeTheStartOfTheServerDelaysGrantsForALeaseAtMost() {
+        server = new ServerIdentity(SERVER.epoch(), SERVER.run(), "", false, now, Set.of());
+        assertThat(claim("a", 1, 0, 0).grace()).isTrue();
+        now -= HOUR;
+
+        assertThat(claim("a", 2, 0, 0).permits()).isZero();
+
+        now += LEASE.toSeconds() * SECOND;
+        assertThat(claim("a", 3, 0, 0).permits()).isEqualTo(1);
+    }
+
+    /** The grace of one key, whose records alone were lost. */
+    @Test
+    public void theGraceOfAKeyLastsNoLongerIfTheClockIsSetBack() {
+        assertThat(claim("a", 1, 1, 0).grace()).isTrue();
+        now -= HOUR;
+        assertThat(claim("b", 1, 0, 0).permits()).isZero();
+        now += LEASE.toSeconds() * SECOND - SECOND;
+        assertThat(claim("b", 2, 0, 0).permits()).as("before the end").isZero();
+
+        now += SECOND;
+
+        assertThat(claim("b", 3, 0, 0).permits()).isEqualTo(1);
+    }
+
     private Holding claim(String member, long sequence, int kept, long epoch) {
         now += SECOND / 10;
-        return table.claim(member, claimOf(sequence, kept, epoch), now, now, lineage, SERVER)
+        return table.claim(member, claimOf(sequence, kept, epoch), now, now, lineage, server)
                 .orElseThrow()
                 .answer()
                 .orElseThrow();

@@ -61,7 +61,7 @@ for i = 1, count do
       break
     end
     if graced then -- flags from 4 on: a probe, or the first claim in a slot
-      if line_epoch ~= epoch or closed == epoch or checked < since or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
+      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
       end
       if (wanted > kept or queued > 0) and (now < checked or now - checked >= CHECK_LASTS) then

@@ -90,6 +90,9 @@ local function load(member)
       if kept and #kept >= GRACE_LENGTH then
         local start, over, pool = struct.unpack(GRACE_PACKING, kept)
         op.graced = true
+        if start > op.now then -- the clock was set back: the grace begins anew, because it would last longer otherwise
+          start, over = op.now, op.now + over - start
+        end
         op.grace = over > op.now and { start = start, over = over, pool = pool,
           tail = string.sub(kept, GRACE_LENGTH + 1) }
       end

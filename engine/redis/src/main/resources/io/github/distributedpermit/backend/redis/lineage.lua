@@ -67,6 +67,14 @@ local function identify()
     started = (math.floor(op.now / 1000000) - uptime) * 1000000, serving = serving } -- the second in which it started
 end
 
+-- The clock of the server was set back to before `since`, so that times which were stored before can't be compared with it: a grace
+-- would last too long, and whether a key was checked before or after the loss is unknown. So the data counts as that of another
+-- server, and a grace of one lease begins. That is as long as a loss needs at most, since the loss was before.
+local function expect_loss(l)
+  l.salt = (l.salt + 1 + math.floor(op.now / 1000) % 65535) % 65536 -- never the same, as in open.lua
+  l.run, l.node = NO_NAME, NO_NAME
+end
+
 -- Compares the data with the server that continues it. Returns whether a member has shown that data of this epoch was lost
 -- which the server took for new.
 local function follow(l, epoch, remembered, of_node)
@@ -142,7 +150,11 @@ end
 local function check(l, remembered, of_node, probe, kept, wanted, recorded, lease, new_server_grace)
   local now = op.now
   local foreign = remembered ~= 0 and remembered ~= op.epoch
-  local due = op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
+  local set_back = l.since > now
+  if set_back then
+    expect_loss(l)
+  end
+  local due = set_back or op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
     or went_on_before_a_loss(l)
     or ((wanted > kept or op.queued > 0) and (now < op.checked or now - op.checked >= CHECK_LASTS))
   local epoch = due and server_epoch(l.salt) or 0

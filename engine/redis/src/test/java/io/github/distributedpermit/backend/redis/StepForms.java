@@ -75,8 +75,9 @@ final class StepForms implements AutoCloseable {
 
     /** What the server says now: INFO shows how many seconds have begun since that in which it started. */
     private ServerIdentity identified() {
-        redis.setIdentity(identity.epoch(), identity.run(), identity.promoted(), identity.startedAt(), now);
-        long started = identity.startedAt() / 1_000_000 * 1_000_000;
+        long start = Math.min(identity.startedAt(), now); // a clock that was set back leads to no negative uptime
+        redis.setIdentity(identity.epoch(), identity.run(), identity.promoted(), start, now);
+        long started = start / 1_000_000 * 1_000_000;
         return new ServerIdentity(
                 identity.epoch(), identity.run(), identity.node(), identity.promoted(), started, Set.of());
     }

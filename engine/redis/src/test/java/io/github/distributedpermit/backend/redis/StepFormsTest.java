@@ -58,6 +58,27 @@ class StepFormsTest extends RedisTest {
     }
 
     @Test
+    void allFormsHaveTheSameEffectIfTheClockOfTheServerIsSetBack() {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            assertThat(differenceOfSetBack(seed, Mutant.NONE))
+                    .as("history of seed %d", seed)
+                    .isNull();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutantsAboutTheClock")
+    void aDifferenceIsFoundIfTheClockOfTheServerIsSetBack(Mutant mutant) {
+        String found = LongStream.rangeClosed(1, MOST_SEEDS)
+                .mapToObj(seed -> differenceOfSetBack(seed, mutant))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("No history shows the mutant: " + mutant.name()));
+
+        assertThat(found).contains("step");
+    }
+
+    @Test
     void bothPathsOfTheScriptAreTaken() {
         try (StepForms forms = new StepForms(server, Mutant.NONE)) {
             int claims = 0;
@@ -87,6 +108,23 @@ class StepFormsTest extends RedisTest {
         try (StepForms forms = new StepForms(server, mutant)) {
             return new StepHistory(seed, forms).run(STEPS).difference();
         }
+    }
+
+    private @Nullable String differenceOfSetBack(long seed, Mutant mutant) {
+        try (StepForms forms = new StepForms(server, mutant)) {
+            return new StepHistory(seed, forms).clockSetBack().run(STEPS).difference();
+        }
+    }
+
+    static Stream<Mutant> mutantsAboutTheClock() {
+        return Stream.of(
+                new Mutant(
+                        "fast: a time ahead of the clock stays", "checked < since or since > now", "checked < since"),
+                new Mutant(
+                        "slow: a time ahead of the clock stays",
+                        "local set_back = l.since > now",
+                        "local set_back = false"),
+                new Mutant("slow: a grace of before lasts", "if start > op.now then", "if false then"));
     }
 
     static Stream<Mutant> mutants() {

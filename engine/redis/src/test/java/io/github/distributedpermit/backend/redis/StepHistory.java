@@ -24,7 +24,10 @@ final class StepHistory {
     private final boolean cluster;
     /** Whether the members notice that the server may have lost state. */
     private final boolean graced;
+    /** When and how far the clock is set back. */
+    private final SplittableRandom setBacks;
 
+    private boolean clockIsSetBack;
     private final long[] sequences;
     private long epochs = 1;
     private int runs = 1;
@@ -41,7 +44,14 @@ final class StepHistory {
         this.cluster = random.nextInt(4) == 0;
         this.sequences = new long[members];
         this.graced = random.nextInt(3) > 0;
+        this.setBacks = new SplittableRandom(~seed);
         forms.startKey();
+    }
+
+    /** Sets the clock of the server back now and then; the history is the same otherwise. */
+    StepHistory clockSetBack() {
+        clockIsSetBack = true;
+        return this;
     }
 
     int claims() {
@@ -67,6 +77,9 @@ final class StepHistory {
     }
 
     private void passTime() {
+        if (clockIsSetBack && setBacks.nextInt(12) == 0) {
+            forms.advance(-setBacks.nextInt(30_000_000));
+        }
         int kind = random.nextInt(20);
         if (kind < 12) {
             forms.advance(random.nextInt(2_000));
