@@ -26,7 +26,7 @@ final class GraceNode {
     private final Timeline time;
     private final long newServerGrace;
     private final String name;
-    private final long clockOffset;
+    private long clockOffset;
     private final List<Op> log = new ArrayList<>();
     private Map<String, KeyTable> tables = new HashMap<>();
     private Lineage lineage;
@@ -65,6 +65,10 @@ final class GraceNode {
 
     long clock() {
         return EPOCH_MICROS + clockOffset + time.now() / 1_000;
+    }
+
+    void setClockBack(long micros) {
+        clockOffset -= micros;
     }
 
     /** Replicas receive nothing any more. */

@@ -53,6 +53,8 @@ final class GraceSimulation {
         AND_BACK(true),
         RESTART_WITHOUT_DATA(true),
         FLUSHED(true),
+        /** The clock is set back by up to a minute, in most runs within a lease after the server was emptied. */
+        CLOCK_SET_BACK(true),
         /** The master freezes, is replaced, and goes on with what it was sent. */
         FROZEN(true),
         /** Likewise, and when it goes on it is chosen again, before it has followed the other one: its epoch is the same. */
@@ -539,6 +541,18 @@ final class GraceSimulation {
                     trace(() -> "--- flushed");
                     master.flush();
                 });
+            case CLOCK_SET_BACK -> {
+                if (chance(0.7)) {
+                    time.after(at, null, () -> {
+                        trace(() -> "--- flushed");
+                        master.flush();
+                    });
+                }
+                time.after(at + random.nextLong(LEASE), null, () -> {
+                    trace(() -> "--- clock is set back");
+                    master.setClockBack(random.nextLong(60 * SECOND) / 1_000);
+                });
+            }
             case FROZEN ->
                 time.after(at, null, () -> {
                     GraceNode old = master;

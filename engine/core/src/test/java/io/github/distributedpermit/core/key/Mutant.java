@@ -64,6 +64,7 @@ enum Mutant {
     ONLY_GRANTS_CHECK("spi.step.Grace", "isDue", Mistakes.OnlyGrantsCheck.class),
     RECLAIMED_AFTER_THE_GRACE("spi.step.Grace", "reclaimable", Mistakes.ReclaimedAlways.class),
     OTHER_KEYS_GO_ON("spi.step.Grace", "wentOnBeforeALoss", FixedValue.value(false)),
+    CLOCK_NOT_COMPARED("spi.step.Lineage", "isAheadOf", FixedValue.value(false)),
     NO_SALT("spi.step.Lineage", "saltAt", FixedValue.value(0L)),
     GRACE_ENDS_EARLY("spi.step.Grace", "cap", Mistakes.EndsEarly.class),
     SAME_RUN_IS_ENOUGH("spi.step.Lineage", "isContinuedBy", Mistakes.SameRunIsEnough.class),
