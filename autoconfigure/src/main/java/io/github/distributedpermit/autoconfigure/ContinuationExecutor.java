@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ContinuationExecutor implements Executor {
 
-    static final long PATIENCE_MILLIS = 1000;
+    private static final long PATIENCE_MILLIS = 1000;
 
     private static final Log log = LogFactory.getLog(ContinuationExecutor.class);
     private static final long WARNING_NANOS = TimeUnit.MINUTES.toNanos(1);

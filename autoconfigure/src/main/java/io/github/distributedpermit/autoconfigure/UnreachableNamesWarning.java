@@ -10,7 +10,7 @@ import org.springframework.context.ApplicationListener;
 
 /**
  * Warns once, when the application is ready, about permits that the endpoint of a servlet container cannot be asked for,
- * because their names contain a slash: Tomcat and Jetty refuse a path with an encoded one.
+ * because their names contain a slash: Tomcat refuses a path with an encoded one.
  */
 final class UnreachableNamesWarning implements ApplicationListener<ApplicationReadyEvent> {
 

@@ -83,8 +83,15 @@ public final class ConsulFront implements AutoCloseable {
     }
 
     private void answer(Predicate<String> strikes, int status, String body) {
+        answer(strikes, asked -> true, status, body);
+    }
+
+    private void answer(Predicate<String> strikes, Predicate<String> bodies, int status, String body) {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        trouble.set(new Trouble(strikes, (exchange, unused) -> {
+        trouble.set(new Trouble(strikes, (exchange, asked) -> {
+            if (!bodies.test(new String(asked, StandardCharsets.UTF_8))) {
+                return false;
+            }
             exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
             exchange.getResponseBody().write(bytes);
             exchange.close();
@@ -94,16 +101,7 @@ public final class ConsulFront implements AutoCloseable {
 
     /** From now on transactions that only read, and need not be consistent, are answered so. */
     public void answerReads(String body) {
-        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
-        trouble.set(new Trouble("PUT /v1/txn"::equals, (exchange, asked) -> {
-            if (new String(asked, StandardCharsets.UTF_8).contains("check-index")) {
-                return false;
-            }
-            exchange.sendResponseHeaders(200, bytes.length);
-            exchange.getResponseBody().write(bytes);
-            exchange.close();
-            return true;
-        }));
+        answer("PUT /v1/txn"::equals, asked -> !asked.contains("check-index"), 200, body);
     }
 
     /** The next of these requests arrives only when the gate opens. */

@@ -108,13 +108,9 @@ final class KeyUse {
         return due;
     }
 
-    /**
-     * Whether the member has the permits in a tree that it must have, and no others. Otherwise the tree may be older than
-     * the member's own changes.
-     */
+    /** Whether a tree has the permits that are expected of it; otherwise it may be older than the member's own changes. */
     boolean isExpected(Session session, KeyTree tree) {
-        Set<String> permits = tree.permitNames(session.id());
-        return recorded.missing(permits) == 0 && recorded.unexpected(permits) == 0;
+        return recorded.isExpected(tree.permitNames(session.id()));
     }
 
     /**

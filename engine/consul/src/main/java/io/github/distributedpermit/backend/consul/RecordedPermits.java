@@ -55,12 +55,11 @@ final class RecordedPermits {
     }
 
     /**
-     * How many more permits the member has in a state of the key than its own changes and the notices have left it. They may
-     * have been granted meanwhile, by a change whose answer was lost for example; or the state is older than the member's
-     * return of them.
+     * Whether the member has the permits in a state of the key that it must have, and no others. More may have been granted
+     * meanwhile, by a change whose answer was lost for example; or the state is older than the member's return of them.
      */
-    int unexpected(Set<String> seen) {
-        return Math.max(0, seen.size() - count);
+    boolean isExpected(Set<String> seen) {
+        return missing(seen) == 0 && seen.size() == count;
     }
 
     /** The key was read, or changed by this member; these are the permits that it has. */

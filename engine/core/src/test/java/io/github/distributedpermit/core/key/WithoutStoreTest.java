@@ -518,18 +518,16 @@ class WithoutStoreTest {
         assertNothingIsLeft(a);
     }
 
-    /** As after a token that was renewed too late. */
-    @Test
-    void aCallThatRunsGoesOnAskingForItsPermitAfterAPermanentRefusal() {
-        Party a = allowing("a", 2);
+    private List<Asked> threeOfWhichTwoAreRecorded(Party a) {
         settle(a);
         outage(a);
         List<Asked> running = tries(a, 3);
         untilUsedAgain();
         assertThat(bench.used()).isEqualTo(2);
-        bench.network.failure = () -> PermitStoreException.permanent("wrong password", null);
-        bench.conditions.refusing = true;
-        bench.run(Bench.LEASE.dividedBy(2)); // of the permits that are recorded, which are renewed meanwhile
+        return running;
+    }
+
+    private void assertTheThirdIsRecordedWhenAnotherEnds(Party a, List<Asked> running) {
         storeReturns();
         bench.run(Duration.ofSeconds(5));
         running.get(0).release();
@@ -540,24 +538,24 @@ class WithoutStoreTest {
         assertNothingIsLeft(a);
     }
 
+    /** As after a token that was renewed too late. */
+    @Test
+    void aCallThatRunsGoesOnAskingForItsPermitAfterAPermanentRefusal() {
+        Party a = allowing("a", 2);
+        List<Asked> running = threeOfWhichTwoAreRecorded(a);
+        bench.network.failure = () -> PermitStoreException.permanent("wrong password", null);
+        bench.conditions.refusing = true;
+        bench.run(Bench.LEASE.dividedBy(2)); // of the permits that are recorded, which are renewed meanwhile
+        assertTheThirdIsRecordedWhenAnotherEnds(a, running);
+    }
+
     @Test
     void aCallThatRunsGoesOnAskingForItsPermitAfterAnOutageInWhichNoneWaited() {
         Party a = allowing("a", 2);
-        settle(a);
-        outage(a);
-        List<Asked> running = tries(a, 3);
-        untilUsedAgain();
-        assertThat(bench.used()).isEqualTo(2);
+        List<Asked> running = threeOfWhichTwoAreRecorded(a);
         bench.conditions.claimsLost = true;
         bench.run(STORE.plusSeconds(1));
-        storeReturns();
-        bench.run(Duration.ofSeconds(5));
-        running.get(0).release();
-        bench.run(Duration.ofSeconds(5));
-        assertThat(bench.used()).as("both calls that run are recorded").isEqualTo(2);
-        running.get(1).release();
-        running.get(2).release();
-        assertNothingIsLeft(a);
+        assertTheThirdIsRecordedWhenAnotherEnds(a, running);
     }
 
     @Test

@@ -8,10 +8,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * A Lua script and the SHA-1 by which Redis knows it. Immutable. A script consists of several files: all but the last are the
@@ -37,32 +36,21 @@ record Script(byte[] source, String sha1) {
     /** Lets a server take claims again that was closed, because it was made the master again. */
     static final Script OPEN = load(read("open"));
 
+    // The scripts that only operators need are read when they are first used, so that other applications spend neither
+    // start-up time nor memory on them. Those that the limit depends on are read at the start: a jar that is replaced
+    // while the application runs can't be read any more.
+
     /** Sets the limit of an operator. */
-    static final Supplier<Script> OVERRIDE = lazy(() -> function("execute", "common", "serve", "override") + EXECUTE);
+    static final Supplier<Script> OVERRIDE =
+            SingletonSupplier.of(() -> load(function("execute", "common", "serve", "override") + EXECUTE));
 
     /** Takes the permits of a member by order of an operator. */
-    static final Supplier<Script> EVICT = lazy(() -> function("execute", "common", "serve", "evict") + EXECUTE);
+    static final Supplier<Script> EVICT =
+            SingletonSupplier.of(() -> load(function("execute", "common", "serve", "evict") + EXECUTE));
 
     /** Reads the records of a key. */
-    static final Supplier<Script> INSPECT = lazy(() -> function("execute", "common", "inspect") + EXECUTE);
-
-    /**
-     * A script that only operators need: it is read when it is first used, so that applications without such calls spend neither
-     * start-up time nor memory on it. The scripts that the limit depends on are read at the start, because a jar that is
-     * replaced while the application runs can't be read any more. Threads that need it at the same time may each read it, which
-     * does no harm.
-     */
-    private static Supplier<Script> lazy(Supplier<String> text) {
-        AtomicReference<@Nullable Script> loaded = new AtomicReference<>();
-        return () -> {
-            Script known = loaded.get();
-            if (known == null) {
-                known = load(text.get());
-                loaded.set(known);
-            }
-            return known;
-        };
-    }
+    static final Supplier<Script> INSPECT =
+            SingletonSupplier.of(() -> load(function("execute", "common", "inspect") + EXECUTE));
 
     /** The files share the local variables of that function. */
     private static String function(String name, String... files) {
