@@ -85,6 +85,14 @@ public interface PermitStore extends AutoCloseable {
     }
 
     /**
+     * Whether {@link #close} ends what the member still holds, so that others may get it at once. Otherwise it lapses with its
+     * leases.
+     */
+    default boolean endsPermitsOnClose() {
+        return session().isPresent();
+    }
+
+    /**
      * Ends the membership within a second. A store with sessions ends its session; a store with leases lets lapse what
      * the member has not returned, for the calls that hold it may still run. The store in memory drops it at once.
      */

@@ -99,6 +99,11 @@ final class LocalPermitStore implements PermitStore {
     }
 
     @Override
+    public boolean endsPermitsOnClose() {
+        return true;
+    }
+
+    @Override
     public void close() {
         closed = true;
         backend.left(member);

@@ -205,11 +205,15 @@ final class Effects {
         if (e instanceof VirtualMachineError error && !postponed) {
             throw error;
         }
-        LOG.log(
-                System.Logger.Level.ERROR,
-                "A callback of a permit, such as its observer, its scheduler or the end of a call, threw an exception;"
-                        + " the permit is not affected",
-                e);
+        try {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "A callback of a permit, such as its observer, its scheduler or the end of a call, threw an exception;"
+                            + " the permit is not affected",
+                    e);
+        } catch (RuntimeException | Error withoutLog) {
+            // The log may be what has failed. The steps that follow wake other callers, which would wait for ever.
+        }
     }
 
     /** How a claim ended. */

@@ -31,10 +31,14 @@ record LossListeners(Runnable newest, @Nullable LossListeners before) {
         try {
             listener.run();
         } catch (Throwable e) {
-            LOG.log(
-                    System.Logger.Level.ERROR,
-                    "A listener to the loss of a permit threw an exception; the other listeners are called",
-                    e);
+            try {
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        "A listener to the loss of a permit threw an exception; the other listeners are called",
+                        e);
+            } catch (RuntimeException | Error withoutLog) {
+                // the other listeners matter more than the log
+            }
         }
     }
 }

@@ -283,12 +283,18 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         each(KeyQueue::close);
     }
 
-    /** Leaves the store: no renewals and repetitions any more. */
+    /**
+     * Leaves the store: no renewals and repetitions any more. Calls that still run keep what their leases cover. In a store that
+     * ends a member's permits when it leaves, they lose them first, since others may get them at once.
+     */
     public void leave() {
         closed = true;
         instances.close();
         probe.close();
         session.end();
+        if (store.endsPermitsOnClose()) {
+            lost();
+        }
         each(KeyQueue::abandon);
         store.close();
     }
@@ -330,6 +336,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void send(Claim claim, SentClaim sent) {
+        try {
+            instances.resume();
+        } catch (RuntimeException | Error e) {
+            // the next claim tries again
+        }
         CompletionStage<Holding> answer;
         try {
             answer = store.claim(claim);
@@ -398,10 +409,10 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void lost(Grant grant) {
-        log.lost(grant, now());
         environment.observer().lost(grant.observedName(), grant.weight);
         FlightRecording.lost(grant.name(), grant.key(), grant.weight);
         grant.observeLoss();
+        log.lost(grant, now()); // last, because a log may throw
     }
 
     @Override

@@ -36,7 +36,11 @@ final class SafeObserver implements PermitObserver {
     }
 
     private static void report(Throwable e) {
-        LOG.log(Level.WARNING, "An observer of permits threw an exception; the call is not affected", e);
+        try {
+            LOG.log(Level.WARNING, "An observer of permits threw an exception; the call is not affected", e);
+        } catch (RuntimeException | Error withoutLog) {
+            // nor is it by a log that fails
+        }
     }
 
     @Override

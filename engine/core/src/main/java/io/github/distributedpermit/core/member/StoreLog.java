@@ -66,7 +66,7 @@ final class StoreLog {
         LOG.log(
                 Level.WARNING,
                 "A call lost {0} permit(s) of ''{1}'', key ''{2}'': the store has not confirmed it for a lease, or has deleted its"
-                        + " record. Other calls may hold the permit now. The listeners of the permit run; its isHeld() returns"
+                        + " record, or this instance has left the store. Other calls may hold the permit now. The listeners of the permit run; its isHeld() returns"
                         + " false. {3} other permit(s) were lost since the last such line.",
                 Integer.toString(grant.weight),
                 LogSafe.escape(grant.name()),

@@ -11,12 +11,17 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** One that can't be told must not keep others from being told. */
@@ -46,6 +51,60 @@ class EffectsTest {
         assertThat(calls.stream().filter(CompletableFuture::isDone)).hasSize(2);
     }
 
+    /** As with a handler that is configured to throw. Each of the three is told, also that its log line failed. */
+    @Test
+    void allHearOfTheirLossThoughTheLogThrows() {
+        Bench bench = new Bench();
+        Bench.Party member = bench.member("a", 3);
+        List<String> told = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            member.hold().onLoss(() -> {
+                told.add("lost");
+                throw new IllegalStateException("planted");
+            });
+        }
+        Handler broken = new BrokenHandler();
+        List<Logger> logs = Stream.of(
+                        "core.member.StoreLog",
+                        "core.key.Effects",
+                        "core.key.LossListeners",
+                        "core.member.SafeObserver")
+                .map(name -> Logger.getLogger("io.github.distributedpermit." + name))
+                .toList();
+        logs.forEach(log -> log.addHandler(broken));
+        try {
+            bench.conditions.claimsLost = true;
+            bench.run(Bench.LEASE.plus(Bench.LEASE));
+        } finally {
+            logs.forEach(log -> log.removeHandler(broken));
+        }
+        assertThat(told).hasSize(3);
+    }
+
+    /** The store in memory has dropped the permits by then. */
+    @Test
+    void callThatStillRunsWhenItsInstanceLeavesHearsThatOthersMayHaveItsPermit() {
+        PermitRequest all = PermitRequest.of(KEY).withPermits(3);
+        LocalPermitBackend backend = new LocalPermitBackend(time::now);
+        PermitEngine leaving = engine("a", backend, Runnable::run);
+        PermitEngine other = engine("b", backend, Runnable::run);
+        Permit permit = take(leaving, all).join();
+        List<String> told = new ArrayList<>();
+        permit.onLoss(() ->
+                told.add(take(other, all.withoutWaiting()).isCompletedExceptionally() ? "lost" : "lost too late"));
+
+        leaving.close();
+
+        assertThat(told).containsExactly("lost");
+        assertThat(permit.isHeld()).isFalse();
+        assertThat(take(other, all.withoutWaiting())).isCompleted();
+        assertThat(permit.release()).isFalse();
+    }
+
+    private static CompletableFuture<Permit> take(PermitEngine engine, PermitRequest request) {
+        return engine.named(KEY).acquireAsync(request);
+    }
+
     /** Three calls that are served at once, when a pause is over. */
     private List<CompletableFuture<Permit>> calls(Executor executor) {
         PermitEngine engine = engine(executor);
@@ -60,13 +119,31 @@ class EffectsTest {
     }
 
     private PermitEngine engine(Executor executor) {
-        SimProcess process = new SimProcess("a", time, 1_000_000_007L);
+        return engine("a", new LocalPermitBackend(time::now), executor);
+    }
+
+    private PermitEngine engine(String id, LocalPermitBackend backend, Executor executor) {
+        SimProcess process = new SimProcess(id, time, 1_000_000_007L);
         return new PermitEngine(
-                new LocalPermitBackend(time::now),
-                new Member("a", "a"),
+                backend,
+                new Member(id, id),
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
                 Map.of(KEY, PermitSettings.ofLimit(3)),
                 CoreEnvironment.of(process::clock, process, executor, executor, PermitObserver.NONE));
+    }
+
+    private static final class BrokenHandler extends Handler {
+
+        @Override
+        public void publish(LogRecord line) {
+            throw new IllegalStateException("planted");
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
     }
 }

@@ -116,6 +116,17 @@ class SessionStoreTest {
         assertThat(store.used()).isEqualTo(1);
     }
 
+    @Test
+    void aCallThatStillRunsWhenItsInstanceLeavesLosesItsPermit() {
+        Permit permit = hold();
+        permit.onLoss(() -> told.add("lost"));
+
+        engine.close();
+
+        assertThat(told).containsExactly("lost");
+        assertThat(permit.isHeld()).isFalse();
+    }
+
     /** The records are gone whether or not the line could be told: others may have the permit already. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})

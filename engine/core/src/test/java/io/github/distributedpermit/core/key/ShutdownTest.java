@@ -123,6 +123,7 @@ class ShutdownTest {
         Permit permit = a.hold();
         a.engine.close();
         long claims = a.claims();
+        assertThat(permit.isHeld()).as("the store keeps it for its lease").isTrue();
         bench.run(Duration.ofMinutes(1));
         assertThat(a.claims()).isEqualTo(claims);
         assertThat(bench.time.pending()).isZero();
