@@ -475,6 +475,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     @Override
     void settle(long now, Effects effects) {
         if (retired) {
+            owner.retired(this); // again, in case an error came between the flag and this
             return;
         }
         state.settle(now, effects);

@@ -46,6 +46,8 @@ final class Instances {
     private boolean closed;
     private long unansweredSince = Long.MIN_VALUE;
     private volatile boolean started;
+    /** An error has kept the next look from being scheduled: the store may have forgotten this instance since. */
+    private volatile boolean cutShort;
 
     /**
      * @param self the id of this member
@@ -65,15 +67,27 @@ final class Instances {
 
     /** Begins. Has no effect the second time. */
     void start() {
-        if (started) {
+        if (!started) {
+            begin();
+        }
+    }
+
+    /** Begins again if an error has ended the counting. */
+    void resume() {
+        if (cutShort) {
+            begin();
+        }
+    }
+
+    private synchronized void begin() {
+        if (closed || (started && !cutShort)) {
             return;
         }
-        synchronized (this) {
-            if (started || closed) {
-                return;
-            }
-            started = true;
-            timer = host.scheduler().schedule(this::look, 0);
+        timer = host.scheduler().schedule(this::look, 0);
+        started = true;
+        if (cutShort) {
+            known = List.of(); // others may have divided the limit without this instance until they see it again
+            cutShort = false;
         }
     }
 
@@ -104,12 +118,12 @@ final class Instances {
 
     /**
      * How many permits of a key this instance may grant. What can't be divided goes to some of the instances, other ones
-     * for other keys.
+     * for other keys. None while an error has ended the counting.
      */
     int share(String key, int limitOfKey) {
         List<String> all = known;
         int index = all.indexOf(self);
-        if (index < 0) {
+        if (index < 0 || cutShort) {
             return 0;
         }
         int rank = Math.floorMod(index + key.hashCode(), all.size());
@@ -124,7 +138,9 @@ final class Instances {
             if (closed) {
                 return;
             }
+            cutShort = true; // until the next look is certain
             timer = host.scheduler().schedule(this::look, interval);
+            cutShort = false;
             late = unansweredSince;
             unansweredSince = now;
             sequence = host.nextSequence();

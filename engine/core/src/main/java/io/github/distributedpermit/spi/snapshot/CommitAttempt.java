@@ -175,7 +175,12 @@ final class CommitAttempt<S extends Snapshot> {
 
     /** Whether nothing will end this attempt any more. */
     boolean isStuck(long now) {
-        return now - begun
+        return isTooLong(now - begun, context);
+    }
+
+    /** Whether the store will not end a request any more that has been under way for so many nanoseconds. */
+    static boolean isTooLong(long nanos, LayerContext<?> context) {
+        return nanos
                 > Math.max(MOST, TimeUnit.NANOSECONDS.convert(context.store().session()));
     }
 

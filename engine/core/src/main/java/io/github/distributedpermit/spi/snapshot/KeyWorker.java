@@ -62,6 +62,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private boolean leaving;
     /** The store is releasing the key; nothing is sent meanwhile. */
     private boolean releasing;
+    /** When the release began, on the monotonic clock. */
+    private long releasingSince;
+    /** The store has not ended a release, so that a late answer cannot be told from that to another one: there is no other. */
+    private boolean releaseLost;
     /** The scheduler has a task that starts what waits in the queue. */
     private boolean pumpsSoon;
 
@@ -403,6 +407,11 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         if (stuck != null && stuck.isStuck(now)) {
             failed(stuck, PermitStoreException.passing("The store has not completed a request", null), true);
         }
+        if (releasing && CommitAttempt.isTooLong(now - releasingSince, context)) {
+            // An error may have swallowed the answer. The requests that wait for it go on, and the worker is kept.
+            releasing = false;
+            releaseLost = true;
+        }
         Claim claim = unknown.due(now, lastUsed);
         if (claim != null && running == null && queue.isEmpty() && context.session() != null) {
             // The claim is absolute, so that it changes nothing if it was executed. Any later claim of the core
@@ -426,8 +435,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         boolean atRest = running == null && queue.isEmpty() && !releasing && !retired;
         // The store has no record of the member, and no claim of unknown outcome is left that could create one.
         boolean clean = unknown.isSettled() && !leaving && !recorded;
-        releasing = releasing || (atRest && clean && context.now() - lastUsed >= idle);
-        return atRest && releasing;
+        if (!atRest || !clean || releaseLost || context.now() - lastUsed < idle) {
+            return false;
+        }
+        releasing = true;
+        releasingSince = context.now();
+        return true;
     }
 
     /**
@@ -436,8 +449,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
      * @param clean whether the store needs the key no more
      */
     boolean released(boolean clean) {
+        boolean awaited = releasing;
         releasing = false;
-        if (clean) {
+        if (clean && awaited) { // otherwise claims may have been made since
             cache.forget();
             // Requests that arrived during the release are executed by this worker, which is then kept.
             retired = retired || queue.isEmpty();

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledFuture;
@@ -30,13 +31,14 @@ class CallbackErrorsTest {
 
     private static final String KEY = "export";
     private static final String MEMBER = "me";
+    private static final Duration IDLE = Duration.ofHours(1);
 
     private final AtomicLong clock = new AtomicLong();
     private final Turns turns = new Turns();
     private final Store store = new Store();
     private final BrokenCore core = new BrokenCore();
     private final SnapshotPermitStore<TableSnapshot> permits =
-            new SnapshotPermitStore<>(store, new Member(MEMBER, MEMBER), core, clock::get, turns, Duration.ofHours(1));
+            new SnapshotPermitStore<>(store, new Member(MEMBER, MEMBER), core, clock::get, turns, IDLE);
 
     @BeforeEach
     void session() {
@@ -124,6 +126,33 @@ class CallbackErrorsTest {
         assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
     }
 
+    /** The key is not released again, since a late answer could not be told from that to another release. */
+    @Test
+    void releaseThatTheStoreNeverCompletesBlocksItsKeyForAMinuteAtMost() {
+        claim(1, 1);
+        store.succeed();
+        giveBack(2);
+        store.succeed();
+        clock.addAndGet(IDLE.toNanos());
+        turns.run();
+        assertThat(store.releases).hasSize(1);
+        CompletableFuture<Holding> next = claim(3, 1);
+        clock.addAndGet(TimeUnit.SECONDS.toNanos(59));
+        turns.run();
+        assertThat(store.answers).isEmpty();
+
+        clock.addAndGet(TimeUnit.SECONDS.toNanos(2));
+        turns.run();
+
+        store.succeed();
+        assertThat(next).isCompletedWithValueMatching(h -> h.permits() == 1);
+        store.releases.remove().complete(Set.of(KEY)); // late: the member holds a permit again
+        giveBack(4);
+        store.succeed();
+        assertThat(claim(5, 1)).isNotDone();
+        store.succeed();
+    }
+
     /** The store that reports it goes on: it renews the session, or creates the next one. */
     @Test
     void storeReceivesNoErrorOfTheCore() {
@@ -134,6 +163,10 @@ class CallbackErrorsTest {
 
         assertThat(core.errors).isEqualTo(2);
         core.sessionErrors = false;
+    }
+
+    private void giveBack(long sequence) {
+        permits.claim(new Claim(KEY, 5, sequence, 0, 0, 0, Duration.ZERO, Duration.ofSeconds(15), false));
     }
 
     private CompletableFuture<Holding> claim(long sequence, int wanted) {
@@ -156,6 +189,12 @@ class CallbackErrorsTest {
             return schedule(() -> {}, 0, unit);
         }
 
+        /** What the layer does soon, it does behind the present event. */
+        @Override
+        public void execute(Runnable task) {
+            task.run();
+        }
+
         void run() {
             periodic.forEach(Runnable::run);
         }
@@ -166,6 +205,7 @@ class CallbackErrorsTest {
 
         private final Queue<Runnable> answers = new ArrayDeque<>();
         private final Queue<Runnable> losses = new ArrayDeque<>();
+        private final Queue<CompletableFuture<Set<String>>> releases = new ArrayDeque<>();
         private @Nullable StoreEvents events;
         private TableSnapshot key = TableSnapshot.EMPTY;
 
@@ -184,6 +224,13 @@ class CallbackErrorsTest {
         @Override
         public Duration session() {
             return Duration.ofSeconds(15);
+        }
+
+        @Override
+        public CompletionStage<Set<String>> release(Set<String> keys) {
+            CompletableFuture<Set<String>> release = new CompletableFuture<>();
+            releases.add(release);
+            return release;
         }
 
         @Override
