@@ -76,12 +76,13 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     }
 
     /**
-     * The client works on the event loop: threads of its own would take two more hand-overs for each request. Only the thread that
-     * waits for the sockets is the client's.
+     * The client works on the thread that calls it, the event loop, and on its own one that waits for the sockets: each further
+     * thread would be one more hand-over for each request. What {@link ConsulHttp} does there is short, and an Error in it does
+     * not end that thread.
      */
     private static HttpClient client(ConsulSettings settings, EventLoop loop) {
         HttpClient.Builder builder = HttpClient.newBuilder()
-                .executor(loop)
+                .executor(EventLoop::run)
                 // An agent without TLS speaks no HTTP/2, and each first request would try to upgrade.
                 .version(HttpClient.Version.HTTP_1_1)
                 // A redirect would send the token to another server.
