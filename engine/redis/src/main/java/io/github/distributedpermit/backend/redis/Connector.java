@@ -269,11 +269,14 @@ final class Connector implements AutoCloseable {
             return null;
         }
         SharedConnection fresh = connect();
+        boolean answered = false;
         try {
             within(publishEmptyMessage(fresh), timeout.toMillis());
-        } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
-            fresh.retire();
-            throw e;
+            answered = true;
+        } finally {
+            if (!answered) {
+                fresh.retire();
+            }
         }
         // The answer of the present connection came while the new one was made.
         if (isAnswered(question, 0)) {

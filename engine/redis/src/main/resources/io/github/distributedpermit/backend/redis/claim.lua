@@ -16,6 +16,7 @@ local refused = load(member)
 if refused then
   return refused
 end
+op.lenient = kept > 0 or wanted == 0 -- the lineage may have to be written before more is known
 local lineage = (ARGV[3] or '') ~= '' and read_lineage()
 if lineage and is_closed(lineage) then
   return redis.error_reply('DPMOVED another server is the master')
@@ -58,7 +59,7 @@ if newcomer then
     waiting = false, beyond = 0, tail = '' }
   op.records[member] = r
 end
-op.lenient = r.permits > 0 or wanted == 0
+op.lenient = r.permits > 0 or wanted == 0 or (op.grace and kept > 0)
 if op.orphaned then
   call('DEL', QUEUE, LEASES, TOMBS)
 end
@@ -124,8 +125,9 @@ if r[field] == 0 or r[field] > r.expiry then -- the stored bound is still a lowe
   op[field] = math.min(op[field], r.expiry)
 end
 
--- The key expires after its records, and soon after them when it is not in use. While it is in use, its expiry covers several
--- renewals, so that most renewals do not write it.
+-- The key expires after its records, and not before the clock has passed its version, which is ahead of the clock after a loss of
+-- state: otherwise versions, and with them the tokens of grants, would go back. It expires soon after its records when it is not in
+-- use. While it is in use, its expiry covers several renewals, so that most renewals do not write it.
 local lasts = r.expiry - now
 if op.used == 0 and op.queued == 0 then
   if r.expiry > op.life or op.life > r.expiry + lasts / 4 then
@@ -133,7 +135,7 @@ if op.used == 0 and op.queued == 0 then
     op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
   end
 elseif r.expiry > op.life then
-  op.life = r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000))
+  op.life = math.max(r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000)), lineage and op.version or 0)
   op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
 end
 

@@ -23,6 +23,11 @@ end
 if struct.unpack('<I4', lineage, 5) == epoch then -- closed already, perhaps by a member that knows of a later vote
   vote = math.max(vote, tonumber(string.sub(lineage, 34, 49)) or 0)
 end
-redis.call('SET', KEYS[1], string.sub(lineage, 1, 4) .. struct.pack('<I4', epoch) .. string.sub(lineage, 9, 33)
-  .. string.format('%016d', vote) .. string.sub(lineage, 50))
+local closed = string.sub(lineage, 1, 4) .. struct.pack('<I4', epoch) .. string.sub(lineage, 9, 33)
+  .. string.format('%016d', vote) .. string.sub(lineage, 50)
+local reply = redis.pcall('SET', KEYS[1], closed)
+if type(reply) == 'table' and reply.err then
+  redis.call('DEL', KEYS[1]) -- a server that is out of memory refuses a write only as the first one of an execution
+  redis.call('SET', KEYS[1], closed)
+end
 return 1

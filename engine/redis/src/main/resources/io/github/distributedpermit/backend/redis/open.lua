@@ -20,6 +20,11 @@ local time = redis.call('TIME')
 local salt = struct.unpack('<I2', lineage, 50)
 local next_salt = (salt + 1 + math.floor(time[1] * 1000 + time[2] / 1000) % 65535) % 65536 -- never the same
 local no_name = string.rep('-', 16)
-redis.call('SET', KEYS[1], string.sub(lineage, 1, 17) .. no_name .. no_name .. struct.pack('<I2', next_salt)
-  .. string.sub(lineage, 52))
+local opened = string.sub(lineage, 1, 17) .. no_name .. no_name .. struct.pack('<I2', next_salt)
+  .. string.sub(lineage, 52)
+local reply = redis.pcall('SET', KEYS[1], opened)
+if type(reply) == 'table' and reply.err then
+  redis.call('DEL', KEYS[1]) -- a server that is out of memory refuses a write only as the first one of an execution
+  redis.call('SET', KEYS[1], opened)
+end
 return 1

@@ -333,6 +333,67 @@ class RedisGraceTest extends RedisTest {
         assertThat(claim(other, key(), 1, 0, 0).permits()).isZero();
     }
 
+    /** A promoted replica at its limit of memory, which has to store that it continues the data. */
+    @Test
+    void promotedReplicaThatIsOutOfMemoryGivesBackAndTakesBack() {
+        RedisServer replica = open(RedisServer.started("--save", "", "--maxmemory-policy", "noeviction"));
+        Holding held = claim(a, key(), 2, 0, 0);
+        replica.ask(commands -> commands.replicaof("127.0.0.1", server.port()));
+        await().atMost(TestMember.PATIENCE)
+                .until(() ->
+                        replica.ask(commands -> commands.info("replication").contains("master_link_status:up")));
+        replica.ask(RedisCommands::replicaofNoOne);
+        TestMember moved = graced(replica);
+        replica.ask(commands -> commands.configSet("maxmemory", "1"));
+
+        Holding kept = claim(moved, key(), 2, 2, held.epoch());
+        assertThat(claim(moved, key(), 2, 2, kept.epoch()).permits()).isEqualTo(2);
+        assertThat(claim(moved, key(), 0, 0, kept.epoch()).permits()).isZero();
+    }
+
+    @Test
+    void serverThatIsOutOfMemoryCanBeClosedAndOpened() {
+        long epoch = claim(a, key(), 1, 0, 0).epoch();
+        server.ask(commands -> commands.configSet("maxmemory", "1"));
+
+        assertThat(close(epoch, 4)).isEqualTo(1);
+        assertThatExceptionOfType(PermitStoreException.class)
+                .isThrownBy(() -> claim(a, key(), 1, 1, epoch))
+                .withMessageContaining("DPMOVED");
+        assertThat(open(5)).isEqualTo(1);
+    }
+
+    /** Versions, and with them the tokens of grants, are ahead of the clock after a loss. */
+    @Test
+    void keyOutlivesTheVersionThatALossHasMovedOn() {
+        long before = claim(a, key() + "-other", 1, 0, 0).epoch();
+        flush(before);
+        Claim first = a.next(key(), 1, 1, 1, true);
+
+        Holding waiting = TestMember.answer(a.store()
+                .claim(new Claim(
+                        key(),
+                        1,
+                        first.sequence(),
+                        0,
+                        1,
+                        1,
+                        Duration.ZERO,
+                        Duration.ofSeconds(10),
+                        true,
+                        0,
+                        before,
+                        true,
+                        0)));
+
+        assertThat(waiting.grace()).isTrue();
+        String state = new String(RedisKey.of("permits", key()).state(), StandardCharsets.UTF_8);
+        RedisEye eye = eye(server);
+        long clock = Long.parseLong(new String(eye.commands().time().get(0), StandardCharsets.US_ASCII));
+        long ends = clock + eye.commands().pttl(state) / 1000;
+        assertThat(ends).isGreaterThanOrEqualTo(waiting.version() / 1_000_000);
+    }
+
     @Test
     void closedServerRefuses() {
         long epoch = claim(a, key(), 1, 0, 0).epoch();

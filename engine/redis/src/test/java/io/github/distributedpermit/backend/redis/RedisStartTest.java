@@ -3,14 +3,21 @@ package io.github.distributedpermit.backend.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.TimeoutOptions;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The check of the eviction policy when a member connects. */
+/** What a member checks when it connects: the eviction policy, and whether the server shows its replication id. */
 class RedisStartTest extends RedisTest {
 
     @ParameterizedTest
@@ -40,6 +47,33 @@ class RedisStartTest extends RedisTest {
 
         warnings.awaitText("allkeys-lru", "noeviction");
         assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
+    }
+
+    /** The client gives the question up sooner than the library would. */
+    @Test
+    void lateAnswerDoesNotSwitchTheGraceOff() {
+        RedisServer server = open(RedisServer.started());
+        SilentProxy proxy = open(new SilentProxy(server.port()));
+        Logged warnings = open(new Logged(ServerEpoch.class));
+        RedisEye eye = eye(server);
+        CountDownLatch late = proxy.holdNextAnswerWith("master_replid");
+        LettuceClientConfiguration impatient = LettuceClientConfiguration.builder()
+                .commandTimeout(Duration.ofMillis(300))
+                .clientOptions(ClientOptions.builder()
+                        .timeoutOptions(TimeoutOptions.enabled())
+                        .build())
+                .build();
+
+        TestMember a = member(opened(RedisServer.running(
+                new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()), impatient))));
+        // the second probe of the subscription shows that the question was given up
+        await().until(() -> eye.calls("publish") >= 2);
+        late.countDown();
+
+        await().ignoreException(PermitStoreException.class)
+                .atMost(TestMember.PATIENCE)
+                .untilAsserted(() -> assertThat(a.queue(key(), 1, 1).epoch()).isNotZero());
+        assertThat(warnings.texts()).isEmpty();
     }
 
     @Test
