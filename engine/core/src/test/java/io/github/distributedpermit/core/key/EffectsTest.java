@@ -51,15 +51,15 @@ class EffectsTest {
         assertThat(calls.stream().filter(CompletableFuture::isDone)).hasSize(2);
     }
 
-    /** As with a handler that is configured to throw. Each of the three is told, also that its log line failed. */
+    /** As with a handler that is configured to throw. The listeners throw as well, so that their own log line fails. */
     @Test
-    void allHearOfTheirLossThoughTheLogThrows() {
+    void allAreNotifiedOfTheirLossThoughTheLogThrows() {
         Bench bench = new Bench();
         Bench.Party member = bench.member("a", 3);
-        List<String> told = new ArrayList<>();
+        List<String> losses = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             member.hold().onLoss(() -> {
-                told.add("lost");
+                losses.add("lost");
                 throw new IllegalStateException("planted");
             });
         }
@@ -78,24 +78,24 @@ class EffectsTest {
         } finally {
             logs.forEach(log -> log.removeHandler(broken));
         }
-        assertThat(told).hasSize(3);
+        assertThat(losses).hasSize(3);
     }
 
     /** The store in memory has dropped the permits by then. */
     @Test
-    void callThatStillRunsWhenItsInstanceLeavesHearsThatOthersMayHaveItsPermit() {
+    void callThatStillRunsWhenItsInstanceLeavesIsNotifiedBeforeOthersHaveItsPermit() {
         PermitRequest all = PermitRequest.of(KEY).withPermits(3);
         LocalPermitBackend backend = new LocalPermitBackend(time::now);
         PermitEngine leaving = engine("a", backend, Runnable::run);
         PermitEngine other = engine("b", backend, Runnable::run);
         Permit permit = take(leaving, all).join();
-        List<String> told = new ArrayList<>();
+        List<String> losses = new ArrayList<>();
         permit.onLoss(() ->
-                told.add(take(other, all.withoutWaiting()).isCompletedExceptionally() ? "lost" : "lost too late"));
+                losses.add(take(other, all.withoutWaiting()).isCompletedExceptionally() ? "lost" : "lost too late"));
 
         leaving.close();
 
-        assertThat(told).containsExactly("lost");
+        assertThat(losses).containsExactly("lost");
         assertThat(permit.isHeld()).isFalse();
         assertThat(take(other, all.withoutWaiting())).isCompleted();
         assertThat(permit.release()).isFalse();
