@@ -1,23 +1,45 @@
 package io.github.distributedpermit.aop;
 
+import java.lang.reflect.AnnotatedElement;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.PriorityOrdered;
+import org.springframework.core.annotation.MergedAnnotations;
 
 /**
  * Checks the annotations of every bean when it is made: singletons at start, lazy and prototype beans at their creation.
- * What it refuses cannot be used unlimited.
+ * What it refuses cannot be used unlimited. Warns of each bean that is made too early to be advised. Thread-safe.
+ *
+ * <p>A bean is too early if a bean post-processor depends on it. Spring registers its auto-proxy creator after it has made all
+ * post-processors that are {@code Ordered}, which is later than this post-processor: that the annotations of a bean were checked does not
+ * mean that the bean is limited.
  */
 public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartInitializingSingleton, PriorityOrdered {
 
     private static final Log log = LogFactory.getLog(PermitBeanPostProcessor.class);
 
+    /** On annotations such as {@code @MockitoBean}; by name, since Spring's test module is not on the class path at run time. */
+    private static final String OVERRIDE = "org.springframework.test.context.bean.override.BeanOverride";
+
     private final PermitOperations operations;
     private final ConfigurableListableBeanFactory beanFactory;
+    /** Names of beans with limited methods that this post-processor has seen before all singletons were made. */
+    private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+    private final Set<String> warned = ConcurrentHashMap.newKeySet();
+    private volatile boolean singletonsMade;
 
     /** Checks the beans of this factory. */
     public PermitBeanPostProcessor(PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
@@ -37,24 +59,68 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
         return bean;
     }
 
-    /** Sees the products of factory beans. */
+    /** Sees the products of factory beans too. */
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         operations.check(bean.getClass());
+        if (operations.limits(AopProxyUtils.ultimateTargetClass(bean))) {
+            if (!singletonsMade) {
+                seen.add(beanName);
+            }
+            if (!isAutoProxyCreatorRegistered()) {
+                warnUnlessAdvised(bean, beanName);
+            }
+        }
         return bean;
     }
 
-    /** Beans made before this one are not limited; mocks of a test are not meant to be. */
+    /** Beans that this post-processor has not seen were made before it, or replaced by a test, which does not want a limit then. */
     @Override
     public void afterSingletonsInstantiated() {
+        singletonsMade = true;
         operations.checkFallbacks(beanFactory);
         for (String name : beanFactory.getBeanDefinitionNames()) {
             Object bean = beanFactory.containsSingleton(name) ? beanFactory.getSingleton(name) : null;
-            if (bean != null && operations.isUnchecked(AopProxyUtils.ultimateTargetClass(bean))) {
-                log.warn("Bean '" + name + "' is NOT limited by @DistributedPermit: it was made before bean"
-                        + " post-processors were ready. Inject it lazily where a post-processor or its @Configuration"
-                        + " needs it");
+            if (bean != null
+                    && !seen.contains(name)
+                    && operations.limits(AopProxyUtils.ultimateTargetClass(bean))
+                    && !isReplacedByTest(name)) {
+                warnUnlessAdvised(bean, name);
             }
         }
+        seen.clear();
+    }
+
+    private boolean isAutoProxyCreatorRegistered() {
+        return !(beanFactory instanceof AbstractBeanFactory factory)
+                || factory.getBeanPostProcessors().stream().anyMatch(AbstractAdvisorAutoProxyCreator.class::isInstance);
+    }
+
+    /** Spring keeps the field of a test that overrides a bean. An override by an annotation of the test class leaves no trace. */
+    private boolean isReplacedByTest(String name) {
+        AnnotatedElement field = beanFactory.getBeanDefinition(name) instanceof RootBeanDefinition definition
+                ? definition.getQualifiedElement()
+                : null;
+        return field != null && MergedAnnotations.from(field).isPresent(OVERRIDE);
+    }
+
+    private void warnUnlessAdvised(Object bean, String name) {
+        if (!isAdvised(bean) && warned.add(name)) {
+            log.warn("Bean '" + name + "' is NOT limited by @DistributedPermit: it was made before bean"
+                    + " post-processors were ready. Inject it lazily where a post-processor or its @Configuration"
+                    + " needs it, or declare the @Bean method of the post-processor static");
+        }
+    }
+
+    /** Whether the application has put the advice around the bean itself. */
+    private static boolean isAdvised(Object bean) {
+        for (@Nullable Object each = bean;
+                each instanceof Advised advised;
+                each = AopProxyUtils.getSingletonTarget(each)) {
+            if (Arrays.stream(advised.getAdvisors()).anyMatch(PermitAdvisor.class::isInstance)) {
+                return true;
+            }
+        }
+        return false;
     }
 }

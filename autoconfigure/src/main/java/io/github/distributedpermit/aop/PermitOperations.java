@@ -184,11 +184,6 @@ public final class PermitOperations {
         return !limitedMethods(ClassUtils.getUserClass(beanType)).isEmpty();
     }
 
-    /** Whether a class has limited methods that have not been checked. */
-    boolean isUnchecked(Class<?> beanType) {
-        return !checked.contains(ClassUtils.getUserClass(beanType)) && limits(beanType);
-    }
-
     /** Looked up for every bean by the check and again by the pointcut, so remembered. */
     private Set<Method> limitedMethods(Class<?> type) {
         return PermitAnnotations.mayBeOn(type)

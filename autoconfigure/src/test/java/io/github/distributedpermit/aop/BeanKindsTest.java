@@ -15,9 +15,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -29,6 +32,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 
 /** Every kind of bean is either limited or refused. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -141,6 +146,45 @@ class BeanKindsTest {
         });
     }
 
+    /** Spring's auto-proxy creator is registered after all post-processors that are {@code Ordered} have been made. */
+    @Test
+    void beanOfAnOrderedPostProcessorIsWarnedAbout(CapturedOutput output) {
+        local().withUserConfiguration(TooEarlyForTheAdvice.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(AopUtils.isAopProxy(context.getBean(Limited.class))).isFalse();
+            assertThat(output).containsOnlyOnce("is NOT limited").contains("'tooEarly' is NOT limited");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {TooEarly.class, TooEarlyForTheAdvice.class})
+    void eachOfTwoBeansOfAClassIsLookedAt(Class<?> configuration, CapturedOutput output) {
+        local().withUserConfiguration(configuration)
+                .withBean("inTime", Limited.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(AopUtils.isAopProxy(context.getBean("tooEarly"))).isFalse();
+                    assertLimited(context.getBean("inTime", Limited.class), context.getBean(Permits.class));
+                    assertThat(output).containsOnlyOnce("is NOT limited").contains("'tooEarly' is NOT limited");
+                });
+    }
+
+    @Test
+    void productOfAFactoryBeanIsWarnedAboutToo(CapturedOutput output) {
+        local().withUserConfiguration(TooEarlyProduct.class).run(context -> {
+            assertThat(AopUtils.isAopProxy(context.getBean(Client.class))).isFalse();
+            assertThat(output).containsOnlyOnce("is NOT limited").contains("'tooEarly' is NOT limited");
+        });
+    }
+
+    @Test
+    void beanThatIsMadeEarlyWithTheAdviceIsLimited(CapturedOutput output) {
+        local().withUserConfiguration(EarlyWithAdvice.class).run(context -> {
+            assertLimited(context.getBean(Limited.class), context.getBean(Permits.class));
+            assertThat(output).doesNotContain("is NOT limited");
+        });
+    }
+
     private static void assertLimited(Limited bean, Permits permits) throws InterruptedException {
         bean.call();
         try (Permit taken = permits.acquire("bean")) {
@@ -219,15 +263,64 @@ class BeanKindsTest {
         }
 
         @Bean
-        static EarlyPostProcessor earlyPostProcessor(Limited limited) {
+        static EarlyPostProcessor earlyPostProcessor(@Qualifier("tooEarly") Limited limited) {
             return new EarlyPostProcessor(limited);
         }
     }
 
-    record EarlyPostProcessor(Limited limited) implements BeanPostProcessor, org.springframework.core.PriorityOrdered {
+    @Configuration(proxyBeanMethods = false)
+    static class TooEarlyForTheAdvice {
+        @Bean
+        static Limited tooEarly() {
+            return new Limited();
+        }
+
+        @Bean
+        static OrderedPostProcessor orderedPostProcessor(@Qualifier("tooEarly") Limited limited) {
+            return new OrderedPostProcessor(limited);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TooEarlyProduct {
+        @Bean
+        static ClientFactory tooEarly() {
+            return new ClientFactory();
+        }
+
+        @Bean
+        static OrderedPostProcessor orderedPostProcessor(Client client) {
+            return new OrderedPostProcessor(client);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EarlyWithAdvice {
+        @Bean
+        static Limited early(PermitAdvisor advisor) {
+            ProxyFactory factory = new ProxyFactory(new Limited());
+            factory.setProxyTargetClass(true);
+            factory.addAdvisor(advisor);
+            return (Limited) factory.getProxy();
+        }
+
+        @Bean
+        static OrderedPostProcessor orderedPostProcessor(Limited limited) {
+            return new OrderedPostProcessor(limited);
+        }
+    }
+
+    record EarlyPostProcessor(Limited limited) implements BeanPostProcessor, PriorityOrdered {
         @Override
         public int getOrder() {
             return HIGHEST_PRECEDENCE;
+        }
+    }
+
+    record OrderedPostProcessor(Object limited) implements BeanPostProcessor, Ordered {
+        @Override
+        public int getOrder() {
+            return LOWEST_PRECEDENCE;
         }
     }
 }
