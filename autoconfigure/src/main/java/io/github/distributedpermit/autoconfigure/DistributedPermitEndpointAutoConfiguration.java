@@ -25,6 +25,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /** Auto-configuration of the actuator endpoint {@code permits}, if the application exposes it. */
@@ -81,7 +82,9 @@ public final class DistributedPermitEndpointAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        PermitsEndpoint distributedPermitEndpoint(PermitAccess access, DistributedPermitProperties properties) {
+        PermitsEndpoint distributedPermitEndpoint(
+                PermitAccess access, DistributedPermitProperties properties, Environment environment) {
+            new FrozenSettings(environment).checkReadOnly();
             return new PermitsEndpoint(access, properties.commandTimeout());
         }
 
@@ -100,7 +103,9 @@ public final class DistributedPermitEndpointAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        PermitsControlEndpoint distributedPermitEndpoint(PermitAccess access, DistributedPermitProperties properties) {
+        PermitsControlEndpoint distributedPermitEndpoint(
+                PermitAccess access, DistributedPermitProperties properties, Environment environment) {
+            new FrozenSettings(environment).checkWritable();
             return new PermitsControlEndpoint(access, properties.commandTimeout());
         }
 
