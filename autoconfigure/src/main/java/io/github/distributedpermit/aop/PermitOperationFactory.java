@@ -41,7 +41,7 @@ final class PermitOperationFactory {
 
     private PermitOperation make(DeclaredPermit declared, Method method, Class<?> type) {
         String origin = declared.fullName();
-        ProxyRules.check(method, type, origin);
+        ProxyRules.check(declared, method, type);
         DistributedPermit annotation = declared.annotation();
         String key = annotations.key(declared);
         KeyTemplate template = keys.parse(key, method, origin);

@@ -13,15 +13,23 @@ final class ProxyRules {
             + " class that is not final (in Kotlin: open, or the kotlin-spring plugin), or take the permit in code"
             + " with the bean Permits";
 
+    /**
+     * The annotation of a type does not skip final methods that the type inherits: one may be what the limit is for, such as a
+     * template method, or implement the annotated interface.
+     */
+    private static final String OF_TYPE = ". If the annotation of a type should not apply to this method, put"
+            + " @DistributedPermit.Exempt on the method, or, if it is of a class that you cannot change, annotate the"
+            + " methods to limit instead of the type";
+
     private ProxyRules() {}
 
-    static void check(Method method, Class<?> type, String origin) {
+    static void check(DeclaredPermit declared, Method method, Class<?> type) {
         String problem = problem(method, type);
         if (problem != null) {
             throw new InvalidPermitException(
                     "%s: @DistributedPermit has no effect on %s in %s, because %s"
-                            .formatted(origin, DeclaredPermit.signature(method), type.getName(), problem),
-                    REMEDY);
+                            .formatted(declared.fullName(), DeclaredPermit.signature(method), type.getName(), problem),
+                    declared.method() == null && Modifier.isFinal(method.getModifiers()) ? REMEDY + OF_TYPE : REMEDY);
         }
     }
 

@@ -44,7 +44,29 @@ class ProxyRulesTest {
         assertThat(refusal(FinalMethodOfType.class))
                 .hasMessageContaining("call()")
                 .hasMessageContaining("FinalMethodOfType")
-                .hasMessageContaining("method is final");
+                .hasMessageContaining("method is final")
+                .hasMessageContaining("@DistributedPermit.Exempt");
+        assertThat(refusal(FinalMethod.class)).hasMessageNotContaining("Exempt");
+    }
+
+    /** It may be the method that the limit is for, such as one that calls what the class implements. */
+    @Test
+    void inheritedFinalMethodOfALimitedTypeStopsTheStart() {
+        assertThat(refusal(HeirOfFinalMethod.class))
+                .hasMessageContaining("call() in")
+                .hasMessageContaining("HeirOfFinalMethod")
+                .hasMessageContaining("method is final")
+                .hasMessageContaining("annotate the methods to limit instead of the type");
+    }
+
+    @Test
+    void methodsBesideAnInheritedFinalMethodAreLimitedByThemselves() {
+        local().withBean(LimitedMethodOfHeir.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            LimitedMethodOfHeir bean = context.getBean(LimitedMethodOfHeir.class);
+            bean.limited(() -> assertThat(Contexts.isFree(context, "heir")).isFalse());
+            assertThat(Contexts.isFree(context, "heir")).isTrue();
+        });
     }
 
     @Test
@@ -101,6 +123,22 @@ class ProxyRulesTest {
     @DistributedPermit(limit = 1)
     static class FinalMethodOfType {
         public final void call() {}
+    }
+
+    static class Library {
+        public final void call() {}
+    }
+
+    @DistributedPermit(limit = 1)
+    static class HeirOfFinalMethod extends Library {
+        public void export() {}
+    }
+
+    static class LimitedMethodOfHeir extends Library {
+        @DistributedPermit(key = "heir", limit = 1)
+        public void limited(Runnable work) {
+            work.run();
+        }
     }
 
     static final class FinalClass {
