@@ -26,8 +26,9 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 
 /**
  * Answers requests that ended without a permit, in Spring MVC and in WebFlux. Has the lowest precedence, so an
- * {@code @ExceptionHandler} of the application wins. The answer names the permit and the reason but never the key, which
- * may contain data of a user. Thread-safe.
+ * {@code @ExceptionHandler} of the application wins. The answer to a rejection names the permit and the reason. It has the key,
+ * which may contain data of a user, only if that is the name too, as in {@code permits.run("tenant-" + tenant, work)}.
+ * Thread-safe.
  */
 @ControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
