@@ -33,7 +33,8 @@ final class ContinuationExecutor implements Executor {
 
     /**
      * @param ofApplication runs tasks
-     * @param library passes tasks to it, and runs those that it does not run
+     * @param library passes tasks to it, and runs those that it does not run. It must not queue tasks, because those that
+     *     run may wait for those that would be queued
      * @param timers its threads are not held up
      */
     ContinuationExecutor(Executor ofApplication, Executor library, ScheduledExecutorService timers) {
@@ -53,19 +54,25 @@ final class ContinuationExecutor implements Executor {
             library.execute(() -> passOn(once));
         } catch (RejectedExecutionException e) {
             ofApplication.execute(once); // after the end of this library
+        } catch (OutOfMemoryError e) {
+            passOn(once); // there is no thread for it, but the executor may have one
         }
     }
 
     private void passOn(Once task) {
-        try {
-            task.limit = timers.schedule(() -> runLate(task), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException e) {
-            // the library has ended, and the application's executor soon ends as well
-        }
+        checkLater(task);
         try {
             ofApplication.execute(task);
         } catch (RuntimeException | Error e) {
             task.run(); // it is full, shut down or gets no thread
+        }
+    }
+
+    private void checkLater(Once task) {
+        try {
+            task.limit = timers.schedule(() -> runLate(task), PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // the library has ended, and the application's executor soon ends as well
         }
     }
 
@@ -78,6 +85,8 @@ final class ContinuationExecutor implements Executor {
             library.execute(task);
         } catch (RejectedExecutionException e) {
             task.run(); // after the end of this library
+        } catch (OutOfMemoryError e) {
+            checkLater(task); // there is no thread now, and the timers run no users' code
         }
     }
 
@@ -96,8 +105,8 @@ final class ContinuationExecutor implements Executor {
     private static final class Once implements Runnable {
 
         private final AtomicReference<@Nullable Runnable> task;
-        /** Written before the application's executor knows the task. */
-        private @Nullable Future<?> limit;
+        /** Written before the application's executor knows the task, and again if no thread could be made. */
+        private volatile @Nullable Future<?> limit;
 
         Once(Runnable task) {
             this.task = new AtomicReference<>(task);
@@ -111,8 +120,9 @@ final class ContinuationExecutor implements Executor {
         public void run() {
             Runnable due = task.getAndSet(null);
             if (due != null) {
-                if (limit != null) {
-                    limit.cancel(false);
+                Future<?> pending = limit;
+                if (pending != null) {
+                    pending.cancel(false);
                 }
                 due.run();
             }

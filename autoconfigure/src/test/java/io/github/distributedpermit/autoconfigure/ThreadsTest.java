@@ -32,6 +32,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class ThreadsTest {
 
     private static final int CALLS = 8;
+    /** More than any pool of the library and Boot's executor have threads together. */
+    private static final int BURST = 150;
 
     private final CountDownLatch go = new CountDownLatch(1);
     private final CuttableBackend backend = new CuttableBackend();
@@ -67,23 +69,25 @@ class ThreadsTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void continuationsMayWaitForOtherPermits(boolean onBootsExecutor) {
-        boots(onBootsExecutor).run(context -> {
-            Permits permits = context.getBean(Permits.class);
-            AtomicInteger done = new AtomicInteger();
-            List<CompletableFuture<Void>> calls = IntStream.range(0, CALLS)
-                    .mapToObj(i -> permits.acquireAsync("export").thenAccept(outer -> {
-                        try (outer) {
-                            permits.acquireAsync("export")
-                                    .orTimeout(20, TimeUnit.SECONDS)
-                                    .join()
-                                    .release();
-                            done.incrementAndGet();
-                        }
-                    }))
-                    .toList();
-            calls.forEach(call -> call.orTimeout(30, TimeUnit.SECONDS).join());
-            assertThat(done).hasValue(CALLS);
-        });
+        boots(onBootsExecutor)
+                .withPropertyValues("distributed-permit.permits.export.limit=" + (BURST + 50))
+                .run(context -> {
+                    Permits permits = context.getBean(Permits.class);
+                    AtomicInteger done = new AtomicInteger();
+                    List<CompletableFuture<Void>> calls = IntStream.range(0, BURST)
+                            .mapToObj(i -> permits.acquireAsync("export").thenAccept(outer -> {
+                                try (outer) {
+                                    permits.acquireAsync("export")
+                                            .orTimeout(20, TimeUnit.SECONDS)
+                                            .join()
+                                            .release();
+                                    done.incrementAndGet();
+                                }
+                            }))
+                            .toList();
+                    calls.forEach(call -> call.orTimeout(30, TimeUnit.SECONDS).join());
+                    assertThat(done).hasValue(BURST);
+                });
     }
 
     /** As in an {@code @Async} method that calls a limited method and waits for its future. */
