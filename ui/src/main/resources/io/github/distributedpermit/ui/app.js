@@ -43,7 +43,7 @@
   }
 
   function draw() {
-    if (!detail) return;
+    if (!detail) { empty(); return; }
     const k = detail.keys.find(x => x.key === key) || detail.keys[0];
     $('problem').hidden = !(k && k.problem) && !detail.hint;
     $('problem').textContent = k && k.problem ? k.problem : detail.hint || '';
@@ -141,9 +141,9 @@
   function empty() {
     for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
     for (const id of ['seats', 'queue']) $(id).replaceChildren();
-    $('seats-text').textContent = 'No key of this permit is in use by this instance.';
+    $('seats-text').textContent = detail === null ? '' : 'No key of this permit is in use by this instance.';
     idleKey(detail !== null);
-    $('limit-text').textContent = 'Without a key in use, name the key whose limit to change.' + (writable ? '' : NOT_WRITABLE);
+    $('limit-text').textContent = detail === null ? '' : 'Without a key in use, name the key whose limit to change.' + (writable ? '' : NOT_WRITABLE);
     for (const e of $('limit-form').elements) e.disabled = !writable || detail === null;
     $('queue-text').textContent = '';
     fill($('members'), [], 7, 'No instance holds or waits.');
@@ -200,6 +200,12 @@
 
   function follow(next) {
     name = next; key = null; samples = []; detail = null;
+    // until the first event of this permit, nothing that names a key of the one before is shown or can be sent
+    select($('key'), [], null);
+    for (const id of ['idle-key', 'limit']) { $(id).value = ''; delete $(id).dataset.of; }
+    $('problem').hidden = true;
+    empty();
+    plot();
     connect();
   }
   function connect() {
@@ -221,7 +227,7 @@
     return found ? { 'X-XSRF-TOKEN': decodeURIComponent(found[1]) } : {};
   }
   async function change(method, body, done) {
-    const of = key !== null ? key : $('idle-key').value;
+    const of = key !== null ? key : $('idle-key').hidden ? '' : $('idle-key').value;
     if (!of) { $('done').textContent = 'Not changed: no key is named.'; return; }
     $('done').textContent = 'sending';
     let url = api + '/' + encodeURIComponent(name);
@@ -229,7 +235,7 @@
     try {
       const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body }) });
       const answer = await r.json().catch(() => ({}));
-      $('done').textContent = r.ok ? done(answer) : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
+      $('done').textContent = r.ok ? done(of, answer) : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
     } catch (e) {
       $('done').textContent = 'Not changed: the instance did not answer.';
     }
@@ -239,14 +245,14 @@
   $('key').addEventListener('change', () => { key = $('key').value; samples = []; draw(); });
   $('limit-form').addEventListener('submit', e => {
     e.preventDefault();
-    change('POST', { limit: Number($('limit').value) }, a => 'The limit is ' + a.override + ' for all instances.');
+    change('POST', { limit: Number($('limit').value) }, (of, a) => 'The limit of ' + of + ' is ' + a.override + ' for all instances.');
   });
-  $('pause').addEventListener('click', () => change('POST', { limit: 0 }, () => 'Paused: no call gets a permit until the limit is set or lifted.'));
-  $('lift').addEventListener('click', () => change('DELETE', null, () => 'The limit of the operator is lifted.'));
+  $('pause').addEventListener('click', () => change('POST', { limit: 0 }, of => 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
+  $('lift').addEventListener('click', () => change('DELETE', null, of => 'The limit of the operator for ' + of + ' is lifted.'));
   $('members').addEventListener('click', e => {
     const b = e.target.closest('button');
     if (b && confirm('Its running calls lose their permits but may go on, so that more than the limit may run. Take them?')) {
-      change('POST', { evict: b.dataset.member }, a => plural(a.evicted, 'permit was', 'permits were') + ' taken.');
+      change('POST', { evict: b.dataset.member }, (of, a) => plural(a.evicted, 'permit of ' + of + ' was', 'permits of ' + of + ' were') + ' taken.');
     }
   });
 

@@ -203,6 +203,49 @@ class LivePageTest {
         assertThat(browser.errors()).isEmpty();
     }
 
+    /** Until its first event has come, the page knows no key of the permit that was chosen. */
+    @Test
+    void keyOfAnotherPermitIsNotChangedJustAfterTheChoice() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("name the key"));
+        one.work(1);
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 12"));
+        assertThat(browser.count("#members button")).isEqualTo(1);
+        browser.evaluate("""
+                (() => {
+                  const send = window.fetch;
+                  window.sent = [];
+                  window.fetch = (to, what) => { window.sent.push(to + ' ' + what.body); return send(to, what); };
+                })()""");
+
+        // no event comes within one script
+        String changeable = browser.evaluate("""
+                        (() => {
+                          const $ = id => document.getElementById(id);
+                          $('name').value = 'per-tenant';
+                          $('name').dispatchEvent(new Event('change'));
+                          $('pause').click();
+                          $('lift').click();
+                          return Array.from(document.querySelectorAll('#limit-form :enabled, #members button, #key option'),
+                              e => e.outerHTML).join();
+                        })()""").asString();
+        assertThat(sent()).isEmpty();
+        assertThat(changeable).isEmpty();
+
+        await().atMost(PATIENCE).until(() -> browser.count("#pause:enabled") == 1);
+        assertThat(browser.evaluate("document.getElementById('idle-key').value").asString())
+                .isEqualTo("per-tenant");
+        browser.evaluate("document.getElementById('pause').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#done").startsWith("Paused per-tenant:"));
+        assertThat(sent()).isEqualTo("permits/per-tenant {\"key\":\"per-tenant\",\"limit\":0}");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    private static String sent() {
+        return browser.evaluate("window.sent.join(', ')").asString();
+    }
+
     private static String focused() {
         return browser.evaluate("document.activeElement ? document.activeElement.id : ''")
                 .asString();
