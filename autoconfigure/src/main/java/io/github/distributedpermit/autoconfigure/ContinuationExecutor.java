@@ -33,8 +33,7 @@ final class ContinuationExecutor implements Executor {
 
     /**
      * @param ofApplication runs tasks
-     * @param library passes tasks to it, and runs those that it does not run. It must not queue tasks, because those that
-     *     run may wait for those that would be queued
+     * @param library passes tasks to it, and runs those that it does not run. Its tasks may wait for each other
      * @param timers its threads are not held up
      */
     ContinuationExecutor(Executor ofApplication, Executor library, ScheduledExecutorService timers) {

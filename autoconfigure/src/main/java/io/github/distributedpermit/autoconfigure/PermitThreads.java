@@ -2,12 +2,10 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.spi.TimeSource;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -19,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * in two pools apart, one for listeners to the loss of permits and one for what follows from asynchronous calls, unless
  * that has an executor of the application. Threads of both pools end when idle. Not beans of their own, as Boot would take
  * them for the application's executors.
- *
- * <p>The pool for asynchronous calls has no bound and no queue. A continuation may wait for another call of a permit, whose
- * continuation, also that of its time-out, would never run if it were queued behind the first.
  */
 final class PermitThreads implements AutoCloseable {
 
@@ -33,11 +28,14 @@ final class PermitThreads implements AutoCloseable {
 
     private final ScheduledThreadPoolExecutor timers =
             new ScheduledThreadPoolExecutor(TIMER_THREADS, daemons("distributed-permit-timer-"));
-    private final ThreadPoolExecutor notices =
-            pool(LISTENER_THREADS, LISTENER_THREADS, new LinkedBlockingQueue<>(), "distributed-permit-loss-");
-    /** Limits bound the continuations with a permit, and {@code distributed-permit.max-waiters} those of a failure. */
-    private final ThreadPoolExecutor callbacks =
-            pool(0, Integer.MAX_VALUE, new SynchronousQueue<>(), "distributed-permit-callback-");
+    private final ThreadPoolExecutor notices = new ThreadPoolExecutor(
+            LISTENER_THREADS,
+            LISTENER_THREADS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            daemons("distributed-permit-loss-"));
+    private final ContinuationPool callbacks = new ContinuationPool(daemons("distributed-permit-callback-"), timers);
 
     private final ThreadFactory leaving = daemons("distributed-permit-shutdown-");
     private final @Nullable Executor ofApplication;
@@ -49,6 +47,7 @@ final class PermitThreads implements AutoCloseable {
         timers.setRemoveOnCancelPolicy(true);
         timers.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         timers.prestartAllCoreThreads();
+        notices.allowCoreThreadTimeOut(true);
     }
 
     /** Schedules on threads of the library, or on the time of a test. */
@@ -89,13 +88,6 @@ final class PermitThreads implements AutoCloseable {
         // what was promised to users still runs
         notices.shutdown();
         callbacks.shutdown();
-    }
-
-    private static ThreadPoolExecutor pool(int core, int most, BlockingQueue<Runnable> queue, String prefix) {
-        ThreadPoolExecutor pool =
-                new ThreadPoolExecutor(core, most, IDLE_SECONDS, TimeUnit.SECONDS, queue, daemons(prefix));
-        pool.allowCoreThreadTimeOut(true);
-        return pool;
     }
 
     private static ThreadFactory daemons(String prefix) {
