@@ -12,10 +12,11 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What documents say of tests is so. */
+/** What documents say of tests is so, and their links lead somewhere. */
 class DocumentsTest {
 
     @ParameterizedTest
@@ -37,6 +38,28 @@ class DocumentsTest {
                 .allSatisfy(test -> assertThat(sources.getOrDefault(test.group(1) + ".java", ""))
                         .as(test.group())
                         .contains(" void " + test.group(2) + "("));
+    }
+
+    @Test
+    void everyLinkToAFileFindsIt() throws IOException {
+        List<Path> pages;
+        try (Stream<Path> root = Files.list(Path.of(".."));
+                Stream<Path> docs = Files.walk(Path.of("..", "docs"))) {
+            pages = Stream.concat(root, docs)
+                    .filter(file -> file.toString().endsWith(".md"))
+                    .toList();
+        }
+
+        assertThat(pages)
+                .hasSizeGreaterThan(40)
+                .allSatisfy(page -> Pattern.compile("]\\(([^)\\s#]+)")
+                        .matcher(Files.readString(page))
+                        .results()
+                        .map(link -> link.group(1))
+                        .filter(link -> !link.contains("://"))
+                        .forEach(link -> assertThat(page.resolveSibling(link))
+                                .as("linked by %s", page)
+                                .exists()));
     }
 
     /** A test class of any module, or a law of the contract. */
