@@ -8,6 +8,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -105,7 +106,9 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
     }
 
     private void warnUnlessAdvised(Object bean, String name) {
-        if (!isAdvised(bean) && warned.add(name)) {
+        boolean isScopedProxy =
+                bean instanceof AopInfrastructureBean; // its target, which is made later, is the bean to limit
+        if (!isScopedProxy && !isAdvised(bean) && warned.add(name)) {
             log.warn("Bean '" + name + "' is NOT limited by @DistributedPermit: it was made before bean"
                     + " post-processors were ready. Inject it lazily where a post-processor or its @Configuration"
                     + " needs it, or declare the @Bean method of the post-processor static");

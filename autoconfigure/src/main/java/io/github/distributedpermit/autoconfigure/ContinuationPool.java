@@ -12,12 +12,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * A pool for tasks that may wait for each other. It has a bound as long as tasks end: a burst of thousands needs no thousands of
  * threads. If tasks are queued and none has ended for a second, those that run may wait for those that are queued, such as calls
- * for a permit that wait for another one in their continuation. Then the pool doubles, as often as it takes. Thread-safe.
+ * for a permit that wait for another one in their continuation. Then the pool doubles, up to 2,048 threads. Thread-safe.
  */
 final class ContinuationPool implements Executor {
 
     private static final int THREADS = 64;
-    private static final int MOST = 1 << 15;
+    /** Tasks that only wait for something slow look the same, and must not take all threads of the machine. */
+    private static final int MOST = 2048;
+
     private static final long IDLE_SECONDS = 10;
     private static final long PATIENCE_MILLIS = 1000;
 
@@ -36,6 +38,10 @@ final class ContinuationPool implements Executor {
     @Override
     public void execute(Runnable task) {
         pool.execute(task);
+        watchIfQueued();
+    }
+
+    private void watchIfQueued() {
         if (!pool.getQueue().isEmpty() && watching.compareAndSet(false, true)) {
             lookLater();
         }
@@ -57,6 +63,7 @@ final class ContinuationPool implements Executor {
         if (pool.getQueue().isEmpty()) {
             pool.setCorePoolSize(THREADS);
             watching.set(false);
+            watchIfQueued(); // a task may have come before the flag was lowered
             return;
         }
         try {

@@ -32,6 +32,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 
@@ -153,6 +154,17 @@ class BeanKindsTest {
             assertThat(context).hasNotFailed();
             assertThat(AopUtils.isAopProxy(context.getBean(Limited.class))).isFalse();
             assertThat(output).containsOnlyOnce("is NOT limited").contains("'tooEarly' is NOT limited");
+        });
+    }
+
+    /** Its target is made with the first call, and limited. */
+    @Test
+    void earlyScopedProxyIsNotWarnedAbout(CapturedOutput output) {
+        local().withUserConfiguration(EarlyScopedProxy.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(output).doesNotContain("is NOT limited");
+            assertThat(AopUtils.isAopProxy(context.getBean("scopedTarget.limited")))
+                    .isTrue();
         });
     }
 
@@ -291,6 +303,20 @@ class BeanKindsTest {
         @Bean
         static OrderedPostProcessor orderedPostProcessor(Client client) {
             return new OrderedPostProcessor(client);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class EarlyScopedProxy {
+        @Bean
+        @Scope(value = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+        static Limited limited() {
+            return new Limited();
+        }
+
+        @Bean
+        static OrderedPostProcessor orderedPostProcessor(Limited limited) {
+            return new OrderedPostProcessor(limited);
         }
     }
 

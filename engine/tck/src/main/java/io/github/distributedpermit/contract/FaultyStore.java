@@ -55,6 +55,11 @@ final class FaultyStore implements PermitStore {
     }
 
     @Override
+    public boolean endsPermitsOnClose() {
+        return store.endsPermitsOnClose();
+    }
+
+    @Override
     public CompletionStage<KeyState> inspect(String key) {
         return store.inspect(key);
     }

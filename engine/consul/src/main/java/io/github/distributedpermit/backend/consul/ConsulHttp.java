@@ -125,10 +125,10 @@ final class ConsulHttp {
     }
 
     /**
-     * The answer is taken from the body as it ends, on the loop. What the JDK's client returns is completed by the common pool instead: an application may block all of that pool's threads with calls that
-     * wait for a permit, and then no answer would arrive that could end their wait. Only failures without an answer come from
-     * there, or are overtaken by the time-out. The time-out is over the whole exchange: the client's own ends with the headers,
-     * whatever becomes of the body.
+     * The answer is taken from the body as it ends, on the thread that reads it, and handed to the loop. What the JDK's client returns
+     * is completed by the common pool instead: an application may block all of that pool's threads with calls that wait for a permit,
+     * and then no answer would arrive that could end their wait. Only failures without an answer come from there, or are overtaken by
+     * the time-out. The time-out is over the whole exchange: the client's own ends with the headers, whatever becomes of the body.
      */
     private CompletableFuture<Reply> send(Connections connections, HttpRequest request, Duration timeout) {
         CompletableFuture<Reply> answer = new CompletableFuture<>();

@@ -71,7 +71,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         this.settings = settings;
         this.member = member;
         this.loop = new EventLoop("distributed-permit-consul", ticker);
-        this.api = new ConsulApi(new ConsulHttp(() -> client(settings, loop), settings, loop), settings);
+        this.api = new ConsulApi(new ConsulHttp(() -> client(settings), settings, loop), settings);
         this.layout = KeyLayout.of(settings.layout());
     }
 
@@ -80,7 +80,7 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
      * thread would be one more hand-over for each request. What {@link ConsulHttp} does there is short, and an Error in it does
      * not end that thread.
      */
-    private static HttpClient client(ConsulSettings settings, EventLoop loop) {
+    private static HttpClient client(ConsulSettings settings) {
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .executor(EventLoop::run)
                 // An agent without TLS speaks no HTTP/2, and each first request would try to upgrade.

@@ -100,7 +100,7 @@ final class LocalPermitStore implements PermitStore {
 
     @Override
     public boolean endsPermitsOnClose() {
-        return true;
+        return isShared(); // without another member there is none that could get them
     }
 
     @Override

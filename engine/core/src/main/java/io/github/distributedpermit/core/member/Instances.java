@@ -138,9 +138,12 @@ final class Instances {
             if (closed) {
                 return;
             }
-            cutShort = true; // until the next look is certain
-            timer = host.scheduler().schedule(this::look, interval);
-            cutShort = false;
+            try {
+                timer = host.scheduler().schedule(this::look, interval);
+            } catch (RuntimeException | Error e) {
+                cutShort = true;
+                throw e;
+            }
             late = unansweredSince;
             unansweredSince = now;
             sequence = host.nextSequence();

@@ -157,8 +157,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {
-        outageLog.ran(stats, how, share, limit, contact.lasting().length(now()), instances.count(), size());
         probe.begin(); // in case an error ended it
+        outageLog.ran(stats, how, share, limit, contact.lasting().length(now()), instances.count(), size());
     }
 
     /** The store is used again. */
@@ -427,8 +427,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void storeFails(Throwable cause, long nanos) {
-        log.fails(cause, nanos);
         probe.begin(); // no call or health check has to come for the end of the outage to be noticed
+        log.fails(cause, nanos); // last, because a log may throw
     }
 
     @Override
