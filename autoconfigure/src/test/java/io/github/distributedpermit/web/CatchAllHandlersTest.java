@@ -14,7 +14,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.ResponseEntity;
-import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -43,15 +42,8 @@ class CatchAllHandlersTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
+    @Import(ReactiveServer.class)
     static class CatchAll {
-
-        /** Of its own, since the end of one application would end the event loops of all. */
-        @Bean
-        ReactorResourceFactory reactorResourceFactory() {
-            ReactorResourceFactory resources = new ReactorResourceFactory();
-            resources.setUseGlobalResources(false);
-            return resources;
-        }
 
         @Bean
         Controller controller() {

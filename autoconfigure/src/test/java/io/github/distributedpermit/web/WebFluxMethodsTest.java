@@ -23,8 +23,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
-import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Flux;
@@ -129,15 +129,8 @@ class WebFluxMethodsTest {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
+    @Import(ReactiveServer.class)
     static class Application {
-
-        /** Of its own, since the end of one application would end the event loops of all. */
-        @Bean
-        ReactorResourceFactory reactorResourceFactory() {
-            ReactorResourceFactory resources = new ReactorResourceFactory();
-            resources.setUseGlobalResources(false);
-            return resources;
-        }
 
         @Bean
         Gauges gauges() {
