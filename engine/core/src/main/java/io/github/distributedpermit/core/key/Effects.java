@@ -211,8 +211,11 @@ final class Effects {
                     "A callback of a permit, such as its observer, its scheduler or the end of a call, threw an exception;"
                             + " the permit is not affected",
                     e);
+        } catch (VirtualMachineError withoutRoom) {
+            throw withoutRoom; // the second try was no better: the step is tried again, because its caller would wait
+            // for ever
         } catch (RuntimeException | Error withoutLog) {
-            // The log may be what has failed. The steps that follow wake other callers, which would wait for ever.
+            // The log is what has failed. The steps that follow are as important.
         }
     }
 
