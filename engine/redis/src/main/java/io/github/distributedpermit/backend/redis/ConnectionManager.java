@@ -145,8 +145,7 @@ final class ConnectionManager implements AutoCloseable {
                 try {
                     keepConnected();
                     keepSubscribed();
-                    pendingCalls
-                            .releaseCalls(); // after subscribing: an unsubscribed member loses its place in the queue
+                    pendingCalls.releaseCalls(); // after subscribing: a member without a subscription is passed over
                     reportSuccess();
                     signal.awaitWork(CHECK_MILLIS);
                 } catch (RuntimeException | Error | ExecutionException | TimeoutException e) {

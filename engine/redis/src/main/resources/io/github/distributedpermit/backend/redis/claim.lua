@@ -22,7 +22,7 @@ if lineage and is_closed(lineage) then
   return redis.error_reply('DPMOVED another server is the master')
 end
 local r = op.records[member]
-if op.queued > 0 or op.lease <= now or op.tomb <= now or (r and r.expiry <= now) then
+if op.queued > 0 or op.lease <= now or op.tomb <= now or (r and (r.expiry <= now or r.missed)) then
   prepare()
   expire()
   r = op.records[member]
@@ -56,7 +56,7 @@ end
 local newcomer = not r
 if newcomer then
   r = { permits = 0, wanted = 0, unit = 0, least = 0, limit = 0, sequence = 0, version = 0, expiry = 0, lease = 0, tomb = 0,
-    waiting = false, beyond = 0, tail = '' }
+    waiting = false, missed = false, beyond = 0, tail = '' }
   op.records[member] = r
 end
 op.lenient = r.permits > 0 or wanted == 0 or (op.grace and kept > 0)
@@ -92,6 +92,7 @@ if others == 0 then
     op.queued = 0
   end
   op.head = r.waiting and member
+  op.next = op.head
   op.leaving = was_queued and not r.waiting and member
 end
 if r.waiting then
@@ -110,6 +111,9 @@ end
 if not queue and wanted > base and op.queued == 0 then
   grow(r) -- a try gets only permits that no queued member waits for
 end
+
+-- A member that was passed over claims all the same, so it is alive; see grant_in_order.
+r.missed = r.missed and r.waiting and op.next == member and not subscribed(member)
 
 local set, field = LEASES, 'lease'
 if r.permits == 0 and not r.waiting then

@@ -15,7 +15,8 @@
 -- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). Since
 -- format 2 it may end with the epoch of the server that has written it and the time when that was last checked (neither, if it
 -- is unknown, as without a grace), and the minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves every such key alone. A
--- record ends with the format of its last writer, and since format 2 with two bytes for the calls that wait in a queued member
+-- record ends with two bytes, one that says whether the member is queued (1) and missed (2, see grant_in_order in serve.lua), and
+-- one with the format of its last writer; and since format 2 with two bytes for the calls that wait in a queued member
 -- besides those that `wanted` covers, unless there are none. Newer formats add bytes at the end of both. This script keeps bytes that it
 -- does not know, and never lowers the format or the minimum reader of a header.
 --
@@ -46,6 +47,7 @@ local op = {
   changed = {},                                   -- records to be written at the end
   to_expire = {},                                 -- names whose expiry is set at the end
   head = false,                                   -- the head of the queue, if it was determined
+  next = false,                                   -- the member that gets the next free permits, likewise
   leaving = false,                                -- a member to remove from the queue at the end
   served = false,                                 -- members to be notified at the end, if there are any
   refused = false,                                -- an error to be returned after all is written
@@ -61,7 +63,7 @@ local function decode(packed)
   local permits, wanted, unit, least, own, sequence, version, expiry, lease, tomb, waiting =
     struct.unpack(RECORD_PACKING, packed)
   return { permits = permits, wanted = wanted, unit = unit, least = least, limit = own, sequence = sequence,
-    version = version, expiry = expiry, lease = lease, tomb = tomb, waiting = waiting == 1,
+    version = version, expiry = expiry, lease = lease, tomb = tomb, waiting = waiting % 2 == 1, missed = waiting >= 2,
     beyond = #packed >= QUEUED_LENGTH and struct.unpack('<I2', packed, RECORD_LENGTH + 1) or 0,
     tail = #packed > QUEUED_LENGTH and string.sub(packed, QUEUED_LENGTH + 1) or '' }
 end

@@ -5,7 +5,7 @@
 --
 -- claims.lua calls it after its checks: the header and the record have the format of this script, the claim is newer than the last
 -- one, no bound of a lease has passed, and the server is the one that has written the key, which is not in grace. It leaves to the
--- slow path: members of the queue that are not subscribed, have expired or want more than the limit, members with the same
+-- slow path: members that are not subscribed or are missed, have expired or want more than the limit, members with the same
 -- arrival, and bounds or expiries that have to be written anew. Both have the same effect as spi.step.KeyTable
 -- (docs/decisions/0013-three-forms-of-the-step.md).
 --
@@ -16,7 +16,7 @@ local at, member, claim, record, header, now, checked = ...
 local call, pack, unpack_from = redis.call, struct.pack, struct.unpack
 local SHORT_HEADER, HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4dddd', '<I4I4I4i4ddddI4d', 60, 0x01025044 -- as in claims.lua
 local RECORD, SHORT_RECORD, LONG_RECORD = '<I4I4I4I4I4dddddI2', 62, 64
-local IDLE, WAITING = 0x0200, 0x0201 -- the format of the last writer, and whether the member waits
+local IDLE, WAITING = 0x0200, 0x0201 -- the format of the last writer, and whether the member waits; neither is missed
 local GRANT_HEAD = '<c1BBB'
 local MOST_SERVED = 100
 
@@ -31,7 +31,7 @@ local was_queued = mark % 256 == 1
 local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, _, _, beyond =
   unpack_from('<I4I4I4I4BdddI4I4I4I4', claim)
 local queues, clustered = flags % 2 == 1, flags % 4 >= 2
-if #record ~= SHORT_RECORD and not (was_queued and #record == LONG_RECORD) then
+if mark % 256 > 1 or (#record ~= SHORT_RECORD and not (was_queued and #record == LONG_RECORD)) then
   return
 end
 

@@ -80,6 +80,8 @@ local function grow(r)
   return true
 end
 
+local MISSED_RECHECK = 50000 -- microseconds
+
 -- Packs the record of a member as the member sees it. Only the head of the queue gets the time of the next re-check, so that
 -- not all waiting members claim again when a lease ends.
 local function view(member, r)
@@ -90,6 +92,9 @@ local function view(member, r)
   local recheck = -1
   if r.waiting and member == op.head and op.lease < math.huge then
     recheck = math.max(math.min(op.lease, op.grace and op.grace.over or math.huge) - op.now, 0) + 1000
+  end
+  if r.waiting and r.missed then -- the permits that it is granted are unused until it claims again
+    recheck = recheck < 0 and MISSED_RECHECK or math.min(recheck, MISSED_RECHECK)
   end
   return struct.pack('<I4I4dddBI4', r.permits, most, r.sequence, r.version, recheck, flags, op.epoch)
 end
@@ -130,7 +135,7 @@ local function flush()
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member
     fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
-      r.version, r.expiry, r.lease, r.tomb, r.waiting and 1 or 0, FORMAT)
+      r.version, r.expiry, r.lease, r.tomb, (r.waiting and 1 or 0) + (r.missed and 2 or 0), FORMAT)
     local beyond = r.waiting and r.beyond or 0
     if beyond > 0 or r.tail ~= '' then
       fields[#fields] = fields[#fields] .. struct.pack('<I2', beyond) .. r.tail
@@ -157,7 +162,7 @@ local function flush()
   end
 end
 
-local drop, expire, serve
+local drop, expire, serve, subscribed
 
 -- Creates the functions for executions that find a queue or expired records; the others do not pay for them.
 local function prepare()
@@ -259,7 +264,7 @@ local function prepare()
   -- Whether the member is subscribed on this server. Checked before a grant, because a notification can't be withdrawn:
   -- PUBLISH is replicated, and a subscriber of a replica receives it. In a cluster the subscribers of other nodes can't be
   -- counted; there each grant stands.
-  local function subscribed(member)
+  subscribed = function(member)
     if op.clustered then
       return true
     end
@@ -271,8 +276,12 @@ local function prepare()
     return count[2] > 0
   end
 
-  -- Grants to the members of the queue, from its head, in memory. Returns the members that were granted something. A member
-  -- other than the claimer that can't be notified is removed from the queue without a grant; its next claim adds it again.
+  -- Grants to the members of the queue, from its head, in memory. Returns the members that were granted something.
+  --
+  -- A member other than the claimer that is not subscribed may have crashed: it is passed over and leaves the queue, so that it
+  -- withholds no permit until its lease ends. Its record is marked as missed. A member that is alive claims again, which puts it
+  -- back to the place that its age gives it. If it is the next one then (claim.lua), the mark stays, the next grant to it stands
+  -- without a subscription, and its answer tells it to claim again soon.
   local function grant_in_order(claimer)
     local served, position, size = {}, 0, op.queued
     op.head = false
@@ -296,20 +305,24 @@ local function prepare()
         local before = r.permits
         if not grow(r) then
           op.head = op.head or member
+          op.next = member
           break -- strict order: no member passes a head that will fit later
         end
         op.changed[member] = r
-        if member ~= claimer and not subscribed(member) then
+        if member ~= claimer and not r.missed and not subscribed(member) then
           op.used = op.used - (r.permits - before)
           r.permits = before
           r.waiting = false
+          r.missed = true
           remove(QUEUE, member)
           op.queued = op.queued - 1
           size = size - 1
         else
           served[#served + 1] = member
+          r.missed = false
           if r.permits < r.wanted then
             op.head = op.head or member
+            op.next = member
             break -- a partly served member keeps its position
           end
           r.waiting = false

@@ -42,7 +42,7 @@ final class Packed {
             in.getInt();
             int limit = in.getInt();
             long sequence = (long) in.getDouble();
-            return new Member(permits, wanted, limit, sequence, packed[RECORD_WAITING] == 1);
+            return new Member(permits, wanted, limit, sequence, packed[RECORD_WAITING] % 2 == 1);
         }
     }
 

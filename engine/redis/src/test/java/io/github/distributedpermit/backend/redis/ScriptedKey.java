@@ -173,7 +173,7 @@ final class ScriptedKey {
         long expiry = (long) in.getDouble();
         in.getDouble();
         in.getDouble();
-        boolean waiting = in.get() == 1;
+        boolean waiting = in.get() % 2 == 1;
         in.get();
         int beyond = in.hasRemaining() ? Short.toUnsignedInt(in.getShort()) : 0;
         return text(permits, wanted, unit, least, limit, sequence, version, expiry, waiting, beyond);
