@@ -4,16 +4,18 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Derives from the requests that the leader has answered since when the session is certainly alive.
+ * Derives from the transactions that a quorum has committed since when the session is certainly alive.
  *
  * <p>A session ends when its leader has received no report of it for that time. The leader is not in contact with a
  * client directly: the server the client is connected to reports its active clients, every half tick, over the same
- * stream on which it forwards writes and {@code sync}. A server that is cut off from its leader goes on answering
- * reads and pings for a while, so they prove nothing. But when the leader answers a request, every report before that
- * request has reached it, and thereby every contact that is older than the time between two reports. A tick is at
- * most half a session (servers refuse shorter sessions by default), so a quarter of a session is old enough. If
- * nothing is known of earlier contacts, it is the client's library that has kept the connection busy, three times in
- * a session.
+ * stream on which it forwards transactions. A server that is cut off from its leader goes on answering reads and pings for
+ * a while, so they prove nothing. But when a transaction is committed, every report before it has reached the leader, and
+ * thereby every contact that is older than the time between two reports. A tick is at most half a session (servers refuse
+ * shorter sessions by default), so a quarter of a session is old enough. If nothing is known of earlier contacts, it is the
+ * client's library that has kept the connection busy, three times in a session.
+ *
+ * <p>A leader that is elected later counts each session from its own election, which is after the commit: it needs the
+ * votes of a quorum, and no quorum commits for the leader before it any more. So the result holds for it as well.
  *
  * <p>Not thread-safe: {@link MemberSession} guards it by its monitor, and replaces it with each session. All times
  * are nanoseconds of the monotonic clock. The result is a lower bound: an error in this direction makes permits end
@@ -32,7 +34,7 @@ final class LeaderContact {
     private static final int SPACING = 20;
 
     /** The oldest first; none is older than a session. */
-    private final Deque<Contact> answered = new ArrayDeque<>();
+    private final Deque<Contact> committed = new ArrayDeque<>();
     /** The length that the ensemble has granted. */
     private final long session;
 
@@ -41,29 +43,29 @@ final class LeaderContact {
     }
 
     /**
-     * The leader has answered a request.
+     * A quorum has committed a transaction.
      *
      * @return as of when the session is certain to last for its full length
-     * @param sentAt when the request was sent
+     * @param sentAt when the transaction was sent
      * @param now when its answer arrived
      */
-    long answered(long sentAt, long now) {
+    long committed(long sentAt, long now) {
         long reported = sentAt - session / REPORTED_PER_SESSION;
         long alive = reported - session / PINGS_PER_SESSION;
-        for (Contact contact : answered) {
+        for (Contact contact : committed) {
             if (contact.answeredAt() <= reported) {
                 // This contact was answered before the last report, so that the report included it.
                 alive = Math.max(alive, contact.sentAt());
             }
         }
-        Contact last = answered.peekLast();
+        Contact last = committed.peekLast();
         if (last == null || sentAt - last.sentAt() >= session / SPACING) {
-            answered.add(new Contact(sentAt, now));
-            answered.removeIf(c -> now - c.sentAt() > session);
+            committed.add(new Contact(sentAt, now));
+            committed.removeIf(c -> now - c.sentAt() > session);
         }
         return alive;
     }
 
-    /** A request that the leader has answered: when it was sent, and when its answer arrived. */
+    /** A committed transaction: when it was sent, and when its answer arrived. */
     record Contact(long sentAt, long answeredAt) {}
 }

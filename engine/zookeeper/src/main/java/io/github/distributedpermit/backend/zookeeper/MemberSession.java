@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * ensemble may still keep it: the core has given up its permits by then, or is about to.
  *
  * <pre>
- *   no handle --connected--> unconfirmed --the leader answers a sync--> ready
- *       ^                         |                                       |
+ *   no handle --connected--> unconfirmed --a quorum commits a transaction--> ready
+ *       ^                         |                                            |
  *       +-- given up: expired, replaced by Curator, or not confirmed in time
  * </pre>
  *
@@ -27,7 +27,9 @@ import org.jspecify.annotations.Nullable;
  * must not arrive after the loss of the session that it confirms.
  *
  * <p>{@link ZooKeeperSnapshotStore} asks it for the {@link Link} before each request, reports each answered one, and
- * receives its events. The core must stop using permits before the ensemble ends the session; this class ensures it
+ * receives its events. Only a transaction that was committed extends the time for which the session is certain to live: a
+ * leader that has lost its quorum answers reads and {@code sync} until it notices, while the others elect a leader that ends
+ * the session. The core must stop using permits before the ensemble ends the session; this class ensures it
  * by counting from the time a confirmed request was sent, and by giving the session up early.
  */
 final class MemberSession implements ConnectionStateListener {
@@ -77,7 +79,7 @@ final class MemberSession implements ConnectionStateListener {
     private @Nullable ZooKeeper handle;
     /** Counts sessions, also those that were given up by this member's clock: answers of an earlier one do not count. */
     private long epoch;
-    /** The leader has confirmed the session, so that claims may be sent. */
+    /** A quorum has confirmed the session, so that claims may be sent. */
     private boolean ready;
 
     /**
@@ -85,7 +87,7 @@ final class MemberSession implements ConnectionStateListener {
      * because the layer sends none before {@code ready}.
      */
     private CompletableFuture<Link> whenReady = new CompletableFuture<>();
-    /** What the leader has answered in the present session. */
+    /** What a quorum has committed in the present session. */
     private LeaderContact contacts;
     /** The length that the ensemble has granted, at most the one asked for. In nanoseconds. */
     private long granted;
@@ -151,23 +153,18 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
-     * The leader has answered a request that was sent in this epoch. Every answer of a claim passes here, so that an
-     * active member needs no other proof. If the session has lapsed in the meantime it is given up, although the
-     * answer shows that the ensemble has kept it: the core may have given up its permits.
+     * A quorum has committed a transaction that was sent in this epoch. Every commit of a claim passes here. If the session
+     * has lapsed in the meantime it is given up, although the answer shows that the ensemble has kept it: the core may have
+     * given up its permits.
      *
      * @return whether the answer may be relied on
      */
-    boolean confirmed(Link link, long sentAt) {
+    boolean committed(Link link, long sentAt) {
         synchronized (this) {
-            if (link.epoch() != epoch) {
-                return false;
-            }
-            if (!isLapsed()) {
+            if (isCurrent(link)) {
                 // The core counts the length that was asked for from the reported time. If the ensemble grants less,
-                // the
-                // time is reported as that much earlier.
-                long now = ticker.getAsLong();
-                long alive = contacts.answered(sentAt, now) - (length - granted);
+                // the time is reported as that much earlier.
+                long alive = contacts.committed(sentAt, ticker.getAsLong()) - (length - granted);
                 if (!ready || alive + length - aliveUntil > 0) {
                     aliveUntil = alive + length;
                     // What it throws must not keep the session from becoming ready.
@@ -181,6 +178,27 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
+     * A read that was sent in this epoch was answered. That proves nothing about the session, because a leader without quorum
+     * answers as well.
+     *
+     * @return whether the answer may be relied on
+     */
+    boolean answered(Link link) {
+        synchronized (this) {
+            if (isCurrent(link)) {
+                return true;
+            }
+        }
+        run(this::tick);
+        return false;
+    }
+
+    /** To be called with the monitor. */
+    private boolean isCurrent(Link link) {
+        return link.epoch() == epoch && !isLapsed();
+    }
+
+    /**
      * A request has failed because its session is over.
      *
      * @param link with which the failed request was sent; if it is not the present one, nothing happens
@@ -190,7 +208,7 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
-     * Gives up a session that has lapsed or was replaced, and asks the leader for the next confirmation. Runs on the
+     * Gives up a session that has lapsed or was replaced, and requests the next confirmation. Runs on the
      * thread of the scheduler only.
      */
     private void tick() {
@@ -254,14 +272,13 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
-     * A sync is answered by the leader; a read or a ping would be answered by a server that has lost its leader. An
-     * answer that is lost or delayed only makes the proven time end earlier; the next beat follows in a tenth of the
-     * session.
+     * Has a quorum commit a transaction. An answer that is lost or delayed only makes the proven time end earlier; the next
+     * beat follows in a tenth of the session.
      */
     private void beat(Link link) {
         long sentAt = ticker.getAsLong();
-        nodes.sync(link.zk()).whenComplete((done, failure) -> {
-            if (failure == null && confirmed(link, sentAt)) {
+        nodes.commitNothing(link.zk()).whenComplete((done, failure) -> {
+            if (failure == null && committed(link, sentAt)) {
                 becomeReady(link);
             } else if (failure != null && Faults.isSessionLoss(failure)) {
                 expired(link);
@@ -270,7 +287,7 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
-     * The leader has confirmed the session for the first time. The layer receives the session before the inspections
+     * A quorum has confirmed the session for the first time. The layer receives the session before the inspections
      * that wait for it; these end whatever the layer throws.
      */
     private void becomeReady(Link link) {

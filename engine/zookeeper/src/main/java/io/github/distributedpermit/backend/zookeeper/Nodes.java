@@ -1,6 +1,8 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.utils.ZKPaths;
@@ -27,6 +29,9 @@ import org.apache.zookeeper.proto.CreateRequest;
  * with a code.
  */
 final class Nodes {
+
+    /** Failures of a check, which only a server finds out. The path of the connect string may be missing, or be another's. */
+    private static final Set<Code> FAILED_AS_COMMITTED = EnumSet.of(Code.NONODE, Code.NOAUTH);
 
     /** Without its namespace, which is part of {@link #root}. */
     private final CuratorFramework client;
@@ -86,12 +91,16 @@ final class Nodes {
     }
 
     /**
-     * Ends when the leader has confirmed that the session lives. The answer comes from the leader also if the node
-     * does not exist, and depends on no right.
+     * Ends when a quorum of the ensemble has committed a transaction that changes nothing, in whatever state the tree is and
+     * whatever rights the client has: a transaction that fails is committed as a failure. A {@code sync} is no
+     * substitute, because a leader that has lost its quorum answers it until it notices.
      */
-    CompletableFuture<Void> sync(ZooKeeper zk) {
+    CompletableFuture<Void> commitNothing(ZooKeeper zk) {
         CompletableFuture<Void> result = new CompletableFuture<>();
-        zk.sync(root, (rc, p, c) -> end(result, rc, root), null);
+        zk.multi(
+                List.of(Op.check("/", -1)),
+                (rc, p, c, results) -> end(result, FAILED_AS_COMMITTED.contains(Code.get(rc)) ? 0 : rc, "/"),
+                null);
         return result;
     }
 

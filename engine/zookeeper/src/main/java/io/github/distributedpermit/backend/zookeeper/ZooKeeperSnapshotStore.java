@@ -82,7 +82,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         this.context = new MemberContext(member.id(), nodes, session, ticker, new AtomicLong());
     }
 
-    /** Returns at once; the session becomes ready when the leader has answered. */
+    /** Returns at once; the session becomes ready when a quorum has confirmed it. */
     @Override
     public void open(StoreEvents layer) {
         events = layer;
@@ -104,11 +104,10 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         if (link == null) {
             return CompletableFuture.failedFuture(sessionEnded());
         }
-        long sentAt = context.now();
         OwnNode own = own(key);
         return nodes.read(link.zk(), nodes.path(key))
                 .thenApply(snapshot -> {
-                    if (!session.confirmed(link, sentAt)) {
+                    if (!session.answered(link)) {
                         throw sessionEnded(); // the answer was overtaken by the loss of the session
                     }
                     own.adopt(link.zk(), snapshot.children());
@@ -257,7 +256,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                     if (failure != null) {
                         return failed(link, planned, failure);
                     }
-                    if (!session.confirmed(link, sentAt)) {
+                    if (!session.committed(link, sentAt)) {
                         return CompletableFuture.completedFuture(
                                 (Commit<NodeSnapshot>) new Commit.SessionLost<NodeSnapshot>(sessionEnded()));
                     }

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.zookeeper;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.curator.framework.CuratorFramework;
@@ -48,6 +49,12 @@ final class CountingClient implements AutoCloseable {
         beforeWrite.set(task);
     }
 
+    /** Confirms the session, beside all claims. */
+    private static boolean isBeat(Iterable<Op> operations) {
+        Iterator<Op> all = operations.iterator();
+        return all.next().getPath().equals("/") && !all.hasNext();
+    }
+
     private void read() {
         reads.incrementAndGet();
         if (readsUntilTask.decrementAndGet() == 0) {
@@ -85,8 +92,10 @@ final class CountingClient implements AutoCloseable {
 
         @Override
         public void multi(Iterable<Op> ops, MultiCallback callback, Object context) {
-            beforeWrite.getAndSet(() -> {}).run();
-            writes.incrementAndGet();
+            if (!isBeat(ops)) {
+                beforeWrite.getAndSet(() -> {}).run();
+                writes.incrementAndGet();
+            }
             super.multi(ops, callback, context);
         }
 

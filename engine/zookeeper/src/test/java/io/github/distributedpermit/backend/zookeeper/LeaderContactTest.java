@@ -11,23 +11,23 @@ class LeaderContactTest {
 
     @Test
     void firstAnswerProvesOnlyWhatTheLibraryMustHaveSentAndTheServerReported() {
-        assertThat(contacts.answered(10_000, 10_010)).isEqualTo(10_000 - 400 - 300);
+        assertThat(contacts.committed(10_000, 10_010)).isEqualTo(10_000 - 400 - 300);
     }
 
     @Test
     void contactCountsOnceItMustHaveBeenReportedBeforeALaterAnswer() {
-        contacts.answered(10_000, 10_010);
+        contacts.committed(10_000, 10_010);
 
-        assertThat(contacts.answered(10_300, 10_305)).isEqualTo(10_300 - 700);
-        assertThat(contacts.answered(10_310, 10_315)).isEqualTo(10_000);
+        assertThat(contacts.committed(10_300, 10_305)).isEqualTo(10_300 - 700);
+        assertThat(contacts.committed(10_310, 10_315)).isEqualTo(10_000);
     }
 
     @Test
     void contactCountsFromWhenItWasSentAndOnlyIfItWasAnsweredInTime() {
-        contacts.answered(10_000, 10_900);
+        contacts.committed(10_000, 10_900);
 
-        assertThat(contacts.answered(11_000, 11_001)).isEqualTo(11_000 - 700);
-        assertThat(contacts.answered(11_200, 11_201)).isEqualTo(11_200 - 700);
-        assertThat(contacts.answered(11_310, 11_311)).isEqualTo(11_000);
+        assertThat(contacts.committed(11_000, 11_001)).isEqualTo(11_000 - 700);
+        assertThat(contacts.committed(11_200, 11_201)).isEqualTo(11_200 - 700);
+        assertThat(contacts.committed(11_310, 11_311)).isEqualTo(11_000);
     }
 }
