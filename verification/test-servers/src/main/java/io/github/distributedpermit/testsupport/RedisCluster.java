@@ -121,14 +121,31 @@ public final class RedisCluster implements AutoCloseable {
 
     /** Moves a slot with all that is in it from one master to another. */
     public static void migrate(int slot, RedisServer source, RedisServer target) {
+        openSlot(slot, source, target);
+        keysIn(slot, source).forEach(key -> moveKey(key, source, target));
+        assignSlot(slot, source, target);
+    }
+
+    /** Begins to move a slot: from now on the source has the keys that are there, and the target all others. */
+    public static void openSlot(int slot, RedisServer source, RedisServer target) {
         String sourceId = source.ask(commands -> commands.clusterMyId());
         String targetId = target.ask(commands -> commands.clusterMyId());
         target.ask(commands -> commands.clusterSetSlotImporting(slot, sourceId));
         source.ask(commands -> commands.clusterSetSlotMigrating(slot, targetId));
-        for (String key : source.ask(commands -> commands.clusterGetKeysInSlot(slot, SLOTS))) {
-            source.ask(commands ->
-                    commands.migrate("127.0.0.1", target.port(), 0, PATIENCE.toMillis(), MigrateArgs.Builder.key(key)));
-        }
+    }
+
+    public static List<String> keysIn(int slot, RedisServer node) {
+        return node.ask(commands -> commands.clusterGetKeysInSlot(slot, SLOTS));
+    }
+
+    public static void moveKey(String key, RedisServer source, RedisServer target) {
+        source.ask(commands ->
+                commands.migrate("127.0.0.1", target.port(), 0, PATIENCE.toMillis(), MigrateArgs.Builder.key(key)));
+    }
+
+    /** Ends the move of a slot, of which the source has no keys any more. */
+    public static void assignSlot(int slot, RedisServer source, RedisServer target) {
+        String targetId = target.ask(commands -> commands.clusterMyId());
         target.ask(commands -> commands.clusterSetSlotNode(slot, targetId));
         source.ask(commands -> commands.clusterSetSlotNode(slot, targetId));
     }

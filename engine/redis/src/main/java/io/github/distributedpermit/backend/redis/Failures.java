@@ -171,7 +171,8 @@ final class Failures {
                             + "); nothing was overwritten",
                     null);
         }
-        return PermitStoreException.passing("Redis answered " + code + of(key), null);
+        String reason = code.equals("TRYAGAIN") ? ": its hash slot is being moved to another node of the Cluster" : "";
+        return PermitStoreException.passing("Redis answered " + code + of(key) + reason, null);
     }
 
     /**

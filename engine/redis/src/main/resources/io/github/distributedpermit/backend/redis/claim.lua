@@ -63,6 +63,18 @@ op.lenient = r.permits > 0 or wanted == 0 or (op.grace and kept > 0)
 if op.orphaned then
   call('DEL', QUEUE, LEASES, TOMBS)
 end
+local own_keys = { STATE, QUEUE, LEASES, TOMBS } -- those that expire with the key
+if op.clustered then
+  if op.fresh then -- the placeholders, see common.lua
+    for i = 2, 4 do
+      write('ZADD', KEYS[i], 'inf', '')
+    end
+    if op.override < 0 then
+      write('SET', KEYS[5], -1)
+    end
+  end
+  own_keys[5] = op.override < 0 and KEYS[5] or nil
+end
 
 local was_queued = r.waiting
 local others = op.queued - (was_queued and 1 or 0)
@@ -136,11 +148,11 @@ local lasts = r.expiry - now
 if op.used == 0 and op.queued == 0 then
   if r.expiry > op.life or op.life > r.expiry + lasts / 4 then
     op.life = math.max(r.expiry + lasts / 8, lineage and op.version or 0)
-    op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
+    op.to_expire = own_keys
   end
 elseif r.expiry > op.life then
   op.life = math.max(r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000)), lineage and op.version or 0)
-  op.to_expire = { STATE, QUEUE, LEASES, TOMBS }
+  op.to_expire = own_keys
 end
 
 -- Redis stores a small hash as a list, which it searches from the start. From 32 members on a hash table is faster; a field

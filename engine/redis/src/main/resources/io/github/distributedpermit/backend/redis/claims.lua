@@ -139,7 +139,8 @@ for i = 1, count do
       '*', pack(layout, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
       member, pack(RECORD, permits, wanted, unit, base + unit, own, sequence, version, expiry, leased, tombstoned, FORMAT))
     if added == 0 then
-      for k = at, lives_longer and at + 3 or 0 do
+      local own_keys = flags % 4 >= 2 and override < 0 and 5 or 4 -- see common.lua
+      for k = at, lives_longer and at + own_keys - 1 or 0 do
         call('PEXPIREAT', KEYS[k], math.ceil(life / 1000) + 1)
       end
       view = pack('<I4I4dddBI4', permits, limit, sequence, version, -1, used > limit and 2 or 0, epoch)

@@ -9,6 +9,10 @@
 --   tombs     likewise: members that have returned everything, whose sequence is stored for a while (tombstones)
 --   override  the limit of an operator; the only one that stays when the key is not in use
 --
+-- In a cluster all of them exist as long as the state: each set has a placeholder, which is no member and the last of its set, and
+-- -1 means no override. While a slot is being moved to another node, Redis refuses a script of which one key is missing, although
+-- no key of the permit has moved yet.
+--
 -- Times are microseconds of the server's clock. Times, versions and sequences are doubles, exact up to 2^53. Every value has
 -- at most 64 bytes, so that Redis stores a small hash in its compact form.
 --

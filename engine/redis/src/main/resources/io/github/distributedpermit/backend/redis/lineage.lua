@@ -132,7 +132,13 @@ local function forget()
         call('HDEL', STATE, fields[i])
       end
     end
-    call('DEL', QUEUE, LEASES, TOMBS)
+    for i = 2, 4 do
+      for _, entry in ipairs(call('ZRANGE', KEYS[i], 0, -1)) do
+        if entry ~= '' then -- the placeholder of a cluster
+          call('ZREM', KEYS[i], entry)
+        end
+      end
+    end
     op.written = true
   end
   op.used, op.queued, op.lease, op.tomb, op.life = 0, 0, math.huge, math.huge, 0

@@ -9,11 +9,12 @@ local refused = load()
 if refused then
   return refused
 end
-if value < 0 then
+if value < 0 and (op.fresh or not op.clustered) then
   call('DEL', KEYS[5])
   op.written = true
 else
   write('SET', KEYS[5], value)
+  op.to_expire[1] = value < 0 and KEYS[5] or nil -- with the key, see common.lua
 end
 if not op.fresh then
   op.override = value

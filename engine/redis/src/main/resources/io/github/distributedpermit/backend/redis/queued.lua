@@ -62,7 +62,9 @@ while others > 0 or due do
   local name, arrived
   if others > 0 then
     local entry = call('ZRANGE', queue, position, position, 'WITHSCORES')
-    name, arrived = entry[1], tonumber(entry[2])
+    if entry[1] ~= '' then -- the placeholder of a cluster
+      name, arrived = entry[1], tonumber(entry[2])
+    end
   end
   if name == member and was_queued then -- its entry from before this claim
     position = position + 1
@@ -168,7 +170,7 @@ elseif was_queued then
   call('ZREM', queue, member)
 end
 if lives_longer then
-  for i = at, at + 3 do
+  for i = at, clustered and override < 0 and at + 4 or at + 3 do
     call('PEXPIREAT', KEYS[i], math.ceil(life / 1000) + 1)
   end
 elseif waiting and others == 0 and not was_queued then

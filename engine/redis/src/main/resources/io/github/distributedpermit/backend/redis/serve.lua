@@ -288,7 +288,7 @@ local function prepare()
     while position < size do
       local member = call('ZRANGE', QUEUE, position, position)[1]
       local r = member and record(member)
-      if not member then
+      if not member or member == '' then -- the end, or the placeholder of a cluster
         op.queued = op.queued - (size - position)
         size = position
       elseif not r then

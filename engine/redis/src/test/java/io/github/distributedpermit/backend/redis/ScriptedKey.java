@@ -155,7 +155,7 @@ final class ScriptedKey {
         }
         return text(
                 used,
-                limit == null
+                limit == null || new String(limit, StandardCharsets.US_ASCII).equals("-1") // in a cluster
                         ? OptionalInt.empty()
                         : OptionalInt.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
                 records,
