@@ -61,6 +61,8 @@ final class ConnectionManager implements AutoCloseable {
     private volatile @Nullable PermitStoreException failure;
     /** Failed attempts without a reason; see {@link Failures#hasNoReason}. */
     private int attemptsWithoutReason;
+    /** Whether the connection for claims was fine when the present attempt went on to the subscription. */
+    private boolean subscribing;
     /** {@code null} before {@link #start}. */
     private @Nullable Thread thread;
 
@@ -129,13 +131,15 @@ final class ConnectionManager implements AutoCloseable {
 
     /**
      * Why permits do not work as they should; empty if they do. A connection that fails for a moment is no problem:
-     * only the age of the last confirmed subscription counts.
+     * only the age of the last confirmed subscription counts, or a permanent reason why there is none.
      */
     Optional<String> problem() {
         PermitStoreException known = failure;
-        return subscription
-                .problem()
-                .map(problem -> known == null ? problem : problem + " (" + known.getMessage() + ")");
+        Optional<String> late = subscription.problem();
+        if (late.isEmpty() && known != null && known.isPermanent() && current != null) {
+            late = Optional.of("no notifications from Redis: permits are granted late");
+        }
+        return late.map(problem -> known == null ? problem : problem + " (" + known.getMessage() + ")");
     }
 
     /** An {@link InterruptedException} ends the loop, because only {@link #close} interrupts this thread. */
@@ -163,6 +167,7 @@ final class ConnectionManager implements AutoCloseable {
 
     /** Replaces the connection if it has to be replaced, and makes one if there is none. */
     private void keepConnected() throws InterruptedException, ExecutionException, TimeoutException {
+        subscribing = false;
         dropUselessConnection();
         ClaimPipeline present = current;
         SharedConnection next = present == null ? connector.connect() : connector.replacementFor(present.connection());
@@ -257,6 +262,7 @@ final class ConnectionManager implements AutoCloseable {
     private void keepSubscribed() throws InterruptedException, ExecutionException, TimeoutException {
         ClaimPipeline present = current;
         if (present != null) {
+            subscribing = true;
             subscription.keepSubscribed(present.connection());
             names.keep(present.connection());
         }
@@ -319,16 +325,25 @@ final class ConnectionManager implements AutoCloseable {
         }
     }
 
-    /** Only the first failure in a row is logged; the end of the row is logged by {@link #reportSuccess}. */
+    /**
+     * Only the first failure in a row is logged, and the first permanent one; the end of the row is logged by {@link
+     * #reportSuccess}.
+     */
     private void reportFailure(Throwable e) {
-        PermitStoreException reason = Failures.ofAttempt(e, failure);
-        boolean first = failure == null;
+        PermitStoreException before = failure;
+        PermitStoreException reason = Failures.ofAttempt(e, before);
         failure = reason; // before the log, which may fail
-        if (first && !signal.isClosed()) {
+        if ((before == null || (reason.isPermanent() && !before.isPermanent())) && !signal.isClosed()) {
+            // Another failure while subscribing, such as a time-out, may be that of the whole server.
+            boolean onlyNotifications = subscribing && (reason.isPermanent() || e instanceof PermitStoreException);
             LOG.log(
                     WARNING,
-                    "Permits in Redis do not work: {0}. Calls that need a permit wait for their time-out or fail; the library "
-                            + "retries every 500 ms or sooner until Redis works again{1}",
+                    onlyNotifications
+                            ? "Redis does not notify this instance of its permits: {0}. Permits work, but calls that "
+                                    + "wait get them by polling, up to a second after their turn; the library subscribes "
+                                    + "again every 500 ms or sooner until that works{1}"
+                            : "Permits in Redis do not work: {0}. Calls that need a permit wait for their time-out or "
+                                    + "fail; the library retries every 500 ms or sooner until Redis works again{1}",
                     reason.getMessage(),
                     reason.isPermanent() ? ". Waiting alone will not help: change the server or the settings" : "");
         }

@@ -47,6 +47,10 @@ final class Failures {
     private static final Pattern NO_RIGHT_IN_SCRIPT =
             Pattern.compile("The user executing the script|^(ERR )?ACL failure in script");
 
+    /** A command that was renamed, or that a proxy does not pass on; the server's text names it, that of a script and of some proxies not. */
+    private static final Pattern NO_COMMAND = Pattern.compile(
+            "un(?:known|supported) (?:redis )?(?:sub)?command(?: [`']([a-z|]{2,30})[`'])?", Pattern.CASE_INSENSITIVE);
+
     /** The text of the scripts, from which the name of the key is taken. */
     private static final Pattern FOREIGN_KEY =
             Pattern.compile("DPFOREIGN (.*) holds something that is not ours", Pattern.DOTALL);
@@ -147,6 +151,14 @@ final class Failures {
         }
         if (code.equals("WRONGPASS") || code.equals("NOAUTH")) {
             return PermitStoreException.permanent("Redis refuses the user or password (" + code + ")", null);
+        }
+        Matcher missing = NO_COMMAND.matcher(text);
+        if ((code.equals("an error") || code.equals("ERR")) && missing.find()) {
+            String name = missing.group(1) == null ? "a command" : "the command " + missing.group(1);
+            return PermitStoreException.permanent(
+                    "Redis, or a proxy before it, does not have " + name
+                            + " that permits need; docs/security.md lists all of them",
+                    null);
         }
         Matcher newer = NEWER.matcher(text);
         if (code.equals("DPNEWER") && newer.find()) {

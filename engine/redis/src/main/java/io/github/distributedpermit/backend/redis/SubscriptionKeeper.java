@@ -93,7 +93,7 @@ final class SubscriptionKeeper implements AutoCloseable {
             LOG.log(
                     INFO,
                     "The subscription for grants from Redis receives no messages. Subscribing again; until then calls "
-                            + "that wait are granted by polling, up to half a second late");
+                            + "that wait are granted by polling, up to a second late");
             subscription.close();
         }
         if (!subscription.isOpen()) {

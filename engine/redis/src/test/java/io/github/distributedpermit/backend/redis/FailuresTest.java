@@ -9,6 +9,7 @@ import java.net.ConnectException;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Errors of server versions that the build does not start; {@link RedisRightsTest} runs with the version that it starts. */
@@ -33,6 +34,25 @@ class FailuresTest {
                 .hasMessageContaining("lacks a command, key or channel")
                 .hasMessageContaining("permits:{a%0Ab}:state")
                 .hasMessageNotContaining("canary");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "ERR unknown command `EVALSHA`, with args beginning with: `canary`, | the command EVALSHA",
+                "ERR unknown command 'EVALSHA', with args beginning with: 'canary' | the command EVALSHA",
+                "ERR unknown subcommand 'NUMSUB'. Try PUBSUB HELP. | the command NUMSUB",
+                "ERR Error running script (call to f_canary): @user_script:1: Unknown Redis command called from Lua script | a command",
+                "ERR Unknown Redis command called from script script: canary, on @user_script:1. | a command",
+                "unsupported command | a command"
+            })
+    void commandThatIsMissingIsPermanentInEveryVersionAndBehindAProxy(String answer, String named) {
+        PermitStoreException failure = Failures.of(new RedisCommandExecutionException(answer), null);
+
+        assertThat(failure.isPermanent()).isTrue();
+        assertThat(failure).hasMessageContaining(named + " that permits need").hasMessageNotContaining("canary");
     }
 
     /** In about one of thirty attempts Lettuce reports this instead of the answer of the server. */
