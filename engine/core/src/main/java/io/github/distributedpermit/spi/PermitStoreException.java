@@ -9,20 +9,30 @@ public final class PermitStoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final boolean permanent;
+    private final boolean answer;
 
-    private PermitStoreException(String message, @Nullable Throwable cause, boolean permanent) {
+    private PermitStoreException(String message, @Nullable Throwable cause, boolean permanent, boolean answer) {
         super(message, cause);
         this.permanent = permanent;
+        this.answer = answer;
     }
 
     /** A failure that may heal by itself: the core repeats the claim while calls wait. */
     public static PermitStoreException passing(String message, @Nullable Throwable cause) {
-        return new PermitStoreException(message, cause, false);
+        return new PermitStoreException(message, cause, false, false);
+    }
+
+    /**
+     * A failure that may heal by itself, of a store that answers: it can't serve this key at the moment. Unlike the other
+     * {@linkplain #passing passing} failures it is no sign of an outage of the store.
+     */
+    public static PermitStoreException ofKey(String message) {
+        return new PermitStoreException(message, null, false, true);
     }
 
     /** A failure that only people can mend, such as a wrong password, a missing right or a foreign type at our key. */
     public static PermitStoreException permanent(String message, @Nullable Throwable cause) {
-        return new PermitStoreException(message, cause, true);
+        return new PermitStoreException(message, cause, true, true);
     }
 
     /**
@@ -51,6 +61,11 @@ public final class PermitStoreException extends RuntimeException {
     public static Throwable causeOf(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+
+    /** Whether the store has answered, so that it can be reached. */
+    public boolean isAnswer() {
+        return answer;
     }
 
     /** Whether waiting is useless. */

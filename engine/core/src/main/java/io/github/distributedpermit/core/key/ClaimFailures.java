@@ -165,8 +165,8 @@ final class ClaimFailures {
         StoreContact store = host.contact();
         boolean known = store.outage.isKnown(policy.storeTimeout(), now);
         boolean permanent = cause instanceof PermitStoreException failure && failure.isPermanent();
-        if (permanent) {
-            // a refusal is an answer of the store, even if repeating the claim does not help
+        if (cause instanceof PermitStoreException answer && answer.isAnswer()) {
+            // a refusal is an answer of the store, whether or not repeating the claim helps
             store.outage.answered(now);
             reportAnswer(now, effects);
         } else {

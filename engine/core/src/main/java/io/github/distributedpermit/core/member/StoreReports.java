@@ -28,13 +28,13 @@ final class StoreReports {
     }
 
     /**
-     * A claim that was sent at this time failed or was not answered in time. A permanent refusal is an answer of the store.
+     * A claim that was sent at this time failed or was not answered in time. A refusal is an answer of the store.
      *
      * @return whether the store did not answer
      */
     boolean failed(@Nullable Throwable failure, long sentAt, long now) {
         Throwable cause = StoreLog.cause(failure);
-        if (isRefusal(cause)) {
+        if (cause instanceof PermitStoreException answer && answer.isAnswer()) {
             answered(now);
             return false;
         }

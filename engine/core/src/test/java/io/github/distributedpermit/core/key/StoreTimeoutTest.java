@@ -209,6 +209,23 @@ class StoreTimeoutTest {
     }
 
     @Test
+    void aKeyThatTheStoreCannotServeAtTheMomentFailsNoOther() {
+        bench.network.failure = () -> PermitStoreException.ofKey("its slot is being moved");
+        bench.conditions.refusing = true;
+        Asked waiting = a.acquireOf("moving", Duration.ofMinutes(1));
+        bench.run(STORE.plusSeconds(10));
+        assertThat(waiting.failure()).hasMessageContaining("its slot is being moved");
+
+        bench.conditions.refusing = false;
+        assertThat(a.hold().isHeld()).isTrue();
+        a.acquireOf("moving", Duration.ofMinutes(1)); // fails at once, and has the store asked
+        bench.run(Duration.ofSeconds(2));
+        Asked later = a.acquireOf("moving", Duration.ofMinutes(1));
+        bench.run(Duration.ofSeconds(1));
+        assertThat(later.holds()).isTrue();
+    }
+
+    @Test
     void aTryEndsAtTheCommandTimeOut() {
         bench.conditions.claimsLost = true;
         Asked call = a.tryAcquire();

@@ -183,8 +183,11 @@ final class Failures {
                             + "); nothing was overwritten",
                     null);
         }
-        String reason = code.equals("TRYAGAIN") ? ": its hash slot is being moved to another node of the Cluster" : "";
-        return PermitStoreException.passing("Redis answered " + code + of(key) + reason, null);
+        if (code.equals("TRYAGAIN")) {
+            return PermitStoreException.ofKey("Redis answered TRYAGAIN" + of(key)
+                    + ": its hash slot is being moved to another node of the Cluster");
+        }
+        return PermitStoreException.passing("Redis answered " + code + of(key), null);
     }
 
     /**
