@@ -60,7 +60,10 @@ record PermitOperation(
                 ? other.definition.holdAtLeast()
                 : definition.holdAtLeast();
         return new PermitOperation(
-                definition.toBuilder().holdAtLeast(longer).build(),
+                definition.toBuilder()
+                        .key(definition.key() == null ? other.definition.key() : definition.key())
+                        .holdAtLeast(longer)
+                        .build(),
                 declared,
                 key,
                 answer == null ? other.answer : answer,

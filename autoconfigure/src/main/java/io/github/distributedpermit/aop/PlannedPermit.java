@@ -3,6 +3,7 @@ package io.github.distributedpermit.aop;
 import io.github.distributedpermit.PermitRequest;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +17,10 @@ import org.jspecify.annotations.Nullable;
 record PlannedPermit(PermitOperation operation, PermitRequest request) {
 
     /**
-     * The permits of a call in the order to take them: one for each key, sorted by key, which is the same order in all methods
-     * and processes, so that no two calls wait for each other.
+     * The permits of a call in the order to take them, one for each key. Keys that are made for each call come before literal ones:
+     * such a key usually divides the calls that share a literal one, and a call that waits for its part must not hold permits that
+     * all others need. Within both groups they are sorted by key, and not by name, since methods may give one key several names. The
+     * order is the same in all methods and processes, so that no two calls wait for each other.
      */
     static Collection<PlannedPermit> of(LimitedMethod limited, Object target, @Nullable Object[] arguments) {
         List<PermitOperation> operations = limited.operations();
@@ -29,7 +32,14 @@ record PlannedPermit(PermitOperation operation, PermitRequest request) {
             PlannedPermit planned = of(operation, limited, target, arguments);
             byKey.merge(planned.request.key(), planned, PlannedPermit::and);
         }
-        return new ArrayList<>(byKey.values());
+        List<PlannedPermit> inOrder = new ArrayList<>(byKey.values());
+        inOrder.sort(Comparator.comparing(PlannedPermit::isLiteral));
+        return inOrder;
+    }
+
+    /** Whether the key is the same for all calls of the method. */
+    private boolean isLiteral() {
+        return operation.definition().key() != null;
     }
 
     private static PlannedPermit of(

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.OnReject;
+import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -131,6 +132,30 @@ class AcrossInstancesTest {
         }));
     }
 
+    @Test
+    void callsOfOneTenantThatWaitHoldNoPermitThatAnotherTenantNeeds(RedisServer server) {
+        ApplicationContextRunner runner = on(server).withBean(Service.class);
+        runner.run(one -> runner.run(other -> {
+            List<Service> services = List.of(one.getBean(Service.class), other.getBean(Service.class));
+            CompletableFuture<String> work = new CompletableFuture<>();
+            List<CompletableFuture<String>> busy = new ArrayList<>();
+            for (int i = 0; i < 40; i++) {
+                busy.add(services.get(i % 2).export("busy", work));
+            }
+            await().until(() -> services.get(0).calls() + services.get(1).calls() == 3);
+            Permits permits = one.getBean(Permits.class);
+            await().until(() ->
+                    permits.named("across-tenant").state("across-tenant-busy").waiting() > 0);
+
+            CompletableFuture<String> quiet =
+                    services.get(1).export("quiet", CompletableFuture.completedFuture("done"));
+
+            assertThat(quiet.get(20, TimeUnit.SECONDS)).isEqualTo("done");
+            work.complete("done");
+            CompletableFuture.allOf(busy.toArray(CompletableFuture<?>[]::new)).get(60, TimeUnit.SECONDS);
+        }));
+    }
+
     private static void repeat(Runnable call) {
         for (int i = 0; i < TICKS; i++) {
             call.run();
@@ -238,6 +263,13 @@ class AcrossInstancesTest {
         @DistributedPermit(key = "across-1", limit = 1)
         public void secondAndFirst() {
             calls.incrementAndGet();
+        }
+
+        @DistributedPermit(key = "across-all", limit = 20)
+        @DistributedPermit(key = "across-tenant-#{#tenant}", name = "across-tenant", limit = 3)
+        public CompletableFuture<String> export(String tenant, CompletableFuture<String> work) {
+            calls.incrementAndGet();
+            return work;
         }
 
         @DistributedPermit(key = "across", limit = 1)

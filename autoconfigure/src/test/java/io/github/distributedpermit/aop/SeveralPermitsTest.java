@@ -38,7 +38,7 @@ class SeveralPermitsTest {
                     "distributed-permit.permits.three.limit=3");
 
     @Test
-    void permitsAreTakenInTheOrderOfTheirKeys() {
+    void permitsOfKeysMadeByExpressionsAreTakenFirstAndThenInTheOrderOfTheKeys() {
         local().withBean(RecordingPermits.class).withBean(Service.class).run(context -> {
             List<String> events = context.getBean(RecordingPermits.class).events;
             Service service = context.getBean(Service.class);
@@ -47,13 +47,25 @@ class SeveralPermitsTest {
             assertThat(service.baMono().block(SOON)).isEqualTo("done");
             service.transfer("y", "x");
             context.getBean(Permits.class).acquireAll(A_AND_B).close();
+            service.export("z");
+            assertThat(service.exportMono("z").block(SOON)).isEqualTo("done");
+            service.export("all");
+            context.getBean(Permits.class)
+                    .acquireAll(List.of(
+                            PermitRequest.of("all"),
+                            PermitRequest.builder("z").name("tenant").build()))
+                    .close();
             assertThat(events)
                     .containsExactly(
                             "+a", "+b", "-b", "-a", //
                             "+a", "+b", "-b", "-a", //
                             "+a", "+b", "-b", "-a", //
                             "+x", "+y", "-y", "-x", //
-                            "+a", "+b", "-b", "-a");
+                            "+a", "+b", "-b", "-a", //
+                            "+z", "+all", "-all", "-z", //
+                            "+z", "+all", "-all", "-z", //
+                            "+all", "-all", //
+                            "+z", "+all", "-all", "-z");
         });
     }
 
@@ -287,6 +299,16 @@ class SeveralPermitsTest {
         @DistributedPermit(key = "b", limit = 1)
         @DistributedPermit(key = "a", limit = 1)
         public Mono<String> baMono() {
+            return Mono.just("done");
+        }
+
+        @DistributedPermit(key = "all", limit = 2)
+        @DistributedPermit(key = "#{#tenant}", name = "tenant", limit = 1)
+        public void export(String tenant) {}
+
+        @DistributedPermit(key = "all", limit = 2)
+        @DistributedPermit(key = "#{#tenant}", name = "tenant", limit = 1)
+        public Mono<String> exportMono(String tenant) {
             return Mono.just("done");
         }
 

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Takes the permits of several keys for one call: one request for each key, in the order of the keys, which is the same in all
- * processes. So two calls of this kind never wait for each other. Gives back what it has if it does not get all. Confined to the
+ * Takes the permits of several keys for one call: one request for each key, in an order that is the same in all
+ * processes, see {@link RequestsInOrder}. So two calls of this kind never wait for each other. Gives back what it has if it does not get all. Confined to the
  * calling thread.
  */
 final class AllOrNothing {

@@ -17,7 +17,7 @@ import java.lang.annotation.Target;
  *
  * <p>Every call through a proxy takes permits, also a nested one of the same method or key, unless it is
  * {@link #reentrant()}. The advice of an inner proxy passes where a bean is advised twice. A method with several annotations
- * takes all of its permits or none, in the order of their keys.
+ * takes all of its permits or none: those whose keys are made by an expression first, and both kinds in the order of their keys.
  *
  * <p>Settings under {@code distributed-permit.permits.<name>.*} win over the attributes here. One of the two has to
  * give a limit, or the application does not start.

@@ -14,7 +14,7 @@ public final class PermitGroup implements AutoCloseable {
         this.permits = List.copyOf(permits);
     }
 
-    /** One permit for each key, in the order of the keys, in which they were taken. */
+    /** One permit for each key, in the order in which they were taken, see {@link Permits#acquireAll}. */
     public List<Permit> permits() {
         return permits;
     }

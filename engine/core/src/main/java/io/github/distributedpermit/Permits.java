@@ -67,8 +67,10 @@ public interface Permits {
 
     /**
      * Waits for the permits of several keys, all or nothing: if it does not get one of them, it gives back the others before
-     * it throws. They are taken one after the other in the order of their keys, as those of methods with several annotations
-     * are. So calls of this kind never wait for each other, in whatever order they name the keys, but a call that holds a
+     * it throws. They are taken one after the other: first those with a {@linkplain PermitRequest.Builder#name name} other than
+     * their key, such as name {@code tenant} and key {@code tenant-42}, then the others, both in the order of their keys. Methods
+     * with several annotations do the same with keys made by expressions and literal keys. So calls of this kind never wait for
+     * each other, in whatever order they name the keys, if a key has the same kind everywhere; but a call that holds a
      * permit already and waits for several others may. Requests for the same key are put together, see
      * {@link PermitRequest#and}. A time-out counts from the beginning of the whole call.
      *

@@ -2,6 +2,7 @@ package io.github.distributedpermit;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -10,7 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one call for the permits of several keys: one for each key, in the order of the keys. Their time-outs count
+ * The requests of one call for the permits of several keys: one for each key. Those with a name other than their key come first,
+ * since such a name has many keys, then by key; the order is that of limited methods with several permits. Their time-outs count
  * from the beginning of the whole call, on the clock of {@link Permits#nanoTime()}. Immutable.
  */
 final class RequestsInOrder {
@@ -33,7 +35,9 @@ final class RequestsInOrder {
         }
         this.names = names;
         this.clock = clock;
-        this.requests = List.copyOf(byKey.values());
+        this.requests = byKey.values().stream()
+                .sorted(Comparator.comparing(request -> name(request).equals(request.key())))
+                .toList();
         this.begun = clock.getAsLong();
     }
 
@@ -43,8 +47,11 @@ final class RequestsInOrder {
 
     /** Where the permits of that request are taken. */
     NamedPermits named(int index) {
-        PermitRequest request = requests.get(index);
-        return names.apply(Objects.requireNonNullElse(request.name(), request.key()));
+        return names.apply(name(requests.get(index)));
+    }
+
+    private static String name(PermitRequest request) {
+        return Objects.requireNonNullElse(request.name(), request.key());
     }
 
     /** That request, as it is due now. */
