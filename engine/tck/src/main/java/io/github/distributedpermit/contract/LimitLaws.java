@@ -3,6 +3,7 @@ package io.github.distributedpermit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Holding;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** Members that go by different limits, and limits that change (laws 1 and 2). */
@@ -36,23 +37,137 @@ interface LimitLaws extends ContractTests {
         assertThat(look(key).used()).isEqualTo(4);
     }
 
+    /** As in a rolling update that raises the limit. */
     @Test
-    default void headWithALowerLimitIsNotPassed() {
+    default void headThatItsOwnLowerLimitKeepsOutDoesNotBlockOthers() {
+        String key = key();
+        Peer old = peer();
+        Peer waiting = peer();
+        Peer next = peer();
+        old.queue(key, 1, 1);
+        waiting.queue(key, 1, 1);
+
+        assertThat(next.queue(key, 3, 1).permits()).isEqualTo(1);
+        assertThat(next.attempt(key, 3, 2).permits()).isEqualTo(2);
+
+        assertThat(look(key).used()).isEqualTo(3);
+        assertThat(look(key).isQueued(waiting)).isTrue();
+    }
+
+    @Test
+    default void permitThatIsFreedPassesAHeadWithALowerLimit() {
         String key = key();
         Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+        Peer low = peer();
+        Peer high = peer();
+        Peer same = peer();
         a.queue(key, 3, 3);
-        b.queue(key, 2, 1);
-        c.queue(key, 3, 1);
+        low.queue(key, 2, 1);
+        high.queue(key, 3, 1);
+        same.queue(key, 2, 1);
 
         a.keep(key, 3, 2);
 
-        assertThat(look(key).permits(b)).isZero();
-        assertThat(look(key).permits(c)).isZero();
-        a.keep(key, 3, 1);
-        assertThat(look(key).permits(b)).isEqualTo(1);
-        assertThat(look(key).permits(c)).isEqualTo(1);
+        assertThat(look(key).permits(high)).isEqualTo(1);
+        high.awaitNotices(key);
+        assertThat(look(key).permits(low)).isZero();
+        a.keep(key, 3, 0);
+        assertThat(look(key).permits(low)).isEqualTo(1); // it has kept its place
+        assertThat(look(key).permits(same)).isZero();
+    }
+
+    /** It needs more than is free under the limit of those behind it, so that its own limit is not the reason. */
+    @Test
+    default void headThatNeedsSeveralPermitsIsNotPassedByAHigherLimitThatItWouldNotFitEither() {
+        String key = key();
+        Peer a = peer();
+        Peer heavy = peer();
+        Peer light = peer();
+        a.queue(key, 4, 3);
+        heavy.claim(heavy.queueing(key, 3, 3).unit(3));
+
+        assertThat(light.queue(key, 4, 1).permits()).isZero();
+        assertThat(light.attempt(key, 4, 1).permits()).isZero();
+
+        light.queue(key, 4, 1);
+        a.keep(key, 4, 1);
+        assertThat(look(key).permits(light))
+                .isEqualTo(1); // three would be free under its limit, and not under that of the head
+        light.keep(key, 4, 0);
+        a.keep(key, 4, 0);
+        assertThat(look(key).permits(heavy)).isEqualTo(3);
+    }
+
+    @Test
+    default void tryPassesThoseThatTheirOwnLimitsKeepOutIfAllOfThemWouldFitUnderItsLimit() {
+        String key = key();
+        Peer a = peer();
+        Peer low = peer();
+        Peer heavy = peer();
+        Peer high = peer();
+        a.queue(key, 5, 4);
+        low.queue(key, 2, 1);
+        heavy.claim(heavy.queueing(key, 2, 2).unit(2));
+
+        assertThat(high.attempt(key, 5, 1).permits()).isZero();
+        a.keep(key, 5, 3);
+        assertThat(high.attempt(key, 5, 1).permits()).isEqualTo(1);
+        assertThat(look(key).isQueued(low)).isTrue();
+        assertThat(look(key).isQueued(heavy)).isTrue();
+    }
+
+    @Test
+    default void oneStepServesAHeadAndOneBehindItWithAHigherLimit() {
+        String key = key();
+        Peer a = peer();
+        Peer low = peer();
+        Peer high = peer();
+        a.queue(key, 4, 4);
+        low.queue(key, 2, 1);
+        high.queue(key, 4, 2);
+
+        a.keep(key, 4, 1);
+
+        assertThat(look(key).permits(low)).isEqualTo(1);
+        assertThat(look(key).permits(high)).isEqualTo(2);
+        assertThat(look(key).used()).isEqualTo(4);
+    }
+
+    @Test
+    default void memberServesItselfAndOneBehindItWithAHigherLimit() {
+        String key = key();
+        Peer a = peer();
+        Peer low = peer();
+        Peer high = peer();
+        a.queue(key, 4, 3);
+        low.claim(low.queueing(key, 3, 3).unit(3));
+        a.keep(key, 4, 2); // so that stores which order by their changes know which of the two came first
+        high.queue(key, 4, 1);
+
+        // its waiter for three has left, and the next one, which came before that of the other member, needs one
+        Holding own = low.claim(low.queueing(key, 3, 1).waited(Duration.ofMinutes(1)));
+
+        assertThat(own.permits()).isEqualTo(1);
+        assertThat(look(key).permits(low)).isEqualTo(1);
+        assertThat(look(key).permits(high)).isEqualTo(1);
+        high.awaitNotices(key);
+    }
+
+    @Test
+    default void overrideAppliesToAllSoThatTheHeadIsNotPassed() {
+        String key = key();
+        Peer a = peer();
+        Peer low = peer();
+        Peer high = peer();
+        a.queue(key, 2, 2);
+        low.queue(key, 1, 1);
+        a.override(key, 2);
+        high.queue(key, 5, 1);
+
+        a.keep(key, 2, 1);
+
+        assertThat(look(key).permits(low)).isEqualTo(1);
+        assertThat(look(key).permits(high)).isZero();
     }
 
     @Test

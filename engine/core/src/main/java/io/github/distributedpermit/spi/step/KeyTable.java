@@ -161,12 +161,8 @@ public final class KeyTable {
         boolean more = claim.wanted() > base;
         OptionalLong place = claim.queue() && more ? OptionalLong.of(since) : OptionalLong.empty();
         records.put(before.claimed(claim, base, tick(now), place));
-        serve(now);
-        // A claim that does not wait takes only what the queue leaves (law 6): if any member is still queued, it gets
-        // nothing.
-        if (!claim.queue() && more && records.waiting() == 0) {
-            grow(current(before), now);
-        }
+        // A claim that does not wait takes only what the queue leaves (law 6).
+        serve(now, claim.queue() || !more ? null : current(before));
         // Last, because serving may have granted permits to the record, and its expiry depends on whether it is idle.
         return step(settle(current(before), claim, now), now);
     }
@@ -309,24 +305,41 @@ public final class KeyTable {
         }
     }
 
-    /**
-     * Serves the queue from its head until a member does not fit. A waiter that can never fit under its limit is
-     * passed over: it would block the queue, and its own core rejects it. With an operator's limit of 0 nothing fits
-     * and all keep their positions.
-     */
     private void serve(long now) {
-        PermitRecord head = records.head();
-        while (head != null) {
-            int limit = records.limit(head);
-            boolean neverFits = limit > 0 && limit < head.unit();
+        serve(now, null);
+    }
+
+    /**
+     * Serves the queue from its head. A member that does not fit blocks those behind it, unless only its own lower limit keeps it
+     * out: one behind it is served if the permits that the first one lacks are free under the limit of the second one. A waiter
+     * that can never fit under its limit blocks no other member, since its own core rejects it. With an operator's limit of 0
+     * nothing fits and all keep their positions.
+     *
+     * @param last the record of a claim that does not wait, which is served behind the queue; {@code null} if there is none
+     */
+    private void serve(long now, @Nullable PermitRecord last) {
+        int highest = Math.max(records.highestQueuedLimit(), last == null ? 0 : records.limit(last));
+        int lacking = 0; // the most that a member lacks which is still queued
+        // No member behind is served if what others lack does not fit under the highest limit.
+        for (PermitRecord r = records.head(); r != null && fits(lacking, highest); r = records.behind(r)) {
+            int limit = records.limit(r);
+            boolean neverFits = limit > 0 && limit < r.unit();
             if (!neverFits) {
-                boolean servedWhole = grow(head, now) && !current(head).isQueued();
-                if (!servedWhole) {
-                    return; // strict: no member overtakes a head that merely does not fit yet
+                if (fits(lacking, limit)) {
+                    grow(r, now);
                 }
+                PermitRecord left = current(r);
+                lacking = left.isQueued() ? Math.max(lacking, left.lacks()) : lacking;
             }
-            head = records.behind(head);
         }
+        if (last != null && fits(lacking, records.limit(last))) {
+            grow(last, now);
+        }
+    }
+
+    /** Whether so many more permits may be in use under this limit. */
+    private boolean fits(int permits, int limit) {
+        return permits <= (grace == null ? limit : grace.cap(limit)) - records.used();
     }
 
     /**

@@ -48,6 +48,14 @@ public record PermitRecord(
     }
 
     /**
+     * How many permits more than it has its oldest waiter needs. A claim that was sent before the member received a grant may want
+     * fewer than that: nothing can be granted for it, under no limit, until the next one.
+     */
+    int lacks() {
+        return least > wanted ? Integer.MAX_VALUE : Math.max(1, least - permits);
+    }
+
+    /**
      * How many calls of the member wait: those that {@code wanted} covers, if each wants as much as the oldest, and
      * the others. A store that serves the member only has to count its permits for it. For operators only; the step
      * does not depend on it.

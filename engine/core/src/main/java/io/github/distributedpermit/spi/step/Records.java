@@ -8,10 +8,12 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,8 @@ final class Records {
 
     private final Map<String, PermitRecord> byMember = new HashMap<>();
     private final NavigableSet<PermitRecord> queue = new TreeSet<>(BY_ARRIVAL);
+    /** How many queued records state each limit. */
+    private final NavigableMap<Integer, Integer> queuedLimits = new TreeMap<>();
     /** Records that hold or wait, by expiry; those that never expire are in neither set. */
     private final NavigableSet<PermitRecord> leases = new TreeSet<>(BY_EXPIRY);
     /**
@@ -64,6 +68,7 @@ final class Records {
         used += next.permits();
         if (next.isQueued()) {
             queue.add(next);
+            queuedLimits.merge(next.limit(), 1, Integer::sum);
         }
         if (next.expiry() != PermitRecord.NEVER) {
             (next.isIdle() ? tombstones : leases).add(next);
@@ -84,6 +89,7 @@ final class Records {
             used -= previous.permits();
             if (previous.isQueued()) {
                 queue.remove(previous);
+                queuedLimits.computeIfPresent(previous.limit(), (limit, count) -> count == 1 ? null : count - 1);
             }
             if (previous.expiry() != PermitRecord.NEVER) {
                 (previous.isIdle() ? tombstones : leases).remove(previous);
@@ -115,6 +121,11 @@ final class Records {
 
     int waiting() {
         return queue.size();
+    }
+
+    /** The highest limit in effect for a queued member; 0 if there is none. */
+    int highestQueuedLimit() {
+        return queue.isEmpty() ? 0 : override.orElse(queuedLimits.lastKey());
     }
 
     @Nullable

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,10 @@ final class ModelTable implements SimTable {
         DEAD_MEMBER_STAYS,
         UNIT_IGNORED,
         HEAD_THAT_NEVER_FITS_BLOCKS,
-        TRY_BARGES
+        TRY_BARGES,
+        LOWER_LIMIT_BLOCKS,
+        HEAVY_HEAD_IS_PASSED,
+        PASSED_HEAD_MOVES_TO_THE_TAIL
     }
 
     private static final class Entry {
@@ -88,7 +92,9 @@ final class ModelTable implements SimTable {
             r.since = now - c.waited().toNanos() / 1_000;
         }
         serve(now);
-        if (!c.queue() && c.wanted() > base && (line().isEmpty() || mistake == Mistake.TRY_BARGES)) {
+        if (!c.queue()
+                && c.wanted() > base
+                && (line().stream().noneMatch(w -> blocks(w.getValue(), r)) || mistake == Mistake.TRY_BARGES)) {
             grow(member, r, now);
         }
         r.expiry = now + (r.idle() ? tombstone : c.lease().toNanos() / 1_000);
@@ -119,25 +125,43 @@ final class ModelTable implements SimTable {
         return r.since == null ? Long.MAX_VALUE : r.since;
     }
 
+    /** A member is served if it fits and none before it blocks it. */
     private void serve(long now) {
+        List<Entry> before = new ArrayList<>();
         for (Map.Entry<String, Entry> e : line()) {
             Entry w = e.getValue();
-            int limit = limit(w);
-            boolean never = limit > 0 && limit < w.unit;
-            if (never && mistake != Mistake.HEAD_THAT_NEVER_FITS_BLOCKS) {
+            if (neverFits(w)) {
                 continue;
             }
-            if (!grow(e.getKey(), w, now)) {
-                return;
+            boolean served = before.stream().noneMatch(b -> blocks(b, w)) && grow(e.getKey(), w, now);
+            if (served && mistake == Mistake.PASSED_HEAD_MOVES_TO_THE_TAIL) {
+                before.forEach(passed -> passed.since = now);
             }
             if (w.permits == w.wanted) {
                 w.since = null;
-            } else if (mistake == Mistake.SERVED_MOVES_TO_THE_TAIL) {
+            } else if (served && mistake == Mistake.SERVED_MOVES_TO_THE_TAIL) {
                 w.since = now;
             } else {
-                return; // it took all there was
+                before.add(w);
             }
         }
+    }
+
+    private boolean neverFits(Entry queued) {
+        int limit = limit(queued);
+        return limit > 0 && limit < queued.unit && mistake != Mistake.HEAD_THAT_NEVER_FITS_BLOCKS;
+    }
+
+    /** Whether a queued member blocks another: unless it would fit under the other's limit, or never fits under its own. */
+    private boolean blocks(Entry queued, Entry other) {
+        if (neverFits(queued)) {
+            return false;
+        }
+        if (mistake == Mistake.LOWER_LIMIT_BLOCKS) {
+            return true;
+        }
+        int needed = mistake == Mistake.HEAVY_HEAD_IS_PASSED ? 1 : Math.max(1, queued.least - queued.permits);
+        return queued.least > queued.wanted || used() + needed > limit(other);
     }
 
     private boolean grow(String member, Entry r, long now) {
@@ -225,7 +249,9 @@ final class ModelTable implements SimTable {
     }
 
     private static Row row(String member, Entry r) {
-        return new Row(member, r.permits, r.wanted, r.unit, r.limit, r.sequence, r.since != null, r.expiry);
+        OptionalLong since = r.since == null ? OptionalLong.empty() : OptionalLong.of(r.since);
+        int lacks = Math.max(1, r.least - r.permits);
+        return new Row(member, r.permits, r.wanted, r.unit, lacks, r.limit, r.sequence, since, r.expiry);
     }
 
     @Override

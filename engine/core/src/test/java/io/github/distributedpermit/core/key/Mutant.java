@@ -81,7 +81,10 @@ enum Mutant {
     DEAD_MEMBER_STAYS(ModelTable.Mistake.DEAD_MEMBER_STAYS),
     UNIT_IGNORED(ModelTable.Mistake.UNIT_IGNORED),
     HEAD_THAT_NEVER_FITS_BLOCKS(ModelTable.Mistake.HEAD_THAT_NEVER_FITS_BLOCKS),
-    TRY_BARGES(ModelTable.Mistake.TRY_BARGES);
+    TRY_BARGES(ModelTable.Mistake.TRY_BARGES),
+    LOWER_LIMIT_BLOCKS(ModelTable.Mistake.LOWER_LIMIT_BLOCKS),
+    HEAVY_HEAD_IS_PASSED(ModelTable.Mistake.HEAVY_HEAD_IS_PASSED),
+    PASSED_HEAD_MOVES_TO_THE_TAIL(ModelTable.Mistake.PASSED_HEAD_MOVES_TO_THE_TAIL);
 
     private static final String PACKAGE = "io.github.distributedpermit.";
 

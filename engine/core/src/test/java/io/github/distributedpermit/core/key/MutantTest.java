@@ -49,7 +49,11 @@ class MutantTest {
                 "HEAD_JUDGED_BY_THE_FREER",
                 "DEAD_MEMBER_STAYS",
                 "UNIT_IGNORED",
-                "TRY_BARGES"
+                "TRY_BARGES",
+                "LOWER_LIMIT_BLOCKS",
+                "HEAVY_HEAD_IS_PASSED",
+                "PASSED_HEAD_MOVES_TO_THE_TAIL",
+                "SERVED_MOVES_TO_THE_TAIL"
             })
     void plantedMistakeIsFound(Mutant mistake) {
         Mutant.World world = mistake.world();

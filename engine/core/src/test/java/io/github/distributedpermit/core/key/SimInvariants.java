@@ -224,7 +224,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
         Map<String, SimTable.Row> before = rowsBefore.get(SimMember.key(key));
         int sum = 0;
-        int most = Integer.MIN_VALUE;
+        Map<SimTable.Row, Integer> grants = new HashMap<>();
         for (SimTable.Row row : table.rows()) {
             sum += row.permits();
             if (row.queued() && row.wanted() <= row.permits()) {
@@ -235,37 +235,103 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             int had = previous == null || lapsed ? 0 : previous.permits();
             long seen = previous == null || lapsed ? -1 : previous.sequence();
             int base = had;
-            if (row.member().equals(claimer) && claim != null && claim.sequence() > seen) {
+            boolean claims = row.member().equals(claimer) && claim != null && claim.sequence() > seen;
+            if (claims && claim != null) {
                 base = Math.min(had, Math.min(claim.held(), claim.wanted()));
             } else if (row.permits() < had) {
                 throw violation("a live member's holding was cut from %d: %s of %s", had, row, key);
             }
             if (row.permits() > base) {
-                if (row.member().equals(claimer) && claim != null && !claim.queue() && isAnyInLine(table)) {
-                    throw violation("a try barged in: %s of %s", row, key);
-                }
-                most = Math.max(most, table.override().orElse(row.limit()));
+                checkThatItPassesNone(key, table, row, claims ? claim : null);
+                grants.put(row, row.permits() - base);
+            }
+            if (previous != null
+                    && !lapsed
+                    && !claims
+                    && previous.queued()
+                    && row.queued()
+                    && !row.since().equals(previous.since())) {
+                throw violation("%s has lost its place %s of %s", row, previous.since(), key);
             }
         }
         if (sum != table.used()) {
             throw violation("used is %d, but the members have %d of %s", table.used(), sum, key);
         }
-        if (most != Integer.MIN_VALUE && table.used() > most) {
-            throw violation("a grant lifted the use of %s to %d, above the limit %d", key, table.used(), most);
-        }
+        checkThatGrantsKeepTheirLimits(key, table, grants);
+        checkThatNoneFits(key, table);
         before.clear();
         for (SimTable.Row row : table.rows()) {
             before.put(row.member(), row);
         }
     }
 
-    private static boolean isAnyInLine(SimTable table) {
-        for (SimTable.Row row : table.rows()) {
-            if (row.queued()) {
-                return true;
+    /** A grant of the same step under a higher limit may have followed. */
+    private void checkThatGrantsKeepTheirLimits(String key, SimTable table, Map<SimTable.Row, Integer> grants) {
+        for (SimTable.Row served : grants.keySet()) {
+            int limit = limit(table, served);
+            int used = table.used();
+            for (Map.Entry<SimTable.Row, Integer> other : grants.entrySet()) {
+                used -= limit(table, other.getKey()) > limit ? other.getValue() : 0;
+            }
+            if (used > limit) {
+                throw violation("a grant lifted the use of %s to %d, above the limit of %s", key, used, served);
             }
         }
-        return false;
+    }
+
+    /**
+     * A member that was served has passed no other that would be served as well under the same limit: only a lower limit of its own
+     * keeps out one that came before.
+     *
+     * @param claim of the served member; {@code null} if another one has served it
+     */
+    private void checkThatItPassesNone(String key, SimTable table, SimTable.Row served, @Nullable Claim claim) {
+        SimTable.Row before = rowsBefore.get(SimMember.key(key)).get(served.member());
+        long arrival = Long.MAX_VALUE; // a try comes behind all that wait
+        if (claim == null && before != null) {
+            arrival = before.since().orElse(Long.MAX_VALUE);
+        } else if (claim != null && claim.queue()) {
+            arrival = server.clock() - claim.waited().toNanos() / 1_000;
+        }
+        for (SimTable.Row row : table.rows()) {
+            boolean isBefore = row.since().isPresent() && row.since().getAsLong() < arrival;
+            if (isBefore
+                    && !row.member().equals(served.member())
+                    && canFit(table, row)
+                    && limit(table, row) >= limit(table, served)) {
+                throw violation("%s was passed by %s of %s", row, served, key);
+            }
+        }
+    }
+
+    /**
+     * After a step no permit is free that a queued member could have: those before it block it only if they would not fit under its
+     * limit either.
+     */
+    private void checkThatNoneFits(String key, SimTable table) {
+        int limit = 0;
+        int lacking = 0;
+        boolean crossed = false;
+        for (SimTable.Row row : table.rows()) {
+            if (row.queued() && canFit(table, row)) {
+                limit = Math.max(limit, limit(table, row));
+                lacking = Math.max(lacking, row.lacks());
+                crossed |= row.permits() + row.lacks() > row.wanted(); // the claim was sent before a grant arrived
+            }
+        }
+        if (lacking > 0 && !crossed && table.used() + lacking <= limit) {
+            throw violation(
+                    "%d of %d permits of %s are in use, and none that waits needs more than %d: %s",
+                    table.used(), limit, key, lacking, table.rows());
+        }
+    }
+
+    private static boolean canFit(SimTable table, SimTable.Row row) {
+        return row.unit() <= limit(table, row);
+    }
+
+    private static int limit(SimTable table, SimTable.Row row) {
+        return table.override().orElse(row.limit());
     }
 
     // ---- the calls
@@ -461,7 +527,8 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     /** A free permit and a live waiter never coexist for long. */
     private void checkForStall(int key, @Nullable SimTable table) {
         int heaviest = 0;
-        int limit = Integer.MAX_VALUE;
+        int limit = 0; // the highest: those with a lower one do not block the others
+        long oldest = Long.MAX_VALUE; // of those with the highest limit
         for (SimMember member : members) {
             if (!member.isRunning()) {
                 continue;
@@ -475,7 +542,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             for (SimCall call : member.waiting.get(key)) {
                 if (call.block && !call.ended) {
                     heaviest = Math.max(heaviest, call.weight);
-                    limit = Math.min(limit, limitFor(member, key));
+                    int own = limitFor(member, key);
+                    oldest = own < limit ? oldest : Math.min(own > limit ? Long.MAX_VALUE : oldest, call.arrivedAt);
+                    limit = Math.max(limit, own);
                 }
             }
         }
@@ -490,7 +559,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             return;
         }
         stalledSince[key] = Math.min(stalledSince[key], time.now());
-        long since = Math.max(stalledSince[key], weather.lastTrouble());
+        long since = Math.max(Math.max(stalledSince[key], oldest), weather.lastTrouble());
         if (time.now() - since > patience) {
             throw violation(
                     "%d of %d permits of %s are in use and a call waits for %d, since %d ms",

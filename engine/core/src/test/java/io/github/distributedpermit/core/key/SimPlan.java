@@ -44,16 +44,25 @@ final class SimPlan {
     /** For what was added later, so that the other seeds stay what they were. */
     final SplittableRandom later;
 
+    /** Whether each member draws its limits by itself. */
+    private final boolean mixed;
+
     SimPlan(long seed) {
+        this(seed, false);
+    }
+
+    /** @param mixed whether each member draws its limits by itself, and there are at least two */
+    SimPlan(long seed, boolean mixed) {
         this.seed = seed;
+        this.mixed = mixed;
         this.random = new SplittableRandom(seed);
-        members = 1 + random.nextInt(5);
+        members = (mixed ? 2 : 1) + random.nextInt(5);
         limits = new int[1 + random.nextInt(3)];
         boolean narrow = chance(0.5);
         for (int i = 0; i < limits.length; i++) {
             limits[i] = 1 + random.nextInt(narrow ? 2 : 5);
         }
-        limitsDiffer = chance(0.25);
+        limitsDiffer = chance(0.25) || mixed;
         weights = chance(0.3);
         overrides = chance(0.3);
         endless = chance(0.3);
@@ -91,6 +100,9 @@ final class SimPlan {
     }
 
     int limit(int key) {
+        if (mixed) {
+            return 1 + random.nextInt(6);
+        }
         return limitsDiffer ? Math.max(1, limits[key] - 1 + random.nextInt(3)) : limits[key];
     }
 

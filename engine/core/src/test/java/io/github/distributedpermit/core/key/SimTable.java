@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** One key of a simulated store. Times in microseconds of the store's clock. */
@@ -12,9 +13,27 @@ interface SimTable {
     /** The answer to a claim, and whom else it served. */
     record Outcome(@Nullable Holding answer, Map<String, Holding> served) {}
 
-    /** What the store has for a member. */
+    /**
+     * What the store has for a member.
+     *
+     * @param lacks how many permits more than it has its oldest waiter needs
+     * @param since when its oldest waiter arrived; empty while it is not queued
+     */
     record Row(
-            String member, int permits, int wanted, int unit, int limit, long sequence, boolean queued, long expiry) {}
+            String member,
+            int permits,
+            int wanted,
+            int unit,
+            int lacks,
+            int limit,
+            long sequence,
+            OptionalLong since,
+            long expiry) {
+
+        boolean queued() {
+            return since.isPresent();
+        }
+    }
 
     Outcome claim(String member, Claim claim, long now);
 

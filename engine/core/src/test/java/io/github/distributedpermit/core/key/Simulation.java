@@ -60,9 +60,9 @@ final class Simulation {
     private long lost;
     private long cancelled;
 
-    private Simulation(long seed, Function<Duration, SimTable> store, boolean traced) {
+    private Simulation(SimPlan plan, Function<Duration, SimTable> store, boolean traced) {
         this.traced = traced;
-        plan = new SimPlan(seed);
+        this.plan = plan;
         network = new SimNetwork(time, () -> store.apply(Duration.ofNanos(TOMBSTONE)));
         weather = new SimWeather(plan, time);
         network.weather = weather;
@@ -76,11 +76,20 @@ final class Simulation {
 
     /** Runs a seed; throws what it finds, with the seed and what happened before. */
     static Report run(long seed) {
+        return run(seed, false);
+    }
+
+    /** The same with members that state different limits for the same keys. */
+    static Report runMixed(long seed) {
+        return run(seed, true);
+    }
+
+    private static Report run(long seed, boolean mixed) {
         Function<Duration, SimTable> store = tombstone -> new TwinTable(tombstone, null);
         try {
-            return new Simulation(seed, store, false).run();
+            return new Simulation(new SimPlan(seed, mixed), store, false).run();
         } catch (AssertionError | RuntimeException e) {
-            Simulation again = new Simulation(seed, store, true);
+            Simulation again = new Simulation(new SimPlan(seed, mixed), store, true);
             try {
                 again.run();
             } catch (AssertionError | RuntimeException same) {
@@ -101,7 +110,7 @@ final class Simulation {
             Function<Duration, SimTable> store = mistake.isEmpty()
                     ? tombstone -> new TwinTable(tombstone, null)
                     : tombstone -> new ModelTable(tombstone, ModelTable.Mistake.valueOf(mistake));
-            new Simulation(seed, store, false).run();
+            new Simulation(new SimPlan(seed), store, false).run();
             return null;
         } catch (AssertionError | RuntimeException e) {
             return String.valueOf(e.getMessage());
@@ -111,7 +120,8 @@ final class Simulation {
     /** Whether a run tells the real step from a store that makes this mistake; {@code null} if not. */
     static @Nullable String differenceOf(long seed, ModelTable.Mistake mistake) {
         try {
-            new Simulation(seed, tombstone -> new TwinTable(tombstone, mistake), false).run();
+            SimPlan plan = new SimPlan(seed);
+            new Simulation(plan, tombstone -> new TwinTable(tombstone, mistake), false).run();
             return null;
         } catch (AssertionError | RuntimeException e) {
             return String.valueOf(e.getMessage());

@@ -62,9 +62,21 @@ final class StepTable implements SimTable {
         return null;
     }
 
+    static int lacks(int permits, int least) {
+        return Math.max(1, least - permits);
+    }
+
     private static Row row(PermitRecord r) {
         return new Row(
-                r.member(), r.permits(), r.wanted(), r.unit(), r.limit(), r.sequence(), r.isQueued(), r.expiry());
+                r.member(),
+                r.permits(),
+                r.wanted(),
+                r.unit(),
+                lacks(r.permits(), r.least()),
+                r.limit(),
+                r.sequence(),
+                r.since(),
+                r.expiry());
     }
 
     @Override

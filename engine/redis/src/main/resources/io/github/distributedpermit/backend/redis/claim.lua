@@ -76,7 +76,7 @@ if op.clustered then
   own_keys[5] = op.override < 0 and KEYS[5] or nil
 end
 
-local was_queued = r.waiting
+local was_queued, stated = r.waiting, r.limit
 local others = op.queued - (was_queued and 1 or 0)
 -- During a grace the member gets back what it validly holds, unless the claim was written before the loss. The grace does not
 -- end when as many permits came back as the limit: a member that states a higher one may hold more.
@@ -104,7 +104,7 @@ if others == 0 then
     op.queued = 0
   end
   op.head = r.waiting and member
-  op.next = op.head
+  r.next = r.waiting
   op.leaving = was_queued and not r.waiting and member
 end
 if r.waiting then
@@ -113,19 +113,23 @@ if r.waiting then
     op.to_expire[1] = QUEUE
   end
 end
+local try = not queue and wanted > base
+local lacking = 0
 if others > 0 then
   if was_queued and not r.waiting then
     call('ZREM', QUEUE, member)
     op.written = true
+  elseif r.waiting and not (was_queued and stated == own) then
+    compare_limits(member, own)
   end
-  serve(member)
+  lacking = serve(member, try and r)
 end
-if not queue and wanted > base and op.queued == 0 then
-  grow(r) -- a try gets only permits that no queued member waits for
+if try and fits(lacking, limit(r)) then
+  grow(r) -- a try gets only permits that the queue leaves
 end
 
 -- A member that was passed over claims all the same, so it is alive; see grant_in_order.
-r.missed = r.missed and r.waiting and op.next == member and not subscribed(member)
+r.missed = r.missed and r.waiting and r.next and not subscribed(member)
 
 local set, field = LEASES, 'lease'
 if r.permits == 0 and not r.waiting then

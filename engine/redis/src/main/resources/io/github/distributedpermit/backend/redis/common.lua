@@ -18,7 +18,8 @@
 --
 -- The header begins with the mark, the format of its newest writer and the minimum reader (see docs/compatibility.md). Since
 -- format 2 it may end with the epoch of the server that has written it and the time when that was last checked (neither, if it
--- is unknown, as without a grace), and the minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves every such key alone. A
+-- is unknown, as without a grace), and with the highest limit that a queued member states, only while they state different ones. The
+-- minimum reader is 2 during a grace, which format 1 does not know. The fast path leaves both kinds of keys alone. A
 -- record ends with two bytes, one that says whether the member is queued (1) and missed (2, see grant_in_order in serve.lua), and
 -- one with the format of its last writer; and since format 2 with two bytes for the calls that wait in a queued member
 -- besides those that `wanted` covers, unless there are none. Newer formats add bytes at the end of both. This script keeps bytes that it
@@ -31,7 +32,7 @@
 local KEYS, ARGV, time, found = ... -- the last two, if the caller has read them already
 local STATE, QUEUE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local MARK, FORMAT, MINIMUM_READER, GRACE_READER = 'DP', 2, 1, 2
-local HEADER_PACKING, HEADER_LENGTH, FIRST_HEADER_LENGTH = '<c2BBI4I4i4ddddI4d', 60, 48
+local HEADER_PACKING, HEADER_LENGTH, FIRST_HEADER_LENGTH, MIXED_HEADER_LENGTH = '<c2BBI4I4i4ddddI4d', 60, 48, 64
 local GRACE_PACKING, GRACE_LENGTH = '<ddI4', 20
 local RECORD_PACKING, RECORD_LENGTH, QUEUED_LENGTH = '<I4I4I4I4I4dddddBB', 62, 64
 local call = redis.call
@@ -44,6 +45,7 @@ local op = {
   lease = math.huge, tomb = math.huge,            -- lower bounds of the scores in `leases` and `tombs`
   life = 0,                                       -- when the key expires
   epoch = 0, checked = 0,                         -- of the server that has written the key, and when this was checked
+  highest = 0,                                    -- no limit of a queued member is higher; 0: all state the same
   graced = false,                                 -- whether a grace is stored
   grace = false,                                  -- since when, until when, and how many permits came back
   tail = '',                                      -- bytes that a newer format has added
@@ -51,7 +53,6 @@ local op = {
   changed = {},                                   -- records to be written at the end
   to_expire = {},                                 -- names whose expiry is set at the end
   head = false,                                   -- the head of the queue, if it was determined
-  next = false,                                   -- the member that gets the next free permits, likewise
   leaving = false,                                -- a member to remove from the queue at the end
   served = false,                                 -- members to be notified at the end, if there are any
   refused = false,                                -- an error to be returned after all is written
@@ -103,7 +104,10 @@ local function load(member)
           tail = string.sub(kept, GRACE_LENGTH + 1) }
       end
     end
-    op.tail = #packed > HEADER_LENGTH and string.sub(packed, HEADER_LENGTH + 1) or ''
+    if #packed >= MIXED_HEADER_LENGTH then
+      op.highest = struct.unpack('<I4', packed, HEADER_LENGTH + 1)
+    end
+    op.tail = string.sub(packed, MIXED_HEADER_LENGTH + 1)
     if member then
       op.records[member] = found[2] and decode(found[2]) or false
     end

@@ -6,7 +6,8 @@
 -- claims.lua calls it after its checks: the header and the record have the format of this script, the claim is newer than the last
 -- one, no bound of a lease has passed, and the server is the one that has written the key, which is not in grace. It leaves to the
 -- slow path: members that are not subscribed or are missed, have expired or want more than the limit, members with the same
--- arrival, and bounds or expiries that have to be written anew. Both have the same effect as spi.step.KeyTable
+-- arrival, queues whose members state different limits, tries that find permits free although members wait, and bounds or
+-- expiries that have to be written anew. Both have the same effect as spi.step.KeyTable
 -- (docs/decisions/0013-three-forms-of-the-step.md).
 --
 -- Arguments: the position of the key's names in KEYS, the member, its packed claim and its record, the header, the time of the
@@ -26,7 +27,7 @@ local _, used, queued, override, version, first_lease, first_tomb, life, epoch =
 if layout == SHORT_HEADER then
   epoch = 0
 end
-local permits, _, _, _, _, _, _, _, leased, tombstoned, mark = unpack_from(RECORD, record)
+local permits, _, _, _, before, _, _, _, leased, tombstoned, mark = unpack_from(RECORD, record)
 local was_queued = mark % 256 == 1
 local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, _, _, beyond =
   unpack_from('<I4I4I4I4BdddI4I4I4I4', claim)
@@ -58,6 +59,7 @@ end
 local others = queued - (was_queued and 1 or 0)
 local position, left, head, served = 0, others, false, nil
 local due = waiting -- whether the turn of the claimer is still to come
+local compares = waiting and not (was_queued and before == own) -- whether all others may state another limit than the claimer
 while others > 0 or due do
   local name, arrived
   if others > 0 then
@@ -74,8 +76,12 @@ while others > 0 or due do
     due = false
     grow()
     if permits < wanted then
+      local behind = compares and name and call('HGET', state, name)
+      if compares and name and (not behind or select(5, unpack_from(RECORD, behind)) ~= own) then
+        return
+      end
       head = member
-      break -- no member passes one that will fit later
+      break -- none behind it states a higher limit
     end
     waiting = false
   elseif not name then
@@ -89,6 +95,10 @@ while others > 0 or due do
     end
     local has, wants, step, least, stated, last, _, expiry, in_leases, in_tombs, kind = unpack_from(RECORD, packed)
     local most = override < 0 and stated or override
+    if compares and stated ~= own then
+      return
+    end
+    compares = false -- all others state the same as this one
     if kind % 256 ~= 1 or expiry <= now or (most > 0 and step > most) then -- expired: a bound would have passed before
       return
     end
@@ -126,8 +136,11 @@ while others > 0 or due do
   end
 end
 queued = left + (waiting and 1 or 0)
-if not queues and wanted > base and queued == 0 then
-  grow() -- a try gets only permits that no member waits for
+if not queues and wanted > base then
+  if queued > 0 and used < limit then
+    return -- the queue may leave permits to it
+  end
+  grow() -- a try gets only permits that the queue leaves
 end
 
 -- The lease of the claimer, and the life of the key, as in claim.lua.

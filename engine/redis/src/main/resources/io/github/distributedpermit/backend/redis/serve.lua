@@ -50,10 +50,14 @@ local function is_own()
   return epoch - epoch % 65536 == op.epoch - op.epoch % 65536 and closed ~= op.epoch -- the other half depends on the salt
 end
 
--- The most permits in use that a grant may lead to: during a grace those that members have reclaimed.
-local function cap(r)
-  local most = limit(r)
+-- The most permits in use that a grant under a limit may lead to: during a grace those that members have reclaimed.
+local function cap(most)
   return op.grace and math.min(most, op.grace.pool) or most
+end
+
+-- Whether so many more permits may be in use under a limit.
+local function fits(permits, most)
+  return permits <= cap(most) - op.used
 end
 
 -- The next version: never below the clock, so that it also grows after the key was lost.
@@ -70,7 +74,7 @@ end
 
 -- Grants a member as much as fits, if that is at least its oldest waiter. Returns whether it granted anything.
 local function grow(r)
-  local target = math.min(r.wanted, r.permits + cap(r) - op.used)
+  local target = math.min(r.wanted, r.permits + cap(limit(r)) - op.used)
   if target <= r.permits or target < r.least then
     return false
   end
@@ -124,7 +128,12 @@ local function flush()
   local reader = op.grace and math.max(op.reader, GRACE_READER) or op.reader
   local header = struct.pack(HEADER_PACKING, MARK, op.format, reader, op.used, op.queued, op.override, op.version,
     op.lease, op.tomb, op.life, op.epoch, op.checked)
-  if op.epoch == 0 and op.tail == '' then
+  if op.queued < 2 then
+    op.highest = 0
+  end
+  if op.highest > 0 or op.tail ~= '' then
+    header = header .. struct.pack('<I4', op.highest)
+  elseif op.epoch == 0 then
     header = string.sub(header, 1, FIRST_HEADER_LENGTH) -- no epoch is known: without a grace the fast path reads less
   end
   local fields = { '*', header .. op.tail }
@@ -162,10 +171,12 @@ local function flush()
   end
 end
 
-local drop, expire, serve, subscribed
+local drop, expire, serve, subscribed, compare_limits
 
 -- Creates the functions for executions that find a queue or expired records; the others do not pay for them.
 local function prepare()
+  local MOST_LIMIT = 4294967295
+
   -- The record of a member, or false. Reads each record once.
   local function record(member)
     local r = op.records[member]
@@ -276,14 +287,40 @@ local function prepare()
     return count[2] > 0
   end
 
-  -- Grants to the members of the queue, from its head, in memory. Returns the members that were granted something.
+  -- Keeps op.highest true when a member of the queue states another limit than before. While op.highest is 0 all others state the
+  -- same, so that one of them is compared.
+  compare_limits = function(member, own)
+    if op.highest == 0 then
+      local first = call('ZRANGE', QUEUE, 0, 1)
+      local name = first[1] == member and first[2] or first[1]
+      local other = name and record(name)
+      local stated = other and other.limit or MOST_LIMIT
+      op.highest = stated ~= own and stated or 0
+    end
+    if op.highest > 0 then
+      op.highest = math.max(op.highest, own)
+    end
+  end
+
+  -- How many permits more than it has the oldest waiter of a member needs. A claim that was sent before the member received a grant
+  -- may want fewer than that: nothing can be granted for it, under no limit.
+  local function lacks(r)
+    return r.least > r.wanted and math.huge or math.max(1, r.least - r.permits)
+  end
+
+  -- Grants to the members of the queue, from its head, in memory. A member that does not fit blocks those behind it, unless only its
+  -- own lower limit keeps it out: one behind it is served if the permits that the first one lacks are free under the limit of the
+  -- second one. Returns the members that were granted something, and the most that a member lacks which is still queued. `last` is
+  -- the record of a claim that does not wait, if there is one: its turn comes behind the queue.
   --
   -- A member other than the claimer that is not subscribed may have crashed: it is passed over and leaves the queue, so that it
   -- withholds no permit until its lease ends. Its record is marked as missed. A member that is alive claims again, which puts it
-  -- back to the place that its age gives it. If it is the next one then (claim.lua), the mark stays, the next grant to it stands
-  -- without a subscription, and its answer tells it to claim again soon.
-  local function grant_in_order(claimer)
-    local served, position, size = {}, 0, op.queued
+  -- back to the place that its age gives it. If no member before it has a limit as high as its own then (claim.lua), it is the next
+  -- one: the mark stays, the next grant to it stands without a subscription, and its answer tells it to claim again soon.
+  local function grant_in_order(claimer, last)
+    local served, position, size, lacking = {}, 0, op.queued, 0
+    local highest, lowest, top = 0, math.huge, -1 -- of the limits of members that stay queued, and of those that can fit
+    local asked = op.records[claimer] and op.records[claimer].missed -- whether the claimer is the next one matters
     op.head = false
     while position < size do
       local member = call('ZRANGE', QUEUE, position, position)[1]
@@ -298,18 +335,13 @@ local function prepare()
       elseif r.expiry <= op.now then
         drop(member, r)
         size = size - 1
-      elseif can_never_fit(r) then
-        op.head = op.head or member
-        position = position + 1
       else
         local before = r.permits
-        if not grow(r) then
-          op.head = op.head or member
-          op.next = member
-          break -- strict order: no member passes a head that will fit later
+        local granted = not can_never_fit(r) and fits(lacking, limit(r)) and grow(r)
+        if granted then
+          op.changed[member] = r
         end
-        op.changed[member] = r
-        if member ~= claimer and not r.missed and not subscribed(member) then
+        if granted and member ~= claimer and not r.missed and not subscribed(member) then
           op.used = op.used - (r.permits - before)
           r.permits = before
           r.waiting = false
@@ -318,25 +350,42 @@ local function prepare()
           op.queued = op.queued - 1
           size = size - 1
         else
-          served[#served + 1] = member
-          r.missed = false
-          if r.permits < r.wanted then
-            op.head = op.head or member
-            op.next = member
-            break -- a partly served member keeps its position
-          end
-          r.waiting = false
-          op.queued = op.queued - 1
           position = position + 1
+          if granted then
+            served[#served + 1] = member
+            r.missed = false
+          end
+          asked = asked and member ~= claimer
+          if granted and r.permits == r.wanted then
+            r.waiting = false
+            op.queued = op.queued - 1
+          else -- it keeps its position
+            op.head = op.head or member
+            highest, lowest = math.max(highest, r.limit), math.min(lowest, r.limit)
+            if not can_never_fit(r) then
+              lacking = math.max(lacking, lacks(r))
+              r.next = limit(r) > top
+              top = math.max(top, limit(r))
+            end
+            local most = op.override >= 0 and op.override or math.max(op.highest, r.limit, last and last.limit or 0)
+            if not fits(lacking, most) and (not asked or top >= most) then
+              break -- under no limit of those behind it
+            end
+          end
         end
       end
     end
-    return served
+    if position == size then -- all of the queue was seen
+      op.highest = highest > lowest and highest or 0
+    end
+    return served, lacking
   end
 
-  -- Serves the queue. The served members are notified at the end, except the claimer, which gets an answer.
-  serve = function(claimer)
-    for _, member in ipairs(grant_in_order(claimer)) do
+  -- Serves the queue. The served members are notified at the end, except the claimer, which gets an answer. Arguments and the
+  -- second result of grant_in_order are its own.
+  serve = function(claimer, last)
+    local served, lacking = grant_in_order(claimer, last)
+    for _, member in ipairs(served) do
       if not op.records[member].waiting then
         remove(QUEUE, member)
       end
@@ -346,5 +395,6 @@ local function prepare()
         op.served[#op.served + 1] = member
       end
     end
+    return lacking
   end
 end

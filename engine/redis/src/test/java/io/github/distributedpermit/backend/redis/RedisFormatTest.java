@@ -41,6 +41,7 @@ class RedisFormatTest extends RedisTest {
     private static final HexFormat HEX = HexFormat.of();
     private static final double YEAR_2100 = 4_102_444_800_000_000.0;
     private static final String HEADER_TAIL = "c0ffee0102030405";
+    private static final String EQUAL_LIMITS = "00000000";
     private static final String NO_CALLS = "0000";
     private static final String RECORD_TAIL = "feedface0a0b0c0d0e0f1011";
     private static final int HEADER = 60;
@@ -135,7 +136,8 @@ class RedisFormatTest extends RedisTest {
         for (String format : List.of("0201", "0301")) {
             Map<String, String> fields = state(eye);
             eye.commands().hset(name(0), a.id(), HEX.parseHex(record(fields, a) + NO_CALLS + RECORD_TAIL));
-            eye.commands().hset(name(0), "*", HEX.parseHex("4450" + format + header(fields) + HEADER_TAIL));
+            eye.commands()
+                    .hset(name(0), "*", HEX.parseHex("4450" + format + header(fields) + EQUAL_LIMITS + HEADER_TAIL));
             for (int wanted : List.of(1, 2, 1)) {
                 assertThat(a.queue(key(), 2, wanted).permits()).isEqualTo(wanted);
                 assertThat(state(eye).get(a.id()))
@@ -144,6 +146,23 @@ class RedisFormatTest extends RedisTest {
                 assertThat(state(eye).get("*")).startsWith("4450" + format).endsWith(HEADER_TAIL);
             }
         }
+    }
+
+    @Test
+    void highestLimitOfTheQueueIsStoredOnlyWhileLimitsDiffer() {
+        RedisEye eye = eye(server);
+        TestMember holder = member(factory(server));
+        TestMember low = member(factory(server));
+        TestMember high = member(factory(server));
+        holder.queue(key(), 5, 5);
+        low.queue(key(), 2, 1);
+        assertThat(state(eye).get("*")).hasSize(2 * HEADER);
+
+        high.queue(key(), 5, 1);
+        assertThat(state(eye).get("*")).hasSize(2 * (HEADER + 4)).endsWith("05000000");
+
+        high.keep(key(), 0);
+        assertThat(state(eye).get("*")).hasSize(2 * HEADER);
     }
 
     private static String record(Map<String, String> fields, TestMember member) {
@@ -231,7 +250,10 @@ class RedisFormatTest extends RedisTest {
 
     private void assertKept(RedisEye eye) {
         Map<String, String> state = state(eye);
-        assertThat(state.get("*")).startsWith("44500301").endsWith(HEADER_TAIL).hasSize(2 * (HEADER + 8));
+        assertThat(state.get("*"))
+                .startsWith("44500301")
+                .endsWith(EQUAL_LIMITS + HEADER_TAIL)
+                .hasSize(2 * (HEADER + 4 + 8));
         assertThat(state).containsEntry("=", "0123456789abcdef01234567");
         for (String member : List.of("holder", "waiter")) {
             assertThat(state.get(member)).as(member).endsWith(RECORD_TAIL).hasSize(2 * 76);

@@ -29,7 +29,7 @@ class StepFormsTest extends RedisTest {
     private static final int SEEDS = Boolean.getBoolean("tests.long") ? 24 : 12;
 
     /** The histories in which some mutant shows that none before it in this list shows. */
-    private static final List<Long> TELLING_SEEDS = List.of(1L, 2L, 3L, 51L, 9L);
+    private static final List<Long> TELLING_SEEDS = List.of(1L, 2L, 3L, 51L, 9L, 4L, 5L, 8L, 19L, 25L, 27L, 35L, 45L);
 
     private static final int MOST_SEEDS = 48;
 
@@ -157,8 +157,13 @@ class StepFormsTest extends RedisTest {
                 new Mutant("queued: a served member stays queued", "call('ZREM', queue, s.name)", "pack('s', s.name)"),
                 new Mutant(
                         "queued: a try passes the queue",
-                        "not queues and wanted > base and queued == 0",
-                        "not queues and wanted > base"),
+                        "if queued > 0 and used < limit then\n    return",
+                        "if false then\n    return"),
+                new Mutant("queued: another limit joins", "if compares and stated ~= own then", "if false then"),
+                new Mutant(
+                        "queued: another limit joins as the head",
+                        "if compares and name and (not behind",
+                        "if false and (not behind"),
                 new Mutant("queued: an override is ignored", "override < 0 and own or override", "own"),
                 new Mutant(
                         "queued: the override of another is ignored", "override < 0 and stated or override", "stated"),
@@ -195,8 +200,19 @@ class StepFormsTest extends RedisTest {
                         "if l.virgin and remembered ~= 0 and",
                         "if false and remembered ~= 0 and"),
                 new Mutant("slow: a unit above the limit blocks", "return limit(r) > 0 and", "return false and"),
-                new Mutant("slow: a try passes the queue", "wanted > base and op.queued == 0", "wanted > base"),
-                new Mutant("slow: a head that waits is passed", "break -- strict", "position = position + 1 -- strict"),
+                new Mutant("slow: a try passes the queue", "if try and fits(lacking, limit(r)) then", "if try then"),
+                new Mutant("slow: a head that waits is passed", "math.max(lacking, lacks(r))", "0"),
+                new Mutant("slow: a heavy head is passed", "math.max(1, r.least - r.permits)", "1"),
+                new Mutant("slow: a crossed claim is passed", "r.least > r.wanted and math.huge or ", ""),
+                new Mutant(
+                        "slow: a lower limit blocks",
+                        "math.max(op.highest, r.limit, last and last.limit or 0)",
+                        "r.limit"),
+                new Mutant("slow: another limit joins", "    compare_limits(member, own)\n", ""),
+                new Mutant(
+                        "slow: different limits are forgotten",
+                        "op.highest = highest > lowest and highest or 0",
+                        "op.highest = 0"),
                 new Mutant("slow: no notification", "op.served[#op.served + 1] = member", ""),
                 new Mutant(
                         "slow: the lease of another member counts",

@@ -27,6 +27,9 @@ final class StepHistory {
     /** When and how far the clock is set back. */
     private final SplittableRandom setBacks;
 
+    /** The limit that most claims state, so that the fast path takes part; 0 if they state a low or a high one. */
+    private final int commonLimit;
+
     private boolean clockIsSetBack;
     private final long[] sequences;
     private long epochs = 1;
@@ -45,6 +48,7 @@ final class StepHistory {
         this.sequences = new long[members];
         this.graced = random.nextInt(3) > 0;
         this.setBacks = new SplittableRandom(~seed);
+        this.commonLimit = seed % 3 == 0 ? 0 : 1 + new SplittableRandom(31 * seed).nextInt(mostLimit);
         forms.startKey();
     }
 
@@ -156,7 +160,11 @@ final class StepHistory {
 
     private Sent newClaim() {
         int member = random.nextInt(members);
-        int limit = 1 + random.nextInt(mostLimit);
+        int ownLimit = 1 + random.nextInt(mostLimit);
+        int limit = sequences[member] % 12 == 11 ? ownLimit : commonLimit;
+        if (commonLimit == 0) {
+            limit = ownLimit % 2 == 0 ? 2 : mostLimit;
+        }
         int wanted = random.nextInt(3) == 0 ? 0 : random.nextInt(5);
         int held = random.nextInt(4) == 0 ? random.nextInt(wanted + 1) : wanted;
         int unit = wanted == 0 ? 0 : random.nextInt(Math.min(wanted, 3) + 1);
