@@ -138,6 +138,7 @@ final class PermitsReader {
                 state.key(),
                 state.override().orElse(limit(definition)),
                 state.override().isPresent() ? "override" : source(definition),
+                differing(state.members()),
                 inUse,
                 position,
                 waiting,
@@ -146,6 +147,12 @@ final class PermitsReader {
                 calls.stream().limit(mostCalls).map(this::call).toList(),
                 calls.size() > mostCalls,
                 key.problem());
+    }
+
+    private static @Nullable List<Integer> differing(List<MemberState> members) {
+        List<Integer> limits =
+                members.stream().map(MemberState::limit).distinct().sorted().toList();
+        return limits.size() > 1 ? limits : null;
     }
 
     private MemberRow row(MemberState member, int position, List<CallView> calls, int mostCalls) {

@@ -73,6 +73,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param key what is limited
      * @param limit in force: the operator's if one is set, else the one this instance states
      * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
+     * @param statedLimits the limits that members state, lowest first; only if they differ
      * @param inUse permits that members hold
      * @param queued members that wait
      * @param waiting calls that wait, of all members, as of the last claim of each
@@ -87,6 +88,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             String key,
             int limit,
             String limitSource,
+            @Nullable List<Integer> statedLimits,
             int inUse,
             int queued,
             int waiting,

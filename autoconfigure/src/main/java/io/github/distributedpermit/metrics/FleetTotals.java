@@ -10,12 +10,13 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
  * @param waiters calls that wait, as of the last claim of each member
  * @param members members that hold or wait, counted once for each key
  * @param limit the limits in force of the keys
+ * @param mixed keys for which members state different limits, and for which the operator has set none
  * @param inspected how many keys these are
  * @param skipped how many more keys are in use, but were not inspected or could not be
  */
-record FleetTotals(long holders, long waiters, long members, long limit, int inspected, int skipped) {
+record FleetTotals(long holders, long waiters, long members, long limit, int mixed, int inspected, int skipped) {
 
-    static final FleetTotals NONE = new FleetTotals(0, 0, 0, 0, 0, 0);
+    static final FleetTotals NONE = new FleetTotals(0, 0, 0, 0, 0, 0, 0);
 
     /**
      * The numbers of one key.
@@ -26,12 +27,20 @@ record FleetTotals(long holders, long waiters, long members, long limit, int ins
     static FleetTotals of(KeyState key, int own) {
         long calls = 0;
         int stated = own;
+        boolean differ = false;
         for (MemberState member : key.members()) {
             stated = Math.max(stated, member.limit());
+            differ |= member.limit() != own;
             calls += member.calls();
         }
         return new FleetTotals(
-                key.used(), calls, key.members().size(), key.override().orElse(stated), 1, 0);
+                key.used(),
+                calls,
+                key.members().size(),
+                key.override().orElse(stated),
+                differ && key.override().isEmpty() ? 1 : 0,
+                1,
+                0);
     }
 
     FleetTotals plus(FleetTotals other) {
@@ -40,13 +49,14 @@ record FleetTotals(long holders, long waiters, long members, long limit, int ins
                 waiters + other.waiters,
                 members + other.members,
                 limit + other.limit,
+                mixed + other.mixed,
                 inspected + other.inspected,
                 skipped + other.skipped);
     }
 
     /** With keys that are not known. */
     FleetTotals andSkipped(int keys) {
-        return new FleetTotals(holders, waiters, members, limit, inspected, skipped + keys);
+        return new FleetTotals(holders, waiters, members, limit, mixed, inspected, skipped + keys);
     }
 
     /** Whether the numbers say nothing, because keys are in use and none of them is known. */

@@ -27,6 +27,7 @@ final class MeterNames {
     static final String FLEET_WAITERS = "distributed.permit.fleet.waiters";
     static final String FLEET_MEMBERS = "distributed.permit.fleet.members";
     static final String FLEET_LIMIT = "distributed.permit.fleet.limit";
+    static final String FLEET_LIMITS_MIXED = "distributed.permit.fleet.limits.mixed";
     static final String FLEET_KEYS = "distributed.permit.fleet.keys";
 
     private MeterNames() {}

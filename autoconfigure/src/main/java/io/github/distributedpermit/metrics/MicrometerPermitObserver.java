@@ -174,6 +174,13 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 "The limits in force " + keysInUse,
                 "permits",
                 g -> view.value(name, FleetTotals::limit));
+        gauge(
+                gauges,
+                tags,
+                MeterNames.FLEET_LIMITS_MIXED,
+                "Keys for which instances state different limits, of those that this instance uses",
+                "keys",
+                g -> view.value(name, FleetTotals::mixed));
         String keys = "Keys in use whose state in the store is inspected or skipped";
         gauge(
                 gauges,

@@ -80,7 +80,14 @@ class FleetEndpointTest {
     }
 
     private static void check(String... store) {
-        ApplicationContextRunner runner = new ApplicationContextRunner()
+        ApplicationContextRunner runner = runner(store);
+        runner.withPropertyValues("distributed-permit.instance-name=one")
+                .run(one -> runner.withPropertyValues("distributed-permit.instance-name=two")
+                        .run(two -> check(new Instance(one), new Instance(two))));
+    }
+
+    static ApplicationContextRunner runner(String... store) {
+        return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         AopAutoConfiguration.class,
                         PropertyPlaceholderAutoConfiguration.class,
@@ -98,9 +105,6 @@ class FleetEndpointTest {
                         "distributed-permit.key-prefix=fleet-" + UUID.randomUUID())
                 .withBean(SimpleMeterRegistry.class)
                 .withPropertyValues(store);
-        runner.withPropertyValues("distributed-permit.instance-name=one")
-                .run(one -> runner.withPropertyValues("distributed-permit.instance-name=two")
-                        .run(two -> check(new Instance(one), new Instance(two))));
     }
 
     private static void check(Instance one, Instance two) {

@@ -79,6 +79,7 @@
     $('seats').className = 'seats' + (shown > 60 ? ' many' : '');
     $('seats').replaceChildren(...boxes);
     $('seats-text').textContent = k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
+      : k.inUse > k.limit && k.statedLimits && k.limitSource !== 'override' ? 'Instances state the limits ' + k.statedLimits.join(', ') + '. Each gets permits up to its own.'
       : k.inUse > k.limit ? 'The limit was lowered: ' + (k.inUse - k.limit) + ' more than it are in use until their calls end.'
       : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.';
 
