@@ -147,7 +147,7 @@ final class AdditionalSessions {
         // Noted before the request is sent: if its answer is lost, a session may exist that the member never renews.
         SessionLiveness liveness = current.liveness();
         Object ticket = liveness.asked(loop.now());
-        return api.createSession("distributed-permit " + member.name() + " (permit)")
+        return api.createAdditionalSession("distributed-permit " + member.name() + " (permit)")
                 .whenComplete((id, problem) -> {
                     // A request that failed may still create a session at Consul. No key uses it, so that it ends
                     // after its TTL without a loss.

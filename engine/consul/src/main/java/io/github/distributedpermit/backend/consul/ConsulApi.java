@@ -1,8 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
-import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
-import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.security.cert.CertificateException;
 import java.time.Duration;
@@ -17,21 +15,33 @@ import java.util.function.Function;
  * failures into {@link PermitStoreException}; a transaction can also fail with {@link OutcomeUnknownException}. Confined to
  * the event loop, on which all stages end.
  *
+ * <p>An answer counts only if it can only have come from Consul: it has the index that Consul sends with each read, or the
+ * JSON that belongs to the request. Any other is no answer, renews no session and ends none.
+ *
  * <p>{@link Membership}, {@link KeyReader}, {@link KeyCommitter} and the others call it; it sends through {@link
  * ConsulHttp}. It distinguishes three kinds of failure: nothing was sent or executed, the outcome is unknown, and a
  * refusal that says why.
  */
 final class ConsulApi {
 
+    private static final int OK = 200;
+    private static final int NOT_FOUND = 404;
+    /** Of a transaction that was refused by one of its operations. */
+    private static final int CONFLICT = 409;
+
     /** How many causes of an exception are looked at; a chain may contain itself. */
     private static final int MAX_CAUSES = 16;
 
+    private static final System.Logger LOG = System.getLogger(ConsulApi.class.getName());
+
     private final ConsulHttp http;
     private final ConsulSettings settings;
+    private final RateLimitedLog foreign;
 
     ConsulApi(ConsulHttp http, ConsulSettings settings) {
         this.http = http;
         this.settings = settings;
+        this.foreign = new RateLimitedLog(LOG, http::now);
     }
 
     /**
@@ -39,6 +49,15 @@ final class ConsulApi {
      * request has created is never renewed, and ends after its TTL.
      */
     CompletableFuture<String> createSession(String name) {
+        return created(http.putNow("session/create", session(name)));
+    }
+
+    /** The same for a session that a claim needs; the request waits for its turn with those of claims. */
+    CompletableFuture<String> createAdditionalSession(String name) {
+        return created(http.put("session/create", session(name)));
+    }
+
+    private String session(String name) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("Name", name);
         body.put("TTL", settings.sessionTtl().toMillis() + "ms");
@@ -46,8 +65,11 @@ final class ConsulApi {
         body.put("LockDelay", "0s"); // by default no session could lock the slots of an ended one for 15 s
         body.put(
                 "NodeChecks", List.of()); // by default a crash of the agent would end the sessions of live applications
-        return http.putNow("session/create", JsonText.of(body))
-                .thenApply(reply -> read(
+        return JsonText.of(body);
+    }
+
+    private CompletableFuture<String> created(CompletableFuture<Reply> answer) {
+        return answer.thenApply(reply -> read(
                         reply,
                         "the creation of a session",
                         text -> Json.object(text).text("ID")))
@@ -55,29 +77,25 @@ final class ConsulApi {
     }
 
     /**
-     * Whether the session was alive. A reply of 404 is confirmed first, because a server that has not replayed its
-     * log gives the same reply for a live session.
+     * Whether the session was renewed. Consul's answer contains the session; any other success is a failure here.
+     *
+     * @return {@code false} if the answer was 404: the session may have ended. A server that has not replayed its log answers
+     *     so as well, and so does a proxy, so that only a {@linkplain #confirm consistent transaction} shows a loss
      */
     CompletableFuture<Boolean> renewSession(String session) {
         return http.putNow("session/renew/" + session, "")
-                .thenCompose(reply -> reply.status() == 404
-                        ? isKnown(session)
-                        : CompletableFuture.completedFuture(read(reply, "the renewal of a session", text -> true)))
+                .thenApply(reply -> reply.status() != NOT_FOUND
+                        && read(reply, "the renewal of a session", text -> renewed(session, text)))
                 .exceptionally(failure -> fail("Consul did not renew the session", failure));
     }
 
-    /**
-     * Fails if there is such a session after all, for then it was not renewed. See {@link #consistent}.
-     *
-     * @return {@code false} if a consistent read shows that there is no such session
-     */
-    private CompletableFuture<Boolean> isKnown(String session) {
-        return http.get("session/info/" + session + "?consistent").thenApply(reply -> {
-            if (reply.isOk() && !reply.body().contains(session)) {
-                return false;
-            }
-            throw PermitStoreException.passing("Consul did not know the session for a moment", null);
-        });
+    /** Throws {@link MalformedJsonException} if the text is not about this session. */
+    private static boolean renewed(String session, String text) {
+        if (JsonObject.objects(Json.parse(text)).stream()
+                .noneMatch(entry -> entry.text("ID").equals(session))) {
+            throw new MalformedJsonException("The session is not among those that were renewed");
+        }
+        return true;
     }
 
     /**
@@ -86,7 +104,7 @@ final class ConsulApi {
      */
     CompletableFuture<Boolean> destroySession(String session) {
         return http.putNow("session/destroy/" + session, "")
-                .thenApply(reply -> read(reply, "the end of a session", text -> true))
+                .thenApply(reply -> read(reply, "the end of a session", text -> Json.parse(text) == Boolean.TRUE))
                 .exceptionally(failure -> fail("Consul did not end the session", failure));
     }
 
@@ -96,15 +114,7 @@ final class ConsulApi {
     }
 
     /**
-     * All keys with a prefix, as a leader has them that knows all that was ever written; a reply of any status. A server
-     * that has just come back, or just been made the leader, answers other reads before it has read all of its log.
-     */
-    CompletableFuture<Reply> consistent(String prefix) {
-        return http.get("kv/%s?recurse&consistent".formatted(PathEncoding.encode(prefix)));
-    }
-
-    /**
-     * A blocking query of all keys with a prefix; a reply of any status.
+     * A blocking query of all keys with a prefix. The reply is one of Consul's: 200, or 404 if there is none of them.
      *
      * @param index returns when the prefix has a higher one; 0 returns at once
      * @param wait after which Consul answers although nothing has changed
@@ -118,6 +128,12 @@ final class ConsulApi {
                         "kv/%s?recurse&index=%d&wait=%dms"
                                 .formatted(PathEncoding.encode(prefix), index, wait.toMillis()),
                         timeout)
+                .thenApply(reply -> {
+                    if (!reply.isRead()) {
+                        throw failure(reply, "a blocking query");
+                    }
+                    return reply;
+                })
                 .exceptionally(failure -> fail("Consul did not answer a blocking query", failure));
     }
 
@@ -149,6 +165,14 @@ final class ConsulApi {
         return outcome(ops, http.put("txn?consistent", body(ops)));
     }
 
+    /**
+     * The same for a read by which the loss of a session is confirmed. No other answer confirms one: it names the keys of the
+     * session, and a token without the right to read them gets another one.
+     */
+    CompletableFuture<TxnOutcome> confirm(List<TxnOperation> ops) {
+        return outcome(ops, http.putNow("txn?consistent", body(ops)));
+    }
+
     private static String body(List<TxnOperation> ops) {
         return JsonText.of(ops.stream().map(op -> Map.of("KV", op.json())).toList());
     }
@@ -157,7 +181,7 @@ final class ConsulApi {
      * Decides what an answer says about the transaction. Every case that is not certain counts as an unknown outcome;
      * to count it as a failure could grant a permit twice.
      */
-    private static CompletableFuture<TxnOutcome> outcome(List<TxnOperation> ops, CompletableFuture<Reply> answer) {
+    private CompletableFuture<TxnOutcome> outcome(List<TxnOperation> ops, CompletableFuture<Reply> answer) {
         return answer.handle((reply, failure) -> {
             if (failure != null && PermitStoreException.causeOf(failure) instanceof PermitStoreException unsent) {
                 throw unsent;
@@ -165,60 +189,57 @@ final class ConsulApi {
             if (failure != null) {
                 throw new OutcomeUnknownException("Consul did not answer a transaction: " + reason(failure), failure);
             }
-            if (reply.leavesOutcomeUnknown()) {
-                PermitStoreException known = reply.failure("a transaction");
-                throw new OutcomeUnknownException(String.valueOf(known.getMessage()), known);
-            }
-            // Such as 403 or 413: Consul has refused the request before it executed anything.
-            if (reply.status() != 200 && reply.status() != 409) {
+            if (reply.isRefusal()) {
                 throw reply.failure("a transaction");
             }
+            if (reply.status() != OK && reply.status() != CONFLICT) {
+                PermitStoreException known = failure(reply, "a transaction");
+                throw new OutcomeUnknownException(String.valueOf(known.getMessage()), known);
+            }
             try {
-                return outcome(ops, Json.object(reply.body()));
+                return TxnOutcome.of(ops, Json.object(reply.body()));
             } catch (MalformedJsonException e) {
-                // The transaction was executed, but its result cannot be read.
-                throw new OutcomeUnknownException(
-                        "Consul's answer to a transaction makes no sense: " + e.getMessage(), e);
+                // Whether the transaction was executed is unknown.
+                PermitStoreException known = malformed(reply, "a transaction", e);
+                throw new OutcomeUnknownException(String.valueOf(known.getMessage()), known);
             }
         });
     }
 
-    /**
-     * Consul answers operations in their order; those that delete or check absence have no result. Throws {@link
-     * MalformedJsonException} if the answer does not fit the operations.
-     */
-    private static TxnOutcome outcome(List<TxnOperation> ops, JsonObject json) {
-        List<JsonObject> errors = json.objects("Errors");
-        if (!errors.isEmpty()) {
-            List<Integer> operations =
-                    errors.stream().map(error -> error.count("OpIndex")).toList();
-            return new Refused(operations, errors.get(0).text("What"));
-        }
-        List<KeyValue> entries = json.objects("Results").stream()
-                .map(result -> KeyValue.of(result.object("KV")))
-                .toList();
-        // All operations but the final get-tree; those without a result are not counted, so that the rest of the
-        // entries is the tree.
-        int written = (int) ops.stream()
-                .limit(ops.size() - 1)
-                .filter(TxnOperation::answered)
-                .count();
-        if (entries.size() < written) {
-            throw new MalformedJsonException("%d results of %d".formatted(entries.size(), written));
-        }
-        return new Done(entries.subList(0, written), entries.subList(written, entries.size()));
-    }
-
     /** For requests other than transactions: they can be repeated, so that a failure needs no unknown outcome. */
-    private static <T> T read(Reply reply, String what, Function<String, T> reader) {
+    private <T> T read(Reply reply, String what, Function<String, T> reader) {
         if (!reply.isOk()) {
-            throw reply.failure(what);
+            throw failure(reply, what);
         }
         try {
             return reader.apply(reply.body());
         } catch (MalformedJsonException e) {
-            throw PermitStoreException.passing("Consul's answer to " + what + " makes no sense", e);
+            throw malformed(reply, what, e);
         }
+    }
+
+    /** The failure for a reply that is no success, or has no index where Consul sends one. */
+    private PermitStoreException failure(Reply reply, String what) {
+        if (reply.isForeign()) {
+            foreign(reply, what);
+        }
+        return reply.failure(what);
+    }
+
+    /** The failure for a success whose text does not belong to the request. */
+    private PermitStoreException malformed(Reply reply, String what, MalformedJsonException reason) {
+        foreign(reply, what);
+        return PermitStoreException.passing(
+                "The answer %d to %s is none of Consul's: %s".formatted(reply.status(), what, reason.getMessage()),
+                reason);
+    }
+
+    private void foreign(Reply reply, String what) {
+        foreign.warn(
+                "Something other than Consul answered %d to %s at %s: %s. The answer is ignored and the request is repeated;"
+                                .formatted(reply.status(), what, settings.address(), reply.shown())
+                        + " permits stay valid for a TTL of the session after Consul last renewed it. Check the proxy or load balancer before"
+                        + " Consul, and the address");
     }
 
     /** The core repeats a claim after a passing failure; a permanent one fails all waiting calls at once. */

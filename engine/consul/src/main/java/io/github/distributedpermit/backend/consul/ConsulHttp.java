@@ -105,6 +105,11 @@ final class ConsulHttp {
         queries.forEach(query -> query.cancel(true));
     }
 
+    /** The monotonic clock of the loop, in nanoseconds. */
+    long now() {
+        return loop.now();
+    }
+
     /** Builds a request with the token. What fails here has not been sent. */
     private CompletableFuture<Reply> send(
             Connections connections, UnaryOperator<HttpRequest.Builder> method, String path, Duration timeout) {
@@ -200,7 +205,7 @@ final class ConsulHttp {
         }
     }
 
-    /** A reply without an index, such as that of a write, has index 0. */
+    /** A reply without an index, such as that of a write or of a proxy, has index 0. */
     private static Reply reply(ResponseInfo response, String body) {
         long index = response.headers()
                 .firstValue("X-Consul-Index")
@@ -209,7 +214,7 @@ final class ConsulHttp {
         return new Reply(response.statusCode(), index, body);
     }
 
-    /** A proxy may have put anything there; 0 makes the next query return at once. */
+    /** A proxy may have put anything there. */
     private static long index(String header) {
         try {
             return Long.parseLong(header);

@@ -3,8 +3,10 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +33,7 @@ final class Inbox {
     private final EventLoop loop;
     private final Session session;
     private final Consumer<KeyValue> reader;
-    private final Runnable gone;
+    private final Supplier<CompletableFuture<Boolean>> confirmLoss;
     /** In nanoseconds: 50 ms, doubling to 2 s. */
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
 
@@ -45,14 +47,19 @@ final class Inbox {
      * For a session whose fence has been written.
      *
      * @param reader is given each entry that is new
-     * @param gone runs once, when the inbox has vanished, and the session with it
+     * @param confirmLoss is asked if the inbox seems to have vanished, and the session with it
      */
-    Inbox(ConsulApi api, EventLoop loop, Session session, Consumer<KeyValue> reader, Runnable gone) {
+    Inbox(
+            ConsulApi api,
+            EventLoop loop,
+            Session session,
+            Consumer<KeyValue> reader,
+            Supplier<CompletableFuture<Boolean>> confirmLoss) {
         this.api = api;
         this.loop = loop;
         this.session = session;
         this.reader = reader;
-        this.gone = gone;
+        this.confirmLoss = confirmLoss;
         this.read = session.fence();
         this.problem = new RateLimitedLog(LOG, loop::now);
     }
@@ -72,57 +79,47 @@ final class Inbox {
 
     /** Whatever a part of a query throws, the next query follows; its answer contains the whole inbox again. */
     private void guarded(Runnable part) {
-        EventLoop.run(part, failure -> {
-            index = 0;
-            loop.later(this::watch, backoff.next());
-        });
+        EventLoop.run(part, failure -> again());
     }
 
     private void answered(@Nullable Reply reply, @Nullable Throwable failure) {
         if (session.isOver()) {
             return;
         }
-        // Consul answers 404 to a query of a prefix without keys.
-        if (reply != null && reply.status() == 404) {
-            confirm();
-        } else if (reply != null && reply.isOk()) {
+        if (reply == null) {
+            failed(String.valueOf(failure));
+        } else if (reply.isOk()) {
             read(reply);
         } else {
-            problem.warn(
-                    "The blocking query for " + session.inboxes() + " in Consul failed and will be repeated: "
-                            + (reply == null ? failure : reply.failure("it").getMessage())
-                            + ". Until it succeeds this member is not notified of grants and finds them with its next re-check");
-            loop.later(this::watch, backoff.next());
+            confirm(); // Consul answers 404 to a query of a prefix without keys.
         }
+    }
+
+    private void failed(String reason) {
+        problem.warn("The blocking query for " + session.inboxes() + " in Consul failed and will be repeated: " + reason
+                + ". Until it succeeds this member is not notified of grants and finds them with its next re-check");
+        again();
+    }
+
+    /** From the beginning, because nothing is known of the index of the server that has answered. */
+    private void again() {
+        index = 0;
+        loop.later(this::watch, backoff.next());
     }
 
     /**
-     * A reply does not contain what must be there. Consul may have answered before it has replayed its log, so that
-     * only a consistent read shows a loss. If the loss is not confirmed the query begins anew with index 0, since the
-     * reply came from a server that lags behind.
+     * A reply does not contain what must be there. Consul may have answered before it has replayed its log, or the token may
+     * have lost its right to read, so that only a consistent read shows a loss. If the loss is not confirmed the query begins
+     * anew.
      */
     private void confirm() {
-        api.consistent(session.inboxes()).whenComplete((reply, failure) -> guarded(() -> confirmed(reply)));
-    }
-
-    private void confirmed(@Nullable Reply reply) {
-        if (session.isOver()) {
-            return;
-        }
-        if (reply != null && (reply.status() == 404 || (reply.isOk() && !isWholeIn(reply)))) {
-            gone.run();
-        } else {
-            index = 0;
-            loop.later(this::watch, backoff.next());
-        }
-    }
-
-    private boolean isWholeIn(Reply reply) {
-        try {
-            return isWhole(ConsulApi.entries(reply), reply);
-        } catch (MalformedJsonException e) {
-            return true; // a reply that cannot be read proves no loss
-        }
+        confirmLoss
+                .get()
+                .whenComplete((lost, failure) -> guarded(() -> {
+                    if (!session.isOver()) {
+                        again();
+                    }
+                }));
     }
 
     /** Whether a reply contains the keys by which the ends of the member's sessions are noticed. */
@@ -145,8 +142,7 @@ final class Inbox {
         try {
             entries = ConsulApi.entries(reply);
         } catch (MalformedJsonException e) {
-            LOG.log(System.Logger.Level.WARNING, "Consul's answer to a blocking query makes no sense", e);
-            loop.later(this::watch, backoff.next());
+            failed("its answer makes no sense: " + e.getMessage());
             return;
         }
         // The fence or the key of an additional session is missing.
@@ -164,10 +160,9 @@ final class Inbox {
                 EventLoop.run(() -> reader.accept(entry));
             }
         }
-        if (reply.index() <= 0 || reply.index() < index) {
+        if (reply.index() < index) {
             // The agent has lost its state: a query that waits for the old index would return much too late.
-            index = 0;
-            loop.later(this::watch, backoff.next());
+            again();
         } else {
             index = reply.index(); // a change between this reply and the next query returns that query at once
             backoff.reset();

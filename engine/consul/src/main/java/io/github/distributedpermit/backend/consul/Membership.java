@@ -10,6 +10,7 @@ import io.github.distributedpermit.spi.snapshot.StoreSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,7 @@ final class Membership {
         this.member = member;
         this.events = events;
         this.uses = uses;
-        this.renewals = new Renewals(api, loop, settings, events, this::lost);
+        this.renewals = new Renewals(api, loop, settings, events, this::confirmLoss);
     }
 
     /**
@@ -241,7 +242,7 @@ final class Membership {
             EventLoop.run(() -> renewals.begin(current));
             // Begun after the fence was written: without a key in the inbox the query would return after every write
             // to Consul.
-            EventLoop.run(() -> new Inbox(api, loop, current, uses::notified, () -> lost(current)).watch());
+            EventLoop.run(() -> new Inbox(api, loop, current, uses::notified, () -> confirmLoss(current)).watch());
         }
         List<CompletableFuture<Session>> callers = List.copyOf(waiting);
         waiting.clear();
@@ -305,9 +306,9 @@ final class Membership {
     }
 
     /**
-     * Asks for a consistent read whether the session and its fence exist, before a session is given up that may be
-     * alive. Ends with {@code true} if it was lost, and never fails: what could not be asked is not confirmed. Callers
-     * that suspect the same session meanwhile share the answer.
+     * Asks for a consistent read whether the session, its fence and its additional sessions exist, before a session is given
+     * up that may be alive. Ends with {@code true} if one was lost, and never fails: what could not be asked is not
+     * confirmed. Callers that suspect the same session meanwhile share the answer.
      *
      * @param suspect a session that a reply seemed to lack
      */
@@ -319,12 +320,13 @@ final class Membership {
         }
         Confirmation next = new Confirmation(suspect, new CompletableFuture<>());
         confirmation = next;
-        List<TxnOperation> ops =
-                List.of(TxnOperation.get(suspect.fenceKey()), TxnOperation.getTree(suspect.fenceKey()));
+        Set<String> additional = suspect.additional();
+        List<TxnOperation> ops = List.of(TxnOperation.get(suspect.fenceKey()), TxnOperation.getTree(suspect.proofs()));
         EventLoop.run(
-                () -> api.readConsistently(ops)
+                () -> api.confirm(ops)
                         .whenComplete((outcome, problem) -> EventLoop.run(
-                                () -> confirmed(next, suspect.isMissingIn(outcome)), e -> confirmed(next, false))),
+                                () -> confirmed(next, suspect.isMissingIn(outcome, additional)),
+                                e -> confirmed(next, false))),
                 e -> confirmed(next, false));
         return next.result();
     }
@@ -343,10 +345,10 @@ final class Membership {
     }
 
     /**
-     * The session, or one of the keys that it must have, does not exist any more. Found by the blocking query, by a renewal, by
-     * a transaction that was refused for it, or by the consistent read that confirmed one of these.
+     * The session, or one of the keys that it must have, does not exist any more, as a consistent read has confirmed after the
+     * blocking query, a renewal or a transaction seemed to show it.
      */
-    void lost(Session current) {
+    private void lost(Session current) {
         if (current.isOver()) {
             return;
         }

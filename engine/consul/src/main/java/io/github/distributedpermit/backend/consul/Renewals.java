@@ -4,7 +4,7 @@ import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * them are alive. The oldest confirmation counts: the core must not use a permit longer than the session that holds it, and it
  * does not know which one that is. Confined to the event loop.
  *
- * <p>{@link Membership} begins it for each session and receives the loss. The times are in {@link SessionLiveness},
+ * <p>{@link Membership} begins it for each session and confirms the loss. The times are in {@link SessionLiveness},
  * which also has sessions whose creation is unanswered.
  */
 final class Renewals {
@@ -28,20 +28,25 @@ final class Renewals {
     private final ConsulApi api;
     private final EventLoop loop;
     private final StoreEvents events;
-    private final Consumer<Session> lost;
+    private final Function<Session, CompletableFuture<Boolean>> confirmLoss;
     private final RequestLimiter gate = new RequestLimiter(AT_A_TIME);
     /** Between two renewals of one session, in nanoseconds. */
     private final long pause;
 
     /**
-     * @param lost runs if one of the sessions has ended
+     * @param confirmLoss is asked if one of the sessions seems to have ended
      * @param events receives since when all sessions are alive
      */
-    Renewals(ConsulApi api, EventLoop loop, ConsulSettings settings, StoreEvents events, Consumer<Session> lost) {
+    Renewals(
+            ConsulApi api,
+            EventLoop loop,
+            ConsulSettings settings,
+            StoreEvents events,
+            Function<Session, CompletableFuture<Boolean>> confirmLoss) {
         this.api = api;
         this.loop = loop;
         this.events = events;
-        this.lost = lost;
+        this.confirmLoss = confirmLoss;
         this.pause = settings.sessionTtl().toNanos() / PER_TTL;
     }
 
@@ -111,21 +116,24 @@ final class Renewals {
             }
             long sent = loop.now();
             liveness.tried(id);
-            return api.renewSession(id).handle((alive, problem) -> {
-                if (problem != null) {
-                    LOG.log(System.Logger.Level.DEBUG, "The session was not renewed", problem);
-                    failed = true;
-                    failuresInARow++;
-                } else if (alive) {
-                    liveness.renewed(id, sent);
-                    failuresInARow = 0;
-                } else {
-                    // The permits of the ended session are gone, and the core does not distinguish sessions: the
-                    // member begins a new one.
-                    lost.accept(session);
-                }
-                return null;
-            });
+            // If the session has ended, its permits are gone, and the core does not distinguish sessions: the member
+            // begins a
+            // new one. If that is not confirmed, the session was not renewed.
+            return api.renewSession(id)
+                    .thenCompose(renewed -> renewed
+                            ? CompletableFuture.completedFuture(true)
+                            : confirmLoss.apply(session).thenApply(lost -> false))
+                    .handle((renewed, problem) -> {
+                        if (problem == null && renewed) {
+                            liveness.renewed(id, sent);
+                            failuresInARow = 0;
+                        } else {
+                            LOG.log(System.Logger.Level.DEBUG, "The session was not renewed", problem);
+                            failed = true;
+                            failuresInARow++;
+                        }
+                        return null;
+                    });
         }
 
         /**

@@ -1,14 +1,19 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
 /**
  * An HTTP reply of the agent, or of a proxy before it. Immutable.
  *
- * <p>{@link ConsulHttp} creates it, and {@link ConsulApi} gives it a meaning.
+ * <p>{@link ConsulHttp} creates it, and {@link ConsulApi} gives it a meaning. A proxy answers for itself while it reloads,
+ * has no route, or shows a page for maintenance. Such an answer may have any status and proves nothing, so that a
+ * reply counts only if it has what only Consul sends.
  *
  * @param status of HTTP
- * @param index {@code X-Consul-Index}, 0 if there is none
+ * @param index {@code X-Consul-Index}, which Consul sends with each successful read; 0 if there is none
  * @param body whatever it is
  */
 record Reply(int status, long index, String body) {
@@ -16,32 +21,63 @@ record Reply(int status, long index, String body) {
     /** Characters of a body in a message, which may be the page of a proxy. */
     private static final int SHOWN = 200;
 
+    private static final int MALFORMED = 400;
+    private static final int DENIED = 403;
+    private static final int NOT_FOUND = 404;
+    private static final int TOO_LARGE = 413;
+    private static final int TOO_MANY = 429;
+    private static final int FAILED = 500;
+
+    /**
+     * By status, what the texts contain by which Consul refuses a request before it executes anything; in lower case. A
+     * proxy sends the same status with another text.
+     */
+    private static final Map<Integer, List<String>> REFUSALS = Map.of(
+            MALFORMED, List.of("failed to parse body"),
+            DENIED, List.of("permission denied", "acl not found"),
+            TOO_LARGE, List.of("transaction contains too many operations", "request body", "value for key"),
+            TOO_MANY, List.of("rate limit"));
+
     boolean isOk() {
         return status == 200;
     }
 
-    /**
-     * The failure to report for a status that nothing can be made of. Statuses by which the request itself is refused
-     * are permanent. Any other, such as 429 or 500, may be gone at the next attempt.
-     */
-    PermitStoreException failure(String what) {
-        String text = body.length() > SHOWN ? body.substring(0, SHOWN) + "..." : body;
-        String message =
-                "Consul answered %d to %s: %s".formatted(status, what, text.replaceAll("[\\p{Cntrl}\\s]+", " "));
-        if (status == 403 || status == 401) {
-            return PermitStoreException.permanent(message + "; check the ACL token and its policy", null);
-        }
-        if (status == 400 || status == 404 || status == 405 || status == 413) {
-            return PermitStoreException.permanent(message, null);
-        }
-        return PermitStoreException.passing(message, null);
+    /** Whether Consul has answered a read, with what it has found or with the answer that there is nothing. */
+    boolean isRead() {
+        return (isOk() || status == NOT_FOUND) && index > 0;
+    }
+
+    /** Whether Consul has refused the request before it executed anything. */
+    boolean isRefusal() {
+        String text = body.toLowerCase(Locale.ROOT);
+        return REFUSALS.getOrDefault(status, List.of()).stream().anyMatch(text::contains);
     }
 
     /**
-     * Whether a write that was answered so may have happened, or may yet: an agent answers 500 if it has lost contact with the
-     * leader while the write was under way.
+     * Whether the reply is certainly none of Consul's, given that it is no success. Consul answers 500 with a line of text
+     * if anything fails; the texts are too many to be known.
      */
-    boolean leavesOutcomeUnknown() {
-        return status >= 500;
+    boolean isForeign() {
+        return !isRefusal() && (status != FAILED || body.stripLeading().startsWith("<"));
+    }
+
+    /**
+     * The failure to report for a reply that is no success. Only what Consul itself refuses for reasons that stay is
+     * permanent.
+     */
+    PermitStoreException failure(String what) {
+        String message = "%s answered %d to %s: %s"
+                .formatted(isForeign() ? "Something other than Consul" : "Consul", status, what, shown());
+        if (!isRefusal() || status == TOO_MANY) {
+            return PermitStoreException.passing(message, null);
+        }
+        return PermitStoreException.permanent(
+                status == DENIED ? message + "; check the ACL token and its policy" : message, null);
+    }
+
+    /** The beginning of the body, in one line. */
+    String shown() {
+        String text = body.length() > SHOWN ? body.substring(0, SHOWN) + "..." : body;
+        return text.replaceAll("[\\p{Cntrl}\\s]+", " ");
     }
 }

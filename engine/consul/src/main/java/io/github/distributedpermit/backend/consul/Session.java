@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -149,15 +150,34 @@ final class Session {
                         .allMatch(spare -> spare.getValue() > index || keys.contains(additionalKey(spare.getKey())));
     }
 
-    /** Whether a consistent read, which began with the fence, found that it is not the session's any more. */
-    boolean isMissingIn(@Nullable TxnOutcome outcome) {
+    /** What all keys begin with by which the ends of the member's sessions are noticed. */
+    String proofs() {
+        return inboxes + '.';
+    }
+
+    /**
+     * Whether a consistent read of the fence and of the {@link #proofs} has found that one of the member's sessions has ended.
+     *
+     * @param asked the additional sessions there were when the read was sent; one that was noted later may be missing
+     */
+    boolean isMissingIn(@Nullable TxnOutcome outcome, Set<String> asked) {
         if (outcome instanceof Done done) {
-            return !id.equals(done.written().get(0).session());
+            Set<String> keys = done.tree().stream().map(KeyValue::key).collect(Collectors.toSet());
+            return !id.equals(done.written().get(0).session())
+                    || asked.stream()
+                            // one that was removed meanwhile is ended by the member itself
+                            .filter(additional::containsKey)
+                            .anyMatch(spare -> !keys.contains(additionalKey(spare)));
         }
         return outcome instanceof Refused refused
                 && refused.operation() == 0
                 && refused.names(fenceKey())
                 && refused.names("exist");
+    }
+
+    /** The additional sessions as they are now. */
+    Set<String> additional() {
+        return Set.copyOf(additional.keySet());
     }
 
     /** The index that each transaction of this session has to check. */

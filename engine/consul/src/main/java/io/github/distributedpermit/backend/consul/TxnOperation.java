@@ -15,6 +15,11 @@ import java.util.Map;
  */
 record TxnOperation(Map<String, Object> json, boolean answered) {
 
+    /** The key that is read or changed, or the prefix of a tree. */
+    String key() {
+        return String.valueOf(json.get("Key"));
+    }
+
     /** Reads; the transaction is refused if the key does not exist. */
     static TxnOperation get(String key) {
         return new TxnOperation(fields("get", key), true);

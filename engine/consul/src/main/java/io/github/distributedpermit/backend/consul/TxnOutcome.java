@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import java.util.List;
 import java.util.Locale;
 
@@ -10,6 +11,48 @@ import java.util.Locale;
  * ConsulApi.OutcomeUnknownException}.
  */
 sealed interface TxnOutcome {
+
+    /**
+     * Consul answers operations in their order; those that delete or check absence have no result. Throws {@link
+     * MalformedJsonException} if the answer does not fit the operations, so that it may not be Consul's.
+     */
+    static TxnOutcome of(List<TxnOperation> ops, JsonObject json) {
+        List<JsonObject> errors = json.objects("Errors");
+        if (!errors.isEmpty()) {
+            List<Integer> operations =
+                    errors.stream().map(error -> error.count("OpIndex")).toList();
+            if (operations.stream().anyMatch(operation -> operation >= ops.size())) {
+                throw new MalformedJsonException("It refuses an operation that the transaction does not have");
+            }
+            return new Refused(operations, errors.get(0).text("What"));
+        }
+        if (!json.has("Results")) {
+            throw new MalformedJsonException("It has neither results nor errors");
+        }
+        List<KeyValue> entries = json.objects("Results").stream()
+                .map(result -> KeyValue.of(result.object("KV")))
+                .toList();
+        TxnOperation last = ops.get(ops.size() - 1);
+        // The rest of the entries is the tree.
+        List<TxnOperation> written = ops.subList(0, ops.size() - 1).stream()
+                .filter(TxnOperation::answered)
+                .toList();
+        if (entries.size() < written.size()) {
+            throw new MalformedJsonException(
+                    "It has %d results of %d; does the ACL token have the right to read the keys?"
+                            .formatted(entries.size(), written.size()));
+        }
+        List<KeyValue> tree = entries.subList(written.size(), entries.size());
+        for (int i = 0; i < written.size(); i++) {
+            if (!entries.get(i).key().equals(written.get(i).key())) {
+                throw new MalformedJsonException("It has results of other keys");
+            }
+        }
+        if (!tree.stream().allMatch(entry -> entry.key().startsWith(last.key()))) {
+            throw new MalformedJsonException("It has keys of another tree");
+        }
+        return new Done(entries.subList(0, written.size()), tree);
+    }
 
     /**
      * It was done.

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -129,7 +130,7 @@ class CallbackErrorsTest {
                     received.add(entry.key().substring(session.inboxes().length()));
                     throw new StackOverflowError("made by the test");
                 },
-                () -> {});
+                () -> CompletableFuture.completedFuture(false));
         store.loop().execute(inbox::watch);
 
         for (String notice : List.of("first", "second")) {

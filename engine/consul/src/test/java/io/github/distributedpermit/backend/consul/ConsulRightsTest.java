@@ -77,6 +77,38 @@ class ConsulRightsTest {
         }
     }
 
+    /** Consul answers a token without the right to read as if there were no keys. */
+    @Test
+    void rightsThatAreTakenAwayAndGivenBackCostNoPermit() throws IOException {
+        String rules = String.join(" ", rules()).replace("distributed-permit", bench.prefix());
+        ConsulProbe.Policy policy = master.newPolicy(rules);
+        TestMember a = bench.member(bench.settings(Optional.of(master.newToken(policy)), ConsulSettings.SHORTEST_TTL));
+        a.queue("taken", 1, 1);
+        List<ConsulProbe.Session> sessions = bench.sessions(a);
+
+        master.change(policy, "session_prefix \"\" { policy = \"write\" }");
+        // has the blocking query answered, which then finds no key
+        master.put(
+                "kv/"
+                        + sessions.stream()
+                                .map(s -> bench.prefix() + "/.inbox/" + s.id())
+                                .findFirst()
+                                .orElseThrow() + "/x",
+                "");
+        await().untilAsserted(() ->
+                assertThat(TestMember.failure(a.ask("denied", 1, 1, 1))).isNotNull());
+        int signs = a.signs();
+        await().atMost(Duration.ofSeconds(30)).until(() -> a.signs() > signs + 1);
+
+        assertThat(a.losses()).isZero();
+        master.change(policy, rules);
+        await().atMost(Duration.ofSeconds(30))
+                .ignoreExceptions()
+                .until(() -> a.ask("other", 1, 1, 1).get().permits() == 1);
+        assertThat(a.losses()).isZero();
+        assertThat(bench.sessions(a)).isEqualTo(sessions);
+    }
+
     @Test
     void rightToReadAloneIsNotEnoughAndNothingLooksFree() throws IOException {
         TestMember member = bench.member(with(String.join(" ", rules()).replace("write", "read")));
