@@ -22,13 +22,15 @@ import org.jspecify.annotations.Nullable;
 final class AdditionalSessions {
 
     private static final System.Logger LOG = System.getLogger(AdditionalSessions.class.getName());
-    /** Requests for the creation of sessions, and for their ends, that are under way at a time. */
+    /** Requests for the creation of sessions that are under way at a time. */
     private static final int AT_A_TIME = 16;
+    /** So few, because the renewals wait behind them. */
+    private static final int ENDS_AT_A_TIME = 2;
 
     private final ConsulApi api;
     private final EventLoop loop;
     private final Member member;
-    private final RequestLimiter ends = new RequestLimiter(AT_A_TIME);
+    private final RequestLimiter ends = new RequestLimiter(ENDS_AT_A_TIME);
     /**
      * What is waited for in the present session. Those of an earlier one end with the answers to its requests.
      * Replaced with each new session of the member; {@code null} before the first order.

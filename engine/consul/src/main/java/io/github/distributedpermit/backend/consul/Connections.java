@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides which HTTP client, and so which pool of idle connections, the next request uses. Firewalls and load
  * balancers drop idle connections without closing them, so that a request sent over one of them times out. After a
- * time-out no idle connection is used again, and none is older than a pool lives: the client is replaced, and closed
+ * time-out no idle connection is used again, and none is much older than a pool is used: the client is replaced, and closed
  * when its last request has ended. A pool never has more connections than requests were in flight at a time.
  * Thread-safe. {@link ConsulHttp} has one instance for requests and one for blocking queries. Its own monitor guards
  * all fields, also those of the pools; a client is created and closed while it is held, which happens once in many
@@ -53,7 +53,7 @@ final class Connections {
     synchronized Pool pool() {
         long now = ticker.getAsLong();
         Pool pool = current;
-        if (pool == null || now - pool.made > longestUse) {
+        if (pool == null || pool.isOld(now - longestUse)) {
             replace();
             ThreadGroup group = unused.poll();
             pool = new Pool(OwnedClient.of(factory, group == null ? new ThreadGroup(NAME) : group), now);
@@ -98,6 +98,14 @@ final class Connections {
         private Pool(OwnedClient client, long made) {
             this.client = client;
             this.made = made;
+        }
+
+        /**
+         * While requests are under way both pools would have connections for a moment, so that a pool which is never without
+         * requests is used for twice as long; its connections are not idle.
+         */
+        private boolean isOld(long limit) {
+            return limit - made > (requests == 0 ? 0 : longestUse);
         }
 
         HttpClient http() {

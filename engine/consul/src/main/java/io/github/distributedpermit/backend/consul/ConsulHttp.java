@@ -1,8 +1,10 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -21,29 +23,28 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests to one agent. Consul takes 200 connections from a client address, which several members may share, so that at
- * most 64 requests are under way at a time; further ones wait. Confined to the event loop, on which all stages end, but for
- * {@link #close}.
+ * Sends requests to one agent. Consul takes 200 connections from a client address, which all instances on a host or behind a
+ * gateway may share, so that at most 16 requests are under way at a time; further ones wait. Those that keep the session alive
+ * do not wait behind claims. Confined to the event loop, on which all stages end, but for {@link #close}.
  *
- * <p>{@link ConsulApi} is its only caller. There are three ways to send: through the limiter for requests of keys, at
- * once for requests that keep the session alive, and the blocking query. A failed stage leaves open whether the
- * request was executed, unless it fails with a {@link PermitStoreException}: then nothing was sent.
+ * <p>{@link ConsulApi} is its only caller. A failed stage leaves open whether the request was executed, unless it fails with a
+ * {@link PermitStoreException}: then nothing was sent.
  */
 final class ConsulHttp {
 
-    /**
-     * A third of the connections that Consul takes from a client address, because other members and applications may
-     * share the address.
-     */
-    private static final int MAX_IN_FLIGHT = 64;
+    /** Requests of claims that are under way at a time. */
+    private static final int CLAIMS = 10;
+    /** Requests for sessions that are under way at a time. With these and the blocking query there are 16. */
+    private static final int SESSIONS = 5;
     /** In bytes; larger than the tree of a key with 1000 permits and many waiting members. */
     private static final int MAX_BODY = 4 << 20;
 
     /** An idle connection is not much older. The usual firewalls keep idle connections for minutes. */
     private static final Duration LONGEST_USE = Duration.ofSeconds(30);
 
-    /** For all requests that are answered at once. */
-    private final Connections requests;
+    private final Connections claims;
+    /** Apart from the others: while Consul takes no further connections from this address, a session keeps the one it has. */
+    private final Connections sessions;
     /** Apart from the others, whose connections are closed when the last request has ended. */
     private final Connections watches;
 
@@ -58,11 +59,13 @@ final class ConsulHttp {
     private final String base;
     /** Set by any thread; read on the loop. */
     private volatile boolean closed;
-    /** For requests of keys. Those that keep the session alive do not pass it, so that they never wait behind claims. */
-    private final RequestLimiter gate = new RequestLimiter(MAX_IN_FLIGHT);
+
+    private final RequestLimiter claimsInFlight = new RequestLimiter(CLAIMS);
+    private final RequestLimiter sessionsInFlight = new RequestLimiter(SESSIONS);
 
     ConsulHttp(Supplier<HttpClient> clients, ConsulSettings settings, EventLoop loop) {
-        this.requests = new Connections(clients, loop::now, LONGEST_USE);
+        this.claims = new Connections(clients, loop::now, LONGEST_USE);
+        this.sessions = new Connections(clients, loop::now, LONGEST_USE);
         this.watches = new Connections(clients, loop::now, ChronoUnit.FOREVER.getDuration());
         this.settings = settings;
         this.loop = loop;
@@ -70,22 +73,22 @@ final class ConsulHttp {
     }
 
     /**
-     * Sends when its turn comes; the time-out runs from then on.
+     * Sends a request of a claim when its turn comes; the time-out runs from then on.
      *
      * @param path behind {@code /v1/}
      */
     CompletableFuture<Reply> put(String path, String body) {
-        return gate.enter(() -> putNow(path, body));
+        return claimsInFlight.enter(() -> send(claims, path, body));
     }
 
-    /** Sends at once, whatever waits: what keeps the session alive goes first. */
+    /** The same for a request that keeps the session alive, which waits for no claim. */
     CompletableFuture<Reply> putNow(String path, String body) {
-        return send(requests, request -> request.PUT(BodyPublishers.ofString(body)), path, settings.requestTimeout());
+        return sessionsInFlight.enter(() -> send(sessions, path, body));
     }
 
-    /** Sends at once. Reads do not pass the limiter, because they confirm the loss of a session. */
-    CompletableFuture<Reply> get(String path) {
-        return send(requests, HttpRequest.Builder::GET, path, settings.requestTimeout());
+    private CompletableFuture<Reply> send(Connections connections, String path, String body) {
+        return send(
+                connections, request -> request.PUT(BodyPublishers.ofString(body)), path, settings.requestTimeout());
     }
 
     /** A blocking query; sends at once, and gives the answer that much time. */
@@ -100,7 +103,8 @@ final class ConsulHttp {
      */
     void close() {
         closed = true;
-        requests.close();
+        claims.close();
+        sessions.close();
         watches.close();
         queries.forEach(query -> query.cancel(true));
     }
@@ -159,7 +163,7 @@ final class ConsulHttp {
         }
         exchange.whenComplete((response, failure) -> {
             if (failure != null) {
-                answer.completeExceptionally(failure);
+                answer.completeExceptionally(isUnsent(failure) ? unreachable(failure) : failure);
             }
         });
         CompletableFuture<Reply> reply = new CompletableFuture<>();
@@ -181,6 +185,21 @@ final class ConsulHttp {
         });
         answer.orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS); // also when the loop has ended
         return reply;
+    }
+
+    /** Without a connection nothing was sent. Any other failure leaves open whether the request has arrived. */
+    private static boolean isUnsent(Throwable failure) {
+        Throwable cause = PermitStoreException.causeOf(failure);
+        return cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
+    }
+
+    private PermitStoreException unreachable(Throwable failure) {
+        Throwable cause = PermitStoreException.causeOf(failure);
+        String reason = cause.getMessage() == null ? "" : ": " + cause.getMessage();
+        return PermitStoreException.passing(
+                "Consul cannot be reached at %s (%s%s)"
+                        .formatted(settings.address(), cause.getClass().getSimpleName(), reason),
+                cause);
     }
 
     /** Also called for replies with an error status, whose text is part of the message. */

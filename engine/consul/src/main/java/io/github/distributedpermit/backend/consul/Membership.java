@@ -40,7 +40,7 @@ final class Membership {
 
     private static final System.Logger LOG = System.getLogger(Membership.class.getName());
     /** Requests that end sessions and are under way at a time. */
-    private static final int ENDS_AT_A_TIME = 16;
+    private static final int ENDS_AT_A_TIME = 4;
 
     private final ConsulApi api;
     private final EventLoop loop;

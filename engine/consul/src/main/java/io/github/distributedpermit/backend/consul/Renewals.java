@@ -8,7 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews the sessions of a member in rounds, three per TTL and at most 16 requests at a time, and reports since when all of
+ * Renews the sessions of a member in rounds, three per TTL and at most four requests at a time, and reports since when all of
  * them are alive. The oldest confirmation counts: the core must not use a permit longer than the session that holds it, and it
  * does not know which one that is. Confined to the event loop.
  *
@@ -19,7 +19,7 @@ final class Renewals {
 
     private static final System.Logger LOG = System.getLogger(Renewals.class.getName());
     /** Renewals that are under way at a time; also the failures in a row after which a round gives up. */
-    private static final int AT_A_TIME = 16;
+    private static final int AT_A_TIME = 4;
 
     private static final int PER_TTL = 3;
     /** The pause after a failed round. A third of a TTL would leave too few attempts before the session ends. */

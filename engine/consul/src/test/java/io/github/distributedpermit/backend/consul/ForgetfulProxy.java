@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A firewall that forgets connections on demand: what is sent over them vanishes, without a reset. New ones work. */
 final class ForgetfulProxy implements AutoCloseable {
@@ -22,6 +23,7 @@ final class ForgetfulProxy implements AutoCloseable {
     private final ServerSocket entry;
     private final URI target;
     private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final AtomicInteger most = new AtomicInteger();
     private final Set<Socket> open = ConcurrentHashMap.newKeySet();
     private final Set<Socket> forgotten = ConcurrentHashMap.newKeySet();
     private volatile CountDownLatch gate = new CountDownLatch(0);
@@ -59,6 +61,11 @@ final class ForgetfulProxy implements AutoCloseable {
         return open.size();
     }
 
+    /** The most connections there were at a time. */
+    int most() {
+        return most.get();
+    }
+
     private void accept() {
         while (!entry.isClosed()) {
             try {
@@ -67,6 +74,7 @@ final class ForgetfulProxy implements AutoCloseable {
                 client.setTcpNoDelay(true);
                 server.setTcpNoDelay(true);
                 open.add(client);
+                most.accumulateAndGet(open.size(), Math::max);
                 threads.execute(() -> pump(client, client, server));
                 threads.execute(() -> pump(client, server, client));
             } catch (IOException e) {

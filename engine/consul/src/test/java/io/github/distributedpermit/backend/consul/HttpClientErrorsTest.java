@@ -5,11 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.consulserver.ConsulFront;
 import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.ports.FreePorts;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.io.IOException;
 import java.net.Authenticator;
 import java.net.CookieHandler;
 import java.net.ProxySelector;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -100,6 +102,20 @@ class HttpClientErrorsTest {
         gate.countDown();
         front.behave();
         assertThat(put(http)).succeedsWithin(SOON);
+        http.close();
+    }
+
+    /** Any other failure would leave open whether a transaction was executed. */
+    @Test
+    void requestThatGotNoConnectionWasNotSent() {
+        URI nowhere = URI.create("http://127.0.0.1:" + FreePorts.some(1).get(0));
+        ConsulHttp http = new ConsulHttp(
+                HttpClient::newHttpClient, bench.settings(nowhere, ConsulLayout.SLOTS, Bench.REQUEST_TIMEOUT), loop);
+
+        Throwable failure = failure(put(http));
+
+        assertThat(failure).isInstanceOf(PermitStoreException.class).hasMessageContaining(nowhere.toString());
+        assertThat(((PermitStoreException) failure).isPermanent()).isFalse();
         http.close();
     }
 

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Test;
 class IdleConnectionsTest {
 
     private static final int BURST = 48;
+    private static final int CLAIMS_AT_A_TIME = 10;
+    private static final int MOST = 16;
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration LONGEST_USE = Duration.ofSeconds(30);
 
@@ -41,7 +43,7 @@ class IdleConnectionsTest {
         String session = bench.sessions(a).get(0).id();
         proxy.hold();
         List<CompletableFuture<Holding>> burst = burst(a, 1);
-        await().until(() -> proxy.open() > BURST);
+        await().until(() -> proxy.open() > CLAIMS_AT_A_TIME);
         proxy.pass();
         burst.forEach(TestMember::answer);
         burst(a, 0).forEach(TestMember::answer);
@@ -57,6 +59,25 @@ class IdleConnectionsTest {
         assertThat(a.losses()).isZero();
         assertThat(bench.sessions(a)).extracting(ConsulProbe.Session::id).containsExactly(session);
         assertThat(a.keep("held", 1, 1).permits()).isEqualTo(1);
+    }
+
+    /** Consul takes 200 connections from an address, which many instances may share. */
+    @Test
+    void noBurstTakesMoreThanSixteenConnectionsNorKeepsTheSessionFromBeingRenewed() {
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Bench.REQUEST_TIMEOUT));
+        a.queue("held", 1, 1);
+        for (int round = 0; round < 3; round++) {
+            proxy.hold();
+            List<CompletableFuture<Holding>> burst = burst(a, 1);
+            int signs = a.signs();
+            await().atMost(SOON).until(() -> proxy.open() > CLAIMS_AT_A_TIME);
+            proxy.pass();
+            burst.forEach(TestMember::answer);
+            burst(a, 0).forEach(TestMember::answer);
+            await().atMost(SOON).until(() -> a.signs() > signs);
+            assertThat(proxy.most()).isLessThanOrEqualTo(MOST);
+        }
+        assertThat(a.losses()).isZero();
     }
 
     private static List<CompletableFuture<Holding>> burst(TestMember member, int wanted) {
