@@ -8,7 +8,9 @@ import io.github.distributedpermit.spi.PermitBackend;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.springframework.beans.factory.ObjectProvider;
@@ -33,6 +35,14 @@ class ConsulBackendConfiguration {
 
     private static final int COMMANDS_PER_SESSION = 3;
 
+    /** Properties with the ACL token; the first that is set counts. The others are those of Consul discovery. */
+    private static final List<String> TOKENS = List.of(
+            "distributed-permit.consul.token",
+            "spring.cloud.consul.discovery.acl-token",
+            "spring.cloud.consul.token",
+            "consul.token",
+            "CONSUL_TOKEN");
+
     @Bean
     ConsulPermitBackend consulPermitBackend(
             ObjectProvider<ConsulProperties> connection,
@@ -45,12 +55,12 @@ class ConsulBackendConfiguration {
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
         return new ConsulPermitBackend(
-                settings(address(where), token(consul, environment), ConsulTls.context(where), properties, consul));
+                settings(address(where), () -> token(environment), ConsulTls.context(where), properties, consul));
     }
 
     private static ConsulSettings settings(
             URI address,
-            Optional<String> token,
+            Supplier<Optional<String>> token,
             Optional<SSLContext> tls,
             DistributedPermitProperties properties,
             ConsulPermitProperties consul) {
@@ -124,15 +134,10 @@ class ConsulBackendConfiguration {
         }
     }
 
-    private static Optional<String> token(ConsulPermitProperties consul, Environment environment) {
-        return Stream.concat(
-                        Stream.ofNullable(consul.token()),
-                        Stream.of(
-                                        "spring.cloud.consul.discovery.acl-token",
-                                        "spring.cloud.consul.token",
-                                        "consul.token",
-                                        "CONSUL_TOKEN")
-                                .flatMap(name -> Stream.ofNullable(environment.getProperty(name))))
+    /** Read for each request, so that a token is used as soon as the environment has it, whatever has changed it there. */
+    private static Optional<String> token(Environment environment) {
+        return TOKENS.stream()
+                .flatMap(name -> Stream.ofNullable(environment.getProperty(name)))
                 .filter(StringUtils::hasText)
                 .findFirst();
     }

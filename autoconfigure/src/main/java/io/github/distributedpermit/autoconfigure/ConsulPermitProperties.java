@@ -13,7 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param sessionTtl How long an instance's permits outlive its last sign of life, at least; Consul takes up to twice as
  *     long. At least 10 seconds and three command time-outs.
  * @param token ACL token. By default the one of Consul discovery: spring.cloud.consul.discovery.acl-token,
- *     spring.cloud.consul.token or consul.token. White space around it is no part of it.
+ *     spring.cloud.consul.token or consul.token. White space around it is no part of it. A
+ *     rotated token is used as soon as the environment has it.
  */
 @ConfigurationProperties("distributed-permit.consul")
 public record ConsulPermitProperties(

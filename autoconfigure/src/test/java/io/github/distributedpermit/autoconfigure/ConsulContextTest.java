@@ -15,6 +15,7 @@ import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,7 @@ import org.springframework.cloud.consul.ConsulAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.MapPropertySource;
 
 /** Applications whose permits live in Consul. */
 class ConsulContextTest {
@@ -124,6 +126,39 @@ class ConsulContextTest {
                 .contains("distributed-permit.consul.token")
                 .doesNotContain(CANARY);
         assertThat(Objects.requireNonNull(analysis.getCause()).toString()).doesNotContain(CANARY);
+    }
+
+    /** As when the secrets of the application are renewed while it runs. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"distributed-permit.consul.token", "spring.cloud.consul.discovery.acl-token", "CONSUL_TOKEN"})
+    void tokenThatWasReplacedInTheEnvironmentIsUsedFromThenOn(String name) {
+        String master = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa";
+        try (ConsulServer server = ConsulServer.startWithAccessControl(master)) {
+            ConsulProbe probe = server.probe().with(master);
+            String rules = "session_prefix \"\" { policy = \"write\" } key_prefix \"%s\" { policy = \"write\" }"
+                    .formatted(prefix);
+            String old = probe.newToken(rules);
+            on(server)
+                    .withBean(Service.class)
+                    .withPropertyValues(name + "=" + old)
+                    .run(context -> {
+                        Starts.connect(context);
+                        Permit permit = context.getBean(Permits.class).acquire("context-export");
+
+                        context.getEnvironment()
+                                .getPropertySources()
+                                .addFirst(new MapPropertySource("renewed", Map.of(name, probe.newToken(rules))));
+                        probe.revokeToken(old);
+
+                        assertThat(permit.isHeld()).isTrue();
+                        permit.release();
+                        await().ignoreException(PermitRejectedException.class)
+                                .untilAsserted(() -> assertThat(
+                                                context.getBean(Service.class).export())
+                                        .isEqualTo("done"));
+                    });
+        }
     }
 
     @Test

@@ -178,6 +178,12 @@ public final class ConsulProbe {
         return text(answer("acl/token", body).body(), "SecretID");
     }
 
+    /** From now on the agent refuses requests with this token. */
+    public void revokeToken(String secret) {
+        String accessor = text(with(secret).get("acl/token/self").body(), "AccessorID");
+        send(request("acl/token/" + accessor).DELETE().build());
+    }
+
     private static String text(String json, String field) {
         return JsonParser.parseString(json).getAsJsonObject().get(field).getAsString();
     }

@@ -119,7 +119,7 @@ final class ConsulHttp {
             Connections connections, UnaryOperator<HttpRequest.Builder> method, String path, Duration timeout) {
         try {
             HttpRequest.Builder request = method.apply(HttpRequest.newBuilder(URI.create(base + path)));
-            settings.token().ifPresent(token -> request.header("X-Consul-Token", token));
+            settings.currentToken().ifPresent(token -> request.header("X-Consul-Token", token));
             return send(connections, request.build(), timeout);
         } catch (RuntimeException e) {
             // nothing was sent; and what it says may quote the token

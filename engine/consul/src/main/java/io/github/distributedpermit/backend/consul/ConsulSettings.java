@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 
@@ -13,7 +14,8 @@ import javax.net.ssl.SSLContext;
  * application.
  *
  * @param address scheme, host, port and perhaps a path in front of {@code /v1}
- * @param token the ACL token; white space around it, such as a line break at the end of a file, is no part of it
+ * @param token supplies the ACL token for each request, so that a rotated one is used from then on; white space around it,
+ *     such as a line break at the end of a file, is no part of it
  * @param tls for {@code https}; the platform's default if absent
  * @param prefix of all keys
  * @param layout how permits lie in Consul
@@ -22,7 +24,7 @@ import javax.net.ssl.SSLContext;
  */
 public record ConsulSettings(
         URI address,
-        Optional<String> token,
+        Supplier<Optional<String>> token,
         Optional<SSLContext> tls,
         String prefix,
         ConsulLayout layout,
@@ -47,13 +49,7 @@ public record ConsulSettings(
         if (!(scheme.equalsIgnoreCase("http") || scheme.equalsIgnoreCase("https")) || address.getHost() == null) {
             throw new IllegalArgumentException("The address of Consul must be http:// or https:// and name a host");
         }
-        token = token.map(String::strip).filter(text -> !text.isEmpty());
-        if (!token.map(ConsulSettings::isForHeaders).orElse(true)) {
-            // whoever sends it would fail with a message that quotes it
-            throw new IllegalArgumentException(
-                    "The ACL token for Consul has characters that no HTTP header carries: control characters, such as"
-                            + " the end of a line, or others than ASCII");
-        }
+        current(token);
         if (sessionTtl.compareTo(SHORTEST_TTL) < 0 || sessionTtl.compareTo(LONGEST_TTL) > 0) {
             throw new IllegalArgumentException("The TTL of a Consul session must be 10 seconds to 24 hours, but is "
                     + sessionTtl.toMillis() + " ms; set distributed-permit.consul.session-ttl");
@@ -74,6 +70,22 @@ public record ConsulSettings(
         }
     }
 
+    /** The ACL token for the next request. Throws {@link IllegalArgumentException} if no request can carry it. */
+    Optional<String> currentToken() {
+        return current(token);
+    }
+
+    private static Optional<String> current(Supplier<Optional<String>> supplier) {
+        Optional<String> token = supplier.get().map(String::strip).filter(text -> !text.isEmpty());
+        if (!token.map(ConsulSettings::isForHeaders).orElse(true)) {
+            // whoever sends it would fail with a message that quotes it
+            throw new IllegalArgumentException(
+                    "The ACL token for Consul has characters that no HTTP header carries: control characters, such as"
+                            + " the end of a line, or others than ASCII");
+        }
+        return token;
+    }
+
     /** The header of a request is ASCII text; the JDK's client would refuse it with the token in the message. */
     private static boolean isForHeaders(String token) {
         return token.chars().allMatch(c -> c >= ' ' && c < DELETE);
@@ -83,7 +95,7 @@ public record ConsulSettings(
     public static ConsulSettings of(URI address, String prefix) {
         return new ConsulSettings(
                 address,
-                Optional.empty(),
+                Optional::empty,
                 Optional.empty(),
                 prefix,
                 ConsulLayout.SLOTS,
@@ -95,6 +107,6 @@ public record ConsulSettings(
     @Override
     public String toString() {
         return "ConsulSettings[address=%s, token=%s, prefix=%s, layout=%s, sessionTtl=%s]"
-                .formatted(address, token.isPresent() ? "***" : "none", prefix, layout, sessionTtl);
+                .formatted(address, token.get().isPresent() ? "***" : "none", prefix, layout, sessionTtl);
     }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /** Members of one test, under a prefix of their own. */
 final class Bench implements AutoCloseable {
@@ -44,6 +45,11 @@ final class Bench implements AutoCloseable {
     }
 
     ConsulSettings settings(Optional<String> token, Duration ttl) {
+        return settings(() -> token, ttl);
+    }
+
+    /** With a token that may be replaced. */
+    ConsulSettings settings(Supplier<Optional<String>> token, Duration ttl) {
         return new ConsulSettings(address, token, Optional.empty(), prefix, ConsulLayout.SLOTS, ttl, REQUEST_TIMEOUT);
     }
 
@@ -55,7 +61,7 @@ final class Bench implements AutoCloseable {
     /** By another way to the agent. */
     ConsulSettings settings(URI way, ConsulLayout layout, Duration requestTimeout) {
         return new ConsulSettings(
-                way, Optional.empty(), Optional.empty(), prefix, layout, ConsulSettings.SHORTEST_TTL, requestTimeout);
+                way, Optional::empty, Optional.empty(), prefix, layout, ConsulSettings.SHORTEST_TTL, requestTimeout);
     }
 
     List<ConsulProbe.Key> keys(String key) {

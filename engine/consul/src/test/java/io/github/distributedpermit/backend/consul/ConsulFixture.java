@@ -48,7 +48,7 @@ class ConsulFixture implements SessionStoreFixture {
         probe = server.probe();
         ConsulSettings settings = new ConsulSettings(
                 address,
-                Optional.empty(),
+                Optional::empty,
                 Optional.empty(),
                 prefix,
                 layout,

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,7 +105,27 @@ class ConsulRightsTest {
         master.change(policy, rules);
         await().atMost(Duration.ofSeconds(30))
                 .ignoreExceptions()
-                .until(() -> a.ask("other", 1, 1, 1).get().permits() == 1);
+                .until(() -> a.ask("given-back", 1, 1, 1).get().permits() == 1);
+        assertThat(a.losses()).isZero();
+        assertThat(bench.sessions(a)).isEqualTo(sessions);
+    }
+
+    @Test
+    void rotatedTokenIsUsedFromThenOn() throws IOException {
+        String rules = String.join(" ", rules()).replace("distributed-permit", bench.prefix());
+        String old = master.newToken(rules);
+        AtomicReference<Optional<String>> token = new AtomicReference<>(Optional.of(old));
+        TestMember a = bench.member(bench.settings(token::get, ConsulSettings.SHORTEST_TTL));
+        a.queue("rotated", 1, 1);
+        List<ConsulProbe.Session> sessions = bench.sessions(a);
+
+        token.set(Optional.of(master.newToken(rules)));
+        master.revokeToken(old);
+
+        assertThat(a.keep("rotated", 1, 1).permits()).isEqualTo(1);
+        assertThat(a.queue("other", 1, 1).permits()).isEqualTo(1);
+        int signs = a.signs();
+        await().atMost(Duration.ofSeconds(30)).until(() -> a.signs() > signs + 1);
         assertThat(a.losses()).isZero();
         assertThat(bench.sessions(a)).isEqualTo(sessions);
     }

@@ -17,13 +17,13 @@ class ConsulSettingsTest {
     @ParameterizedTest
     @ValueSource(strings = {"canary\n", "canary\r\n", " canary", "\tcanary\n\n"})
     void whiteSpaceAroundTheTokenIsNoPartOfIt(String token) {
-        assertThat(settings("http://localhost:8500", token).token()).contains(CANARY);
+        assertThat(settings("http://localhost:8500", token).currentToken()).contains(CANARY);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "\n"})
     void tokenOfWhiteSpaceIsNone(String token) {
-        assertThat(settings("http://localhost:8500", token).token()).isEmpty();
+        assertThat(settings("http://localhost:8500", token).currentToken()).isEmpty();
     }
 
     @ParameterizedTest
@@ -87,7 +87,7 @@ class ConsulSettingsTest {
     private static ConsulSettings settings(String address, String token) {
         return new ConsulSettings(
                 URI.create(address),
-                Optional.of(token),
+                () -> Optional.of(token),
                 Optional.empty(),
                 "prefix",
                 ConsulLayout.SLOTS,

@@ -53,7 +53,7 @@ class LockFileTest {
     private TestMember member() {
         return bench.member(new ConsulSettings(
                 SharedConsul.get().address(),
-                Optional.empty(),
+                Optional::empty,
                 Optional.empty(),
                 bench.prefix(),
                 ConsulLayout.LOCK_FILE,
