@@ -77,6 +77,18 @@ public final class ConsulFront implements AutoCloseable {
         answer(request -> request.contains(path), status, body);
     }
 
+    /** From now on these reads are answered so, with the index by which Consul's answers are recognised. */
+    public void answerRead(String path, int status, String body) {
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
+            exchange.getResponseHeaders().set("X-Consul-Index", "1");
+            exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+            exchange.getResponseBody().write(bytes);
+            exchange.close();
+            return true;
+        }));
+    }
+
     /** From now on requests of this method and path, and no others, are answered so. */
     public void answerOnly(String request, int status, String body) {
         answer(request::equals, status, body);

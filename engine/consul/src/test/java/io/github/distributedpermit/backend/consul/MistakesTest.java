@@ -8,6 +8,7 @@ import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -197,13 +198,13 @@ class MistakesTest {
     }
 
     @Test
-    void confirmationOfALostSessionSaysNothingOfTheNext() {
-        TestMember a = bench.member();
+    void delayedConfirmationOfALostSessionSaysNothingOfTheNext() {
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(2)));
         a.queue("other", 1, 1);
         Membership membership = a.consul().membership();
         Session first = Objects.requireNonNull(membership.current());
         CountDownLatch gate = new CountDownLatch(1);
-        front.hold("/v1/txn?consistent", gate);
+        front.delayNext("/v1/txn?consistent", new CountDownLatch(1), gate);
         a.consul().loop().execute(() -> membership.confirmLoss(first));
         await().until(() -> front.requests().contains("PUT /v1/txn?consistent"));
         destroySession(a);
