@@ -38,8 +38,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param failFast Whether the application refuses to start when the store does not answer. Otherwise it starts and its
  *     health is DOWN until the store does.
  * @param defaults Settings for all permits, where neither the settings of the name nor the annotation say anything.
- * @param permits Settings of single permits, by name or by a pattern such as 'permits[tenant-*]'. They win over the annotation's attributes. Names match in Boot's
- *     relaxed form; brackets, such as 'permits[my:name].limit', give a name exactly.
+ * @param permits Settings of single permits, by name or by a pattern such as 'permits[tenant-*]'. They win over the annotation's attributes. Names that
+ *     an annotation or PermitCatalog.define declares match in Boot's relaxed form, other names as they are written; brackets, such as 'permits[my:name].limit', give a name exactly.
  */
 @ConfigurationProperties("distributed-permit")
 public record DistributedPermitProperties(

@@ -50,7 +50,7 @@ class MistypedSettingsTest {
     })
     void environmentVariableMatchesTheName(String variable, String name) {
         environment(local(), variable, "7")
-                .run(context -> assertThat(limit(context.getBean(PermitCatalog.class), name))
+                .run(context -> assertThat(declared(context.getBean(PermitCatalog.class), name))
                         .isEqualTo(7));
     }
 
@@ -65,7 +65,7 @@ class MistypedSettingsTest {
     })
     void propertyMatchesTheName(String property, String name) {
         properties(local(), Map.of("distributed-permit." + property + ".limit", "7"))
-                .run(context -> assertThat(limit(context.getBean(PermitCatalog.class), name))
+                .run(context -> assertThat(declared(context.getBean(PermitCatalog.class), name))
                         .isEqualTo(7));
     }
 
@@ -197,6 +197,12 @@ class MistypedSettingsTest {
             ApplicationContextRunner runner, Map<String, String> properties) {
         return runner.withInitializer(
                 context -> TestPropertyValues.of(properties).applyTo(context));
+    }
+
+    /** The limit of a name that the code declares without one. */
+    private static int declared(PermitCatalog catalog, String name) {
+        catalog.define(PermitDefinition.named(name, "the test").build());
+        return limit(catalog, name);
     }
 
     private static int limit(PermitCatalog catalog, String name) {

@@ -9,7 +9,9 @@ import org.jspecify.annotations.Nullable;
 public interface PermitCatalog {
 
     /**
-     * Adds a declaration and answers it as it takes effect: the settings of its name win over what it says.
+     * Adds a declaration and answers it as it takes effect: the settings of its name win over what it says. It is kept until
+     * the application ends, and its name has meters of its own, so names that are made from data are not declared but have
+     * their settings from a pattern.
      *
      * @throws IllegalArgumentException if neither it nor the settings give a limit, or if it contradicts the limit of an
      *     earlier declaration of the same name or the same literal key

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>A name needs a limit, from {@code distributed-permit.permits.<name>.limit} or from an annotation; without one every
- * method throws {@link IllegalArgumentException}. The methods that take a name only use it as the key as well.
+ * method throws {@link IllegalArgumentException}. Settings apply to a name that nothing declares as it is written, not in
+ * Spring Boot's relaxed form. The methods that take a name only use it as the key as well.
  */
 public interface Permits {
 

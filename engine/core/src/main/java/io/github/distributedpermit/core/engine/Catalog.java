@@ -42,8 +42,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Catalog implements PermitCatalog {
 
-    private static final String FROM_SETTINGS = "the settings";
-
     private final long backendSlice;
     private final int highestLimit;
     private final Optional<Duration> session;
@@ -114,14 +112,12 @@ final class Catalog implements PermitCatalog {
         if (known != null) {
             return known;
         }
-        PermitDefinition declared = PermitDefinition.named(name, FROM_SETTINGS).build();
-        if (present.hasExact(name)) {
-            add(declared);
-            return Objects.requireNonNull(byName.get(name));
+        if (present.has(name)) {
+            return put(present.ofSettings(name), present);
         }
         String pattern = present.patternOf(name);
         if (pattern != null && !name.isBlank()) {
-            PermitDefinition effective = present.effective(declared);
+            PermitDefinition effective = present.ofSettings(name);
             Policy policy = policy(effective, present);
             PermitStats kept = dynamic.kept(name);
             if (kept != null) {
@@ -134,8 +130,16 @@ final class Catalog implements PermitCatalog {
             dynamic.put(stats);
             return stats;
         }
-        throw new IllegalArgumentException("No limit for a permit named '%s'; set %s"
-                .formatted(LogSafe.escape(name), PermitProperty.of(name, "limit")));
+        String similar = present.sameRelaxed(name);
+        throw new IllegalArgumentException("No limit for a permit named '%s'; %sset %s"
+                .formatted(
+                        LogSafe.escape(name),
+                        similar == null
+                                ? ""
+                                : ("the settings of '%s' apply to this spelling only if an annotation or PermitCatalog.define"
+                                                + " declares it; do that, or ")
+                                        .formatted(similar),
+                        PermitProperty.of(name, "limit")));
     }
 
     /** All names of a pattern have the same meters, since their number is not known. */
@@ -167,21 +171,35 @@ final class Catalog implements PermitCatalog {
         Rules present = rules;
         PermitDefinition effective = present.effective(declared);
         declarations.check(declared, present);
+        boolean first = !declarations.contain(declared.name());
         declarations.add(declared);
-        if (!byName.containsKey(declared.name())) {
-            PermitStats kept = dynamic.kept(declared.name());
-            PermitStats stats = kept != null ? kept : new PermitStats(effective, policy(effective, present));
-            if (kept != null) {
-                kept.change(effective, policy(effective, present));
-            }
-            byName.put(effective.name(), stats);
-            if (kept != null) {
-                dynamic.remove(declared.name());
-            } else {
-                unannounced.add(stats.counts);
-            }
+        if (first) {
+            put(effective, present);
         }
         return effective;
+    }
+
+    /** Keeps the name until the application ends, with this definition. Queues and calls may know it already. */
+    private PermitStats put(PermitDefinition effective, Rules source) {
+        String name = effective.name();
+        Policy policy = policy(effective, source);
+        PermitStats known = byName.get(name);
+        PermitStats kept = known != null ? known : dynamic.kept(name);
+        if (kept != null) {
+            kept.change(effective, policy);
+            byName.put(name, kept);
+            dynamic.remove(name);
+            return kept;
+        }
+        PermitStats stats = new PermitStats(effective, policy);
+        byName.put(name, stats);
+        unannounced.add(stats.counts);
+        return stats;
+    }
+
+    /** What is set for the name: only the settings of names that the code declares match in the relaxed form. */
+    private PermitSettings settings(String name, Rules source) {
+        return declarations.contain(name) ? source.ofDeclared(name) : source.ofWritten(name);
     }
 
     /** What this process knows of a name alone, also if its meters are those of a pattern; empty if it was not declared and no call has used it. */
@@ -197,13 +215,13 @@ final class Catalog implements PermitCatalog {
     }
 
     /** Whether the limit of a name is that of its settings, and not that of its declaration. */
-    boolean isLimitFromSettings(String name) {
-        return rules.of(name).limit() != null;
+    synchronized boolean isLimitFromSettings(String name) {
+        return settings(name, rules).limit() != null;
     }
 
     /** All settings merged. The length of the session takes the place of the lease in a store with sessions. */
     private Policy policy(PermitDefinition definition, Rules source) {
-        CoreSettings effective = source.core(definition.name());
+        CoreSettings effective = source.core(settings(definition.name(), source));
         if (session.isPresent()) {
             effective = effective.toBuilder().lease(session.get()).build();
         }
@@ -241,19 +259,18 @@ final class Catalog implements PermitCatalog {
             checkHighest(next);
             declarations.checkAll(next);
             Map<PermitStats, PermitDefinition> changed = new IdentityHashMap<>();
-            byName.values().forEach(stats -> changed.put(stats, next.effective(declarations.of(stats.name()))));
+            byName.forEach((name, stats) -> changed.put(
+                    stats, declarations.contain(name) ? next.effective(declarations.of(name)) : next.ofSettings(name)));
             List<PermitStats> kept = dynamic.allKept();
             for (PermitStats stats : kept) {
-                PermitDefinition declared =
-                        PermitDefinition.named(stats.name(), FROM_SETTINGS).build();
-                if (next.of(stats.name()).limit() != null) {
-                    changed.put(stats, next.effective(declared));
+                if (next.ofWritten(stats.name()).limit() != null) {
+                    changed.put(stats, next.ofSettings(stats.name()));
                 }
             }
             checks.forEach(check -> check.accept(next::effective));
             byPattern.forEach((pattern, counts) -> {
-                Limit before = rules.of(pattern).limit();
-                Limit after = next.of(pattern).limit();
+                Limit before = rules.ofWritten(pattern).limit();
+                Limit after = next.ofWritten(pattern).limit();
                 if (before != null && after != null) {
                     counts.changeLimit(before.permits(), after.permits());
                 }
@@ -311,13 +328,12 @@ final class Catalog implements PermitCatalog {
 
     private synchronized Optional<PermitDefinition> findInSettings(String name) {
         Rules present = rules;
-        if (present.of(name).limit() == null) {
+        if (present.ofWritten(name).limit() == null) {
             return Optional.empty();
         }
         if (SettingsByName.isPattern(name)) {
             // no call uses the pattern as a name, but the names that match it have this definition
-            return Optional.of(present.effective(
-                    PermitDefinition.named(name, FROM_SETTINGS).build()));
+            return Optional.of(present.ofSettings(name));
         }
         return Optional.of(create(name).definition());
     }
@@ -326,9 +342,8 @@ final class Catalog implements PermitCatalog {
     public Collection<PermitDefinition> definitions() {
         Rules present = rules;
         Stream<PermitDefinition> unused = unusedSettings().stream()
-                .filter(name -> present.of(name).limit() != null)
-                .map(name -> present.effective(
-                        PermitDefinition.named(name, FROM_SETTINGS).build()));
+                .filter(name -> present.ofWritten(name).limit() != null)
+                .map(present::ofSettings);
         Stream<PermitDefinition> used = Stream.of(byName.values(), dynamic.all())
                 .flatMap(Collection::stream)
                 .map(PermitStats::definition);
@@ -336,8 +351,8 @@ final class Catalog implements PermitCatalog {
     }
 
     /** The names that have settings, but no declaration and no call so far. */
-    List<String> unusedSettings() {
-        return rules.without(byName.keySet());
+    synchronized List<String> unusedSettings() {
+        return rules.without(byName.keySet(), declarations.names());
     }
 
     /** What this process knows of each name. */

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,16 @@ final class Declarations {
         if (declared.key() != null) {
             byKey.computeIfAbsent(declared.key(), key -> new LinkedHashMap<>()).putIfAbsent(declared.name(), declared);
         }
+    }
+
+    /** Whether the code declares the name. */
+    boolean contain(String name) {
+        return byName.containsKey(name);
+    }
+
+    /** The names that the code declares. */
+    Set<String> names() {
+        return Set.copyOf(byName.keySet());
     }
 
     /** The declaration that represents the name: the first one, with a limit if any of them has one. */
@@ -81,7 +92,8 @@ final class Declarations {
 
     private PermitDefinition withLimit(PermitDefinition other, Rules rules, PermitDefinition effective) {
         PermitDefinition complete = other.limit() == null ? withLimitOf(other) : other;
-        boolean open = complete.limit() == null && rules.of(other.name()).limit() == null;
+        boolean open =
+                complete.limit() == null && rules.ofDeclared(other.name()).limit() == null;
         return rules.effective(
                 open ? complete.toBuilder().limit(effective.limit()).build() : complete);
     }

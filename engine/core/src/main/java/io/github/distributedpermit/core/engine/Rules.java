@@ -54,9 +54,15 @@ final class Rules {
         return new Rules(general, defaults, named, changed);
     }
 
-    /** Whether there are settings of this name itself, not only of a pattern. */
-    boolean hasExact(String name) {
-        return limited.findExact(name) != null || named.findExact(name) != null;
+    /** Whether there are settings of this name as it is written, not only of a pattern. */
+    boolean has(String name) {
+        return limited.has(name) || named.has(name);
+    }
+
+    /** The name in the settings that would be meant if the code declared this name; {@code null} if there is none. */
+    @Nullable
+    String sameRelaxed(String name) {
+        return named.sameRelaxed(name);
     }
 
     /** The pattern whose settings apply to the name, {@code null} if there is none. */
@@ -66,10 +72,17 @@ final class Rules {
         return pattern != null ? pattern : limited.patternOf(name);
     }
 
-    /** What is set for the name, by patterns too; {@link PermitSettings#NONE} if nothing is. */
-    PermitSettings of(String name) {
-        PermitSettings code = limited.find(name);
-        PermitSettings set = named.find(name);
+    /** What is set for a name that the code declares, by patterns too; {@link PermitSettings#NONE} if nothing is. */
+    PermitSettings ofDeclared(String name) {
+        return merged(limited.findDeclared(name), named.findDeclared(name));
+    }
+
+    /** What is set for a name as it is written, by patterns too; {@link PermitSettings#NONE} if nothing is. */
+    PermitSettings ofWritten(String name) {
+        return merged(limited.findWritten(name), named.findWritten(name));
+    }
+
+    private static PermitSettings merged(@Nullable PermitSettings code, @Nullable PermitSettings set) {
         if (code != null && set != null) {
             return code.orElse(set);
         }
@@ -82,7 +95,20 @@ final class Rules {
      * @throws IllegalArgumentException if nothing gives it a limit, or if the limit does not suit it
      */
     PermitDefinition effective(PermitDefinition declared) {
-        PermitDefinition effective = defaults.under(of(declared.name()).over(declared));
+        return effective(declared, ofDeclared(declared.name()));
+    }
+
+    /**
+     * The definition of a name that the settings alone give.
+     *
+     * @throws IllegalArgumentException if they give it no limit
+     */
+    PermitDefinition ofSettings(String name) {
+        return effective(PermitDefinition.named(name, "the settings").build(), ofWritten(name));
+    }
+
+    private PermitDefinition effective(PermitDefinition declared, PermitSettings settings) {
+        PermitDefinition effective = defaults.under(settings.over(declared));
         if (effective.limit() == null) {
             throw new IllegalArgumentException("%s: nothing gives permit '%s' a limit; set %s or the annotation's limit"
                     .formatted(declared.origin(), declared.name(), PermitProperty.of(declared.name(), "limit")));
@@ -90,9 +116,9 @@ final class Rules {
         return effective;
     }
 
-    /** The general settings as they take effect for the name. */
-    CoreSettings core(String name) {
-        return of(name).orElse(defaults).over(general);
+    /** The general settings as they take effect for a name with these settings. */
+    CoreSettings core(PermitSettings settings) {
+        return settings.orElse(defaults).over(general);
     }
 
     /** The names and patterns that have settings. */
@@ -102,8 +128,8 @@ final class Rules {
         return all;
     }
 
-    /** The names in the settings, without patterns, that are not among these. */
-    List<String> without(Set<String> names) {
-        return named.without(names);
+    /** The names in the settings, without patterns, that are neither among those in use nor mean a declared one. */
+    List<String> without(Set<String> used, Set<String> declared) {
+        return named.without(used, declared);
     }
 }

@@ -14,9 +14,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the settings of a permit by its name: those of exactly that name, else those whose name is the same in the relaxed
- * form of Spring Boot, since environment variables have neither dashes nor lower case. What these leave open is taken from
- * the patterns that match the name as it is, such as {@code tenant-*}; the one with the most letters first. Immutable.
+ * Finds the settings of a permit by its name: those of exactly that name, and for a name that the code declares else those
+ * whose name is the same in the relaxed form of Spring Boot, since environment variables have neither dashes nor lower case.
+ * A name that is made at run time may have been made from data, in which {@code 4-2} and {@code 42} are two things. What the
+ * settings of the name leave open is taken from the patterns that match the name as it is, such as {@code tenant-*}; the one
+ * with the most letters first. Immutable.
  */
 final class SettingsByName {
 
@@ -42,9 +44,21 @@ final class SettingsByName {
         return name.indexOf(ANY_TEXT) >= 0;
     }
 
+    /** The settings of a name that the code declares, with those of patterns. */
     @Nullable
-    PermitSettings find(String name) {
-        PermitSettings found = findExact(name);
+    PermitSettings findDeclared(String name) {
+        PermitSettings found = exact.get(name);
+        return withPatterns(name, found != null || isPattern(name) ? found : relaxed.get(relax(name)));
+    }
+
+    /** The settings of a name as it is written, with those of patterns. */
+    @Nullable
+    PermitSettings findWritten(String name) {
+        return withPatterns(name, exact.get(name));
+    }
+
+    private @Nullable PermitSettings withPatterns(String name, @Nullable PermitSettings ofName) {
+        PermitSettings found = ofName;
         for (NamePattern pattern : patterns) {
             if (pattern.matches(name)) {
                 found = found == null ? pattern.settings : found.orElse(pattern.settings);
@@ -53,11 +67,19 @@ final class SettingsByName {
         return found;
     }
 
-    /** The settings of the name itself, without those of patterns. */
+    /** Whether the name as it is written has settings of its own, not only those of patterns. */
+    boolean has(String name) {
+        return exact.containsKey(name);
+    }
+
+    /** The name in the settings that is the same in the relaxed form; {@code null} if there is none. */
     @Nullable
-    PermitSettings findExact(String name) {
-        PermitSettings found = exact.get(name);
-        return found != null || isPattern(name) ? found : relaxed.get(relax(name));
+    String sameRelaxed(String name) {
+        String form = relax(name);
+        return exact.keySet().stream()
+                .filter(each -> relax(each).equals(form))
+                .findFirst()
+                .orElse(null);
     }
 
     /** The first pattern that matches the name, {@code null} if none does. */
@@ -72,10 +94,10 @@ final class SettingsByName {
     }
 
     /** The names that have settings, without patterns and without those that settle a permit of one of these names. */
-    List<String> without(Set<String> names) {
-        Set<String> used = names.stream().map(SettingsByName::relax).collect(Collectors.toSet());
+    List<String> without(Set<String> written, Set<String> declared) {
+        Set<String> used = declared.stream().map(SettingsByName::relax).collect(Collectors.toSet());
         return exact.keySet().stream()
-                .filter(name -> !used.contains(relax(name)))
+                .filter(name -> !written.contains(name) && !used.contains(relax(name)))
                 .toList();
     }
 
