@@ -29,11 +29,9 @@ final class BareVariables {
             Pattern.compile("#" + NAME + "(?:\\??\\." + NAME + "(?:\\(\\))?|\\[[^\\]]*\\])*");
 
     private final SpelExpressionParser parser;
-    private final ParameterNameDiscoverer names;
 
-    BareVariables(SpelExpressionParser parser, ParameterNameDiscoverer names) {
+    BareVariables(SpelExpressionParser parser) {
         this.parser = parser;
-        this.names = names;
     }
 
     /**
@@ -41,9 +39,9 @@ final class BareVariables {
      *
      * @throws InvalidPermitException if the text has a variable
      */
-    void checkLiteral(String text, Method method, String origin) {
+    void checkLiteral(String text, Method method, ParameterNameDiscoverer names, String origin) {
         if (VARIABLE.matcher(text).find()) {
-            String asExpression = fromExpression(text, method, origin);
+            String asExpression = fromExpression(text, method, names, origin);
             throw refusal(text, asExpression != null ? asExpression : mark(text), origin);
         }
     }
@@ -82,7 +80,7 @@ final class BareVariables {
     }
 
     /** The same as a template, if the whole text is an expression as Spring Cache has it. */
-    private @Nullable String fromExpression(String text, Method method, String origin) {
+    private @Nullable String fromExpression(String text, Method method, ParameterNameDiscoverer names, String origin) {
         if (!text.contains("'") && !text.strip().startsWith("#")) {
             return null; // a-#b would parse as a subtraction
         }

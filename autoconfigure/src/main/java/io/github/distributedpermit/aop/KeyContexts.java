@@ -22,13 +22,8 @@ final class KeyContexts {
     // both cache by type, so they are shared
     private final List<PropertyAccessor> properties = List.of(DataBindingPropertyAccessor.forReadOnlyAccess());
     private final List<MethodResolver> methods = List.of(DataBindingMethodResolver.forInstanceMethodInvocation());
-    private final ParameterNameDiscoverer names;
 
-    KeyContexts(ParameterNameDiscoverer names) {
-        this.names = names;
-    }
-
-    EvaluationContext of(Object target, Method method, @Nullable Object[] arguments) {
+    EvaluationContext of(Object target, Method method, @Nullable Object[] arguments, ParameterNameDiscoverer names) {
         KeyRoot root = new KeyRoot(target, method, arguments);
         MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(root, method, arguments, names);
         context.setPropertyAccessors(properties);

@@ -3,7 +3,6 @@ package io.github.distributedpermit.aop;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
-import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
@@ -16,18 +15,18 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 final class KeyExpressions {
 
     private final SpelExpressionParser parser = new SpelExpressionParser();
-    private final ParameterNameDiscoverer names = new DefaultParameterNameDiscoverer();
-    private final KeyContexts contexts = new KeyContexts(names);
-    private final BareVariables bareVariables = new BareVariables(parser, names);
+    private final KeyContexts contexts = new KeyContexts();
+    private final BareVariables bareVariables = new BareVariables(parser);
 
     /** Whether the text is the key itself. */
     static boolean isLiteral(String text) {
         return !text.contains(ParserContext.TEMPLATE_EXPRESSION.getExpressionPrefix());
     }
 
-    KeyTemplate parse(String text, Method method, String origin) {
+    /** @param names of the method's parameters, as the text has them */
+    KeyTemplate parse(String text, Method method, ParameterNameDiscoverer names, String origin) {
         if (isLiteral(text)) {
-            bareVariables.checkLiteral(text, method, origin);
+            bareVariables.checkLiteral(text, method, names, origin);
             return (target, called, arguments) -> text;
         }
         KeyExpressionValidator guard = new KeyExpressionValidator(method, names, text, origin);
@@ -42,7 +41,7 @@ final class KeyExpressions {
                 parts.add(KeyPart.literal(expression.getExpressionString()));
             }
         }
-        return new SpelKey(text, origin, parts, contexts);
+        return new SpelKey(text, origin, parts, names, contexts);
     }
 
     private List<Expression> split(String text, String origin) {

@@ -44,7 +44,7 @@ final class PermitOperationFactory {
         ProxyRules.check(declared, method, type);
         DistributedPermit annotation = declared.annotation();
         String key = annotations.key(declared);
-        KeyTemplate template = keys.parse(key, method, origin);
+        KeyTemplate template = keys.parse(key, method, ParameterNames.of(declared.method(), method, type), origin);
         PermitDefinition read = read(declared, key, origin);
         PermitDefinition definition = define(read, origin);
         RejectedAnswer answer = answer(annotation.fallback(), definition, method, type, origin);

@@ -3,6 +3,7 @@ package io.github.distributedpermit.aop;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 
@@ -12,18 +13,20 @@ final class SpelKey implements KeyTemplate {
     private final String text;
     private final String origin;
     private final List<KeyPart> parts;
+    private final ParameterNameDiscoverer names;
     private final KeyContexts contexts;
 
-    SpelKey(String text, String origin, List<KeyPart> parts, KeyContexts contexts) {
+    SpelKey(String text, String origin, List<KeyPart> parts, ParameterNameDiscoverer names, KeyContexts contexts) {
         this.text = text;
         this.origin = origin;
         this.parts = List.copyOf(parts);
+        this.names = names;
         this.contexts = contexts;
     }
 
     @Override
     public String keyFor(Object target, Method method, @Nullable Object[] arguments) {
-        EvaluationContext context = contexts.of(target, method, arguments);
+        EvaluationContext context = contexts.of(target, method, arguments, names);
         StringBuilder key = new StringBuilder();
         for (KeyPart part : parts) {
             key.append(textOf(part, context));

@@ -289,7 +289,7 @@ class KeyExpressionsTest {
     }
 
     private KeyTemplate parse(String text) {
-        return expressions.parse(text, method, "Service.call");
+        return expressions.parse(text, method, ParameterNames.of(method, method, Service.class), "Service.call");
     }
 
     /** A record, as arguments often are. */
