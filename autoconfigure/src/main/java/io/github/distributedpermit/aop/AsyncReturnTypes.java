@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -20,7 +21,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.InputStreamSource;
 
-/** Recognises types whose values stand for work that may go on after a method has returned them. */
+/** Recognises types whose values stand for work that may go on after a method has returned them or received them. */
 final class AsyncReturnTypes {
 
     private static final List<Class<?>> TYPES =
@@ -55,7 +56,28 @@ final class AsyncReturnTypes {
             "jakarta.ejb.Asynchronous",
             "jakarta.enterprise.concurrent.Asynchronous");
 
+    /** Through these a method answers that may have returned before, of libraries that need not be there. */
+    private static final Set<String> CALLBACK_NAMES = Set.of(
+            "io.grpc.stub.StreamObserver",
+            "org.reactivestreams.Subscriber",
+            "java.util.concurrent.Flow$Subscriber",
+            "java.nio.channels.CompletionHandler",
+            "reactor.core.publisher.MonoSink",
+            "reactor.core.publisher.FluxSink",
+            "com.google.common.util.concurrent.FutureCallback",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "jakarta.servlet.AsyncContext",
+            "jakarta.ws.rs.container.AsyncResponse");
+
     private AsyncReturnTypes() {}
+
+    /** The type of a parameter through which the method may answer after it has returned. */
+    static Optional<Class<?>> callback(Method method) {
+        return Stream.<Class<?>>of(method.getParameterTypes())
+                .filter(parameter -> hasName(parameter, CALLBACK_NAMES))
+                .findFirst();
+    }
 
     /** Whether Spring runs the method on another thread. */
     static boolean isAsyncMethod(Method method, Class<?> type) {

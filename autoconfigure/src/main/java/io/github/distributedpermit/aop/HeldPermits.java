@@ -39,7 +39,7 @@ final class HeldPermits implements AutoCloseable {
             if (interrupt == null) {
                 interrupt = new InterruptOnLoss();
             }
-            permit.onLoss(interrupt);
+            interrupt.follow(permit);
         }
     }
 
@@ -50,9 +50,10 @@ final class HeldPermits implements AutoCloseable {
         }
     }
 
-    /** How many permits of the key the thread holds. */
-    int ofKey(String key) {
-        return ofThread.permitsOf(key);
+    /** The permit whose loss has interrupted the call, which has reacted to an interrupt; {@code null} if there is none. */
+    @Nullable
+    Permit lost() {
+        return interrupt == null ? null : interrupt.reacted();
     }
 
     /** Hands them over to whoever releases them when the work has ended, which may be on another thread. */

@@ -43,7 +43,22 @@ final class HoldStrategies {
     HoldStrategy of(Method method, Class<?> type) {
         HoldStrategy chosen = choose(method, type);
         warnOfContentReadLater(method, type, chosen);
+        if (chosen == null) {
+            warnOfAnswerByCallback(method, type);
+        }
         return chosen;
+    }
+
+    /** Such a method is not refused, because it may have answered when it returns. */
+    private static void warnOfAnswerByCallback(Method method, Class<?> type) {
+        AsyncReturnTypes.callback(method)
+                .ifPresent(callback -> log.warn(
+                        ("%s.%s is limited by @DistributedPermit and may answer through its parameter of type %s after it"
+                                        + " has returned: its permit is released when the method returns. If the answer comes"
+                                        + " later, hold the permit in code: take it with acquireAsync of the bean Permits and"
+                                        + " release it with the last answer, or limit a method that returns a future or a Mono")
+                                .formatted(
+                                        type.getName(), DeclaredPermit.signature(method), callback.getSimpleName())));
     }
 
     private @Nullable HoldStrategy choose(Method method, Class<?> type) {

@@ -1,32 +1,88 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.Permit;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Interrupts the thread of a call when one of its permits is lost, never after the call has ended. Thread-safe; made and
- * ended by the thread of the call.
+ * Interrupts the thread of a call when one of its permits is lost, never after the call has ended. An interrupt that the call
+ * has not reacted to is cleared at its end. A thread does not notify of its reaction, so the flag is looked at after pauses
+ * that double from 1 to 256 ms, on the JDK's thread for delayed executions: a flag that is set after it was seen cleared is
+ * an interrupt by another party. Thread-safe; made and ended by the thread of the call.
  */
-final class InterruptOnLoss implements Runnable {
+final class InterruptOnLoss {
 
-    /** {@code null} when the call has ended or has been interrupted. */
+    private static final int LONGEST_PAUSE = 256;
+
+    private final Later later;
+
+    /** {@code null} when the call has ended. */
     private @Nullable Thread thread = Thread.currentThread();
 
-    private boolean interrupted;
+    /** The first permit that was lost. */
+    private @Nullable Permit lost;
 
-    @Override
-    public synchronized void run() {
-        if (thread != null) {
-            thread.interrupt();
-            thread = null;
-            interrupted = true;
+    /** Whether the flag of the thread was set here, and has not been seen cleared since. */
+    private boolean pending;
+
+    /** For a call of the current thread. */
+    InterruptOnLoss() {
+        this((task, millis) -> CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, Runnable::run)
+                .execute(task));
+    }
+
+    InterruptOnLoss(Later later) {
+        this.later = later;
+    }
+
+    /** Interrupts when this permit is lost. */
+    void follow(Permit permit) {
+        permit.onLoss(() -> lost(permit));
+    }
+
+    private synchronized void lost(Permit permit) {
+        if (thread != null && lost == null) {
+            lost = permit;
+            if (!thread.isInterrupted()) { // otherwise the flag that is set belongs to another party
+                thread.interrupt();
+                pending = true;
+                lookAfter(1);
+            }
         }
+    }
+
+    private void lookAfter(int pause) {
+        later.run(() -> look(Math.min(LONGEST_PAUSE, pause * 2)), pause);
+    }
+
+    private synchronized void look(int pause) {
+        if (thread != null && pending) {
+            pending = thread.isInterrupted();
+            if (pending) {
+                lookAfter(pause);
+            }
+        }
+    }
+
+    /** Runs a task after a pause. */
+    @FunctionalInterface
+    interface Later {
+
+        void run(Runnable task, int millis);
+    }
+
+    /** The lost permit, if its loss has interrupted the call. Called when the call has reacted to an interrupt. */
+    synchronized @Nullable Permit reacted() {
+        pending = false;
+        return lost;
     }
 
     /** The call has ended: an interrupt that it did not react to is not for what the thread does next. */
     synchronized void end() {
         thread = null;
-        if (interrupted) {
-            interrupted = false;
+        if (pending) {
+            pending = false;
             Thread.interrupted();
         }
     }

@@ -9,7 +9,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * What the current thread holds by the annotation. A nested call of the same key takes a permit of its own; where the
- * thread itself holds all of them, the call waits for itself, and the log says so once per name.
+ * thread itself holds so many that too few are left, and the call cannot join one of them, the call waits for itself, and
+ * the log says so once per name.
  */
 final class NestedCalls {
 
@@ -21,10 +22,13 @@ final class NestedCalls {
         return new HeldPermits(PermitContext.open());
     }
 
-    void warnIfBlockedByItself(HeldPermits held, PermitOperation operation, PermitRequest request) {
-        int mine = held.ofKey(request.key());
+    void warnIfBlockedByItself(PermitOperation operation, PermitRequest request, String consequence) {
+        int mine = PermitContext.permitsOf(request.key());
         Integer limit = operation.definition().limit();
-        if (mine == 0 || limit == null || !request.block() || (request.reentrant() && mine >= request.permits())) {
+        if (mine == 0
+                || limit == null
+                || !request.block()
+                || (request.reentrant() && PermitContext.join(request) != null)) {
             return;
         }
         String name = operation.definition().name();
@@ -32,7 +36,8 @@ final class NestedCalls {
             log.warn(
                     "A call limited by '%s' (%s) is nested in one of the same key and thread that holds %d of %d permits:"
                                     .formatted(name, operation.definition().origin(), mine, limit)
-                            + " it waits for itself. Limit only the outer method, give them different keys, or raise the limit");
+                            + " " + consequence
+                            + ". Limit only the outer method, give them different keys, or raise the limit");
         }
     }
 }

@@ -9,6 +9,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.async.Acquisition;
 import io.github.distributedpermit.aop.async.PermitBundle;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -56,9 +57,9 @@ final class PermitAcquirer {
     private @Nullable Rejection take(
             HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
             throws InterruptedException {
-        nestedCalls.warnIfBlockedByItself(held, operation, request);
+        nestedCalls.warnIfBlockedByItself(operation, request, "it waits for itself");
         try {
-            held.add(operation.held(acquire(operation, request, limited)), operation.interruptOnLoss());
+            held.add(operation.held(acquire(held, operation, request, limited)), operation.interruptOnLoss());
             return null;
         } catch (PermitRejectedException | PermitBackendException e) {
             RejectedAnswer instead = operation.answer();
@@ -78,7 +79,14 @@ final class PermitAcquirer {
             LimitedMethod limited, Object target, @Nullable Object[] arguments, @Nullable PermitBundle outer) {
         List<PermitStep> steps;
         try {
-            steps = PlannedPermit.of(limited, target, arguments).stream()
+            Collection<PlannedPermit> plan = PlannedPermit.of(limited, target, arguments);
+            if (outer == null) { // otherwise the caller's permits are those of its subscriber
+                plan.forEach(planned -> nestedCalls.warnIfBlockedByItself(
+                        planned.operation(),
+                        planned.request(),
+                        "it gets its permit only when the outer method has ended, which must not wait for it"));
+            }
+            steps = plan.stream()
                     .map(planned -> new PermitStep(planned, permits.get(), mocks, outer, target, arguments))
                     .toList();
         } catch (RuntimeException | Error e) {
@@ -87,19 +95,31 @@ final class PermitAcquirer {
         return Acquisition.start(steps);
     }
 
-    private Permit acquire(PermitOperation operation, PermitRequest request, LimitedMethod limited)
+    /** The interrupt as the caller of the method gets it. */
+    private static RuntimeException interrupted(InterruptedException e, @Nullable Permit lost, LimitedMethod limited)
+            throws InterruptedException {
+        String how = e.getMessage() == null ? "Interrupted while waiting for a permit" : e.getMessage();
+        if (lost != null) {
+            how = "Permit '%s' of this call was lost (onLoss = INTERRUPT). %s".formatted(lost.name(), how);
+        }
+        if (limited.interruptible()) {
+            throw lost == null ? e : (InterruptedException) new InterruptedException(how).initCause(e);
+        }
+        if (lost == null) {
+            Thread.currentThread().interrupt(); // the loss concerns this call only, and not what the thread does next
+        }
+        return new PermitInterruptedException(how, e);
+    }
+
+    private Permit acquire(
+            HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
             throws InterruptedException {
         try {
             NamedPermits named = permits.get().named(operation.definition().name());
             Permit permit = named == null ? null : named.acquire(request);
             return permit == null ? mocks.instead(operation, request) : permit;
         } catch (InterruptedException e) {
-            if (limited.interruptible()) {
-                throw e;
-            }
-            Thread.currentThread().interrupt();
-            String how = e.getMessage() == null ? "Interrupted while waiting for a permit" : e.getMessage();
-            throw new PermitInterruptedException(how, e);
+            throw interrupted(e, held.lost(), limited);
         }
     }
 }

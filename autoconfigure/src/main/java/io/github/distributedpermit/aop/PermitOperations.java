@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +94,14 @@ public final class PermitOperations {
                 PermitOperationFactory.rejectedAnswer(operation, effective.apply(operation.declared()), each.method());
             }
         }
+    }
+
+    /** The names of the permits of all methods known so far. */
+    public Set<String> names() {
+        return byMethod.values().stream()
+                .flatMap(each -> each.operations().stream())
+                .map(operation -> operation.definition().name())
+                .collect(Collectors.toSet());
     }
 
     /** Checks fallbacks on other beans, once these are made. */

@@ -151,6 +151,16 @@ public final class DistributedPermitAutoConfiguration {
         return new UnusedSettingsWarning(engine.getIfAvailable(), operations, beanFactory);
     }
 
+    @Bean
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
+    AnnotationSettingsWarning distributedPermitAnnotationSettingsWarning(
+            ObjectProvider<PermitEngine> engine,
+            NamedSettings settings,
+            PermitOperations operations,
+            ConfigurableListableBeanFactory beanFactory) {
+        return new AnnotationSettingsWarning(engine.getIfAvailable(), settings, operations, beanFactory);
+    }
+
     // the engine of a parent outlives this context
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)

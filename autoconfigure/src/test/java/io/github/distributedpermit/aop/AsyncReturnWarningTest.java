@@ -6,18 +6,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.distributedpermit.DistributedPermit;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Subscriber;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.ResponseEntity;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 @ExtendWith(OutputCaptureExtension.class)
 class AsyncReturnWarningTest {
@@ -42,6 +45,19 @@ class AsyncReturnWarningTest {
 
     static Stream<Object> valueThatEndsLaterIsWarnedAboutOncePerMethod() {
         return Stream.of(new CompletableFuture<String>(), Mono.never(), Flux.never(), Stream.of("row"));
+    }
+
+    @Test
+    void answerThroughAParameterIsWarnedAboutAtStart(CapturedOutput output) {
+        local().withBean(Answering.class).run(context -> {
+            assertThat(output.getOut().split("may answer through its parameter", -1))
+                    .hasSize(4);
+            assertThat(output)
+                    .contains("Answering.call(java.lang.String,java.util.concurrent.Flow$Subscriber)")
+                    .contains("through its parameter of type OwnSubscriber")
+                    .contains("through its parameter of type MonoSink")
+                    .contains("acquireAsync");
+        });
     }
 
     @Test
@@ -106,5 +122,29 @@ class AsyncReturnWarningTest {
         public ResponseEntity<?> answer(@Nullable Object body) {
             return ResponseEntity.ofNullable(body);
         }
+    }
+
+    interface OwnSubscriber<T> extends Subscriber<T> {}
+
+    static class Answering {
+
+        @DistributedPermit(key = "flow", limit = 1)
+        public void call(String request, Flow.Subscriber<String> answer) {}
+
+        @DistributedPermit(key = "own", limit = 1)
+        public void call(OwnSubscriber<String> answer) {}
+
+        @DistributedPermit(key = "sink", limit = 1)
+        public String call(MonoSink<String> answer) {
+            return "";
+        }
+
+        @DistributedPermit(key = "held", limit = 1)
+        public Mono<String> held(MonoSink<String> answer) {
+            return Mono.empty();
+        }
+
+        @DistributedPermit(key = "ordinary", limit = 1)
+        public void ordinary(List<Flow.Subscriber<String>> all, CompletableFuture<String> input) {}
     }
 }

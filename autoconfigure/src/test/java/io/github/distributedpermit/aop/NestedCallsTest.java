@@ -8,7 +8,10 @@ import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -44,6 +47,41 @@ class NestedCallsTest {
     }
 
     @Test
+    void callThatCanJoinNoneOfThePermitsOfItsThreadIsWarnedAbout(CapturedOutput output) {
+        local().withBean(Outer.class).withBean(Inner.class).run(context -> {
+            assertThatExceptionOfType(PermitRejectedException.class)
+                    .isThrownBy(() -> context.getBean(Outer.class).threeTimes());
+            assertThat(output).contains("'three'").contains("holds 2 of 2 permits").contains(WARNING);
+        });
+    }
+
+    @Test
+    void callThatJoinsIsNotWarnedAbout(CapturedOutput output) {
+        local().withBean(Outer.class).withBean(Inner.class).run(context -> {
+            context.getBean(Outer.class).joins();
+            assertThat(output).doesNotContain(WARNING);
+        });
+    }
+
+    @Test
+    void callAfterAnEarlyReleaseIsNotWarnedAbout(CapturedOutput output) {
+        local().withBean(Outer.class).withBean(Inner.class).run(context -> {
+            context.getBean(Outer.class).early();
+            assertThat(output).doesNotContain(WARNING);
+        });
+    }
+
+    @Test
+    void futureOfTheSameKeyIsWarnedAboutWhereItsCallerHasAllPermits(CapturedOutput output) {
+        local().withBean(Outer.class).withBean(Inner.class).run(context -> {
+            assertThat(context.getBean(Outer.class).laters().get(0))
+                    .succeedsWithin(Duration.ofSeconds(30))
+                    .isEqualTo("done");
+            assertThat(output).contains("'one'").contains("only when the outer method has ended, which must not wait");
+        });
+    }
+
+    @Test
     void callAfterAnotherOneIsNotNested(CapturedOutput output) {
         local().withBean(Inner.class).run(context -> {
             Inner inner = context.getBean(Inner.class);
@@ -68,6 +106,28 @@ class NestedCallsTest {
         public void one() {
             inner.one();
         }
+
+        @DistributedPermit(key = "three", limit = 2)
+        public void threeTimes() {
+            inner.twice(() -> inner.joinWithTwo());
+        }
+
+        @DistributedPermit(key = "three", limit = 2, permits = 2)
+        public void joins() {
+            inner.joinWithTwo();
+        }
+
+        @DistributedPermit(key = "one", limit = 1)
+        public void early() {
+            Permits.current().ifPresent(Permit::release);
+            inner.one();
+        }
+
+        /** In a list, since the permit of the outer method is not held until that future ends. */
+        @DistributedPermit(key = "one", limit = 1)
+        public List<CompletableFuture<String>> laters() {
+            return List.of(inner.later());
+        }
     }
 
     static class Inner {
@@ -86,5 +146,18 @@ class NestedCallsTest {
 
         @DistributedPermit(key = "one", limit = 1, timeout = "20ms")
         public void one() {}
+
+        @DistributedPermit(key = "three", limit = 2)
+        public void twice(Runnable work) {
+            work.run();
+        }
+
+        @DistributedPermit(key = "three", limit = 2, permits = 2, reentrant = true, timeout = "20ms")
+        public void joinWithTwo() {}
+
+        @DistributedPermit(key = "one", limit = 1)
+        public CompletableFuture<String> later() {
+            return CompletableFuture.completedFuture("done");
+        }
     }
 }

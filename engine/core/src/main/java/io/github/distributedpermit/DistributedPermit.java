@@ -41,8 +41,8 @@ public @interface DistributedPermit {
 
     /**
      * What is limited. Calls with equal keys share one limit. Literal text with {@code ${...}} placeholders, resolved
-     * once at start, and {@code #{...}} SpEL expressions, evaluated for each call with the parameters by name
-     * ({@code #id}), {@code #p0} and {@code #a0}, {@code #root.target} and {@code #root.method}. Expressions see values,
+     * once at start, and {@code #{...}} SpEL expressions, evaluated for each call with the parameters by their name in the
+     * method that is annotated ({@code #id}), {@code #p0} and {@code #a0}, {@code #root.target} and {@code #root.method}. Expressions see values,
      * their properties and methods, but no types or beans; a null in the key, an object without a text of its own, or a
      * blank outcome is an {@link IllegalArgumentException}. Text goes outside of the expressions
      * ({@code tenant-#{#id}}). Default: {@code Type.method(parameter types)} of the place that carries the
@@ -93,8 +93,8 @@ public @interface DistributedPermit {
 
     /**
      * How long a permit is held at least, such as {@code 10s}, also if the method returns earlier; its caller does not
-     * wait for that. Keeps instances whose clocks differ a little from running a short job twice. Default: as long as
-     * the method runs.
+     * wait for that. Keeps instances whose clocks differ a little from running a short job twice. Where the call has joined
+     * the permit of its caller, see {@link #reentrant()}, that call holds it so long. Default: as long as the method runs.
      */
     String holdAtLeast() default "";
 

@@ -8,11 +8,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class JoinedPermit implements Permit {
 
-    private final Permit outer;
+    /** The permit that the outer call has taken, never one that it has joined itself. */
+    final Permit outer;
+
+    /** Where the outer call keeps it. */
+    final PermitContext.Place place;
+
     private final AtomicBoolean released = new AtomicBoolean();
 
-    JoinedPermit(Permit outer) {
+    JoinedPermit(Permit outer, PermitContext.Place place) {
         this.outer = outer;
+        this.place = place;
     }
 
     @Override

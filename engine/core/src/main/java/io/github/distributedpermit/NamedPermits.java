@@ -18,15 +18,18 @@ public interface NamedPermits {
     /** The name, as in settings and metrics. */
     String name();
 
-    /** One permit of the key, waiting at most the name's configured time-out. */
+    /**
+     * One permit of the key, waiting at most the name's configured time-out, or not at all where the settings of the name say
+     * {@code block=false}.
+     */
     default PermitRequest request(String key) {
         return PermitRequest.of(key);
     }
 
     /**
-     * Waits for a permit of the key, at most the name's configured time-out.
+     * Does what {@link #request} says: waits for a permit of the key, at most the name's configured time-out.
      *
-     * @throws PermitRejectedException if the time-out passed, the queue is full or the application is shutting down
+     * @throws PermitRejectedException if the time-out passed, the settings say {@code block=false} and the limit is reached, the queue is full or the application is shutting down
      * @throws PermitBackendException if the store failed
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
      */
@@ -86,9 +89,7 @@ public interface NamedPermits {
      * @throws Exception what the work throws
      */
     default <T extends @Nullable Object> T call(PermitRequest request, Callable<T> work) throws Exception {
-        try (Permit permit = acquire(request);
-                PermitContext.Scope scope = PermitContext.open()) {
-            scope.add(permit);
+        try (PermitContext.Work ignored = PermitContext.begin(acquire(request))) {
             return work.call();
         }
     }
@@ -107,9 +108,7 @@ public interface NamedPermits {
             Thread.currentThread().interrupt();
             throw new PermitInterruptedException(String.valueOf(e.getMessage()), e);
         }
-        try (permit;
-                PermitContext.Scope scope = PermitContext.open()) {
-            scope.add(permit);
+        try (PermitContext.Work ignored = PermitContext.begin(permit)) {
             return work.get();
         }
     }

@@ -6,7 +6,10 @@ public enum OnLoss {
     CONTINUE,
     /**
      * The thread of the call is interrupted, once. The call ends when it reacts to that. An interrupt that the method has
-     * not reacted to when it ends is cleared, so that it does not reach the thread's next work.
+     * not reacted to when it ends is cleared, so that it does not reach the thread's next work. Once the method has reacted,
+     * another interrupt of the thread is left as it is; one that comes before cannot be told from the first. A call that
+     * still waits for another of its permits ends with an {@link InterruptedException} or a
+     * {@link PermitInterruptedException} whose message names the lost permit, and the thread's flag is not set then.
      */
     INTERRUPT
 }

@@ -1,8 +1,13 @@
 package io.github.distributedpermit;
 
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,26 +45,128 @@ public final class PermitContext {
      * permits, and still held. Releasing it leaves it with its owner. {@code null} if there is none.
      */
     public static @Nullable Permit join(PermitRequest request) {
-        return join(request, OF_THREAD.get());
+        Deque<Permit> ofThread = OF_THREAD.get();
+        return join(request, ofThread, (permit, longer) -> {
+            List<Permit> present = List.copyOf(ofThread);
+            ofThread.clear();
+            present.forEach(each -> ofThread.add(Place.isSame(each, permit) ? longer.apply(each) : each));
+        });
     }
 
-    /** The same among these permits. */
-    public static @Nullable Permit join(PermitRequest request, Iterable<Permit> owned) {
+    /**
+     * The same among these permits.
+     *
+     * @param place where they are kept
+     */
+    public static @Nullable Permit join(PermitRequest request, Iterable<Permit> owned, Place place) {
         for (Permit permit : owned) {
-            if (canJoin(permit, request)) {
-                return new JoinedPermit(permit);
+            if (permit.key().equals(request.key()) && permit.permits() >= request.permits() && permit.isHeld()) {
+                JoinedPermit joined = joined(permit);
+                return joined == null
+                        ? new JoinedPermit(permit, place)
+                        : new JoinedPermit(joined.outer, joined.place);
             }
         }
         return null;
     }
 
-    private static boolean canJoin(Permit permit, PermitRequest request) {
-        return permit.key().equals(request.key()) && permit.permits() >= request.permits() && permit.isHeld();
+    /**
+     * Replaces the permit that a call has joined by one that is held longer, which the outer call then releases in its place.
+     *
+     * @param permit of the inner call
+     * @return whether the call has joined it; otherwise the permit is its own
+     */
+    public static boolean prolong(Permit permit, UnaryOperator<Permit> longer) {
+        JoinedPermit joined = joined(permit);
+        if (joined != null) {
+            joined.place.replace(joined.outer, longer);
+        }
+        return joined != null;
+    }
+
+    private static @Nullable JoinedPermit joined(Permit permit) {
+        return original(permit) instanceof JoinedPermit joined ? joined : null;
+    }
+
+    private static Permit original(Permit permit) {
+        Permit original = permit;
+        while (original instanceof Wrapper wrapper) {
+            original = wrapper.wrapped();
+        }
+        return original;
+    }
+
+    /** A permit that holds another one in some way of its own, for example longer. */
+    public interface Wrapper extends Permit {
+
+        /** The other one. */
+        Permit wrapped();
+    }
+
+    /** Where a call keeps the permits that it releases at its end. */
+    @FunctionalInterface
+    public interface Place {
+
+        /** Replaces a permit, which may be wrapped there, by what this makes of it. Has no effect once it was released. */
+        void replace(Permit permit, UnaryOperator<Permit> longer);
+
+        /** Whether these are the same permit, wrapped or not. */
+        static boolean isSame(Permit one, Permit other) {
+            return original(one) == original(other);
+        }
+    }
+
+    /** How many permits of the key the work of the current thread has, still held. A joined permit is that of the outer call. */
+    public static int permitsOf(String key) {
+        Deque<Permit> ofThread = OF_THREAD.get();
+        if (ofThread.isEmpty()) { // most calls are not nested, and need no set
+            return 0;
+        }
+        Set<Permit> counted = Collections.newSetFromMap(new IdentityHashMap<>());
+        int permits = 0;
+        for (Permit permit : ofThread) {
+            JoinedPermit joined = joined(permit);
+            Permit taken = joined == null ? permit : joined.outer;
+            if (taken.key().equals(key) && taken.isHeld() && counted.add(original(taken))) {
+                permits += taken.permits();
+            }
+        }
+        return permits;
     }
 
     /** Opens a scope on the current thread, within those that are open. */
     public static Scope open() {
         return new Scope(OF_THREAD.get());
+    }
+
+    /** A scope for the work of one permit, which is released at its end. If it cannot be opened, the permit is released. */
+    static Work begin(Permit permit) {
+        try {
+            return new Work(open(), permit);
+        } catch (RuntimeException | Error e) {
+            permit.close();
+            throw e;
+        }
+    }
+
+    /** Work with one permit. For one thread. */
+    static final class Work implements AutoCloseable {
+
+        private final Scope scope;
+
+        private Work(Scope scope, Permit permit) {
+            this.scope = scope;
+            scope.add(permit);
+        }
+
+        /** Releases the permit, or what an inner call has made of it, see {@link #prolong}. */
+        @Override
+        public void close() {
+            Permit permit = scope.removeLast();
+            if (permit != null) {
+                permit.close();
+            }
+        }
     }
 
     /** The permits of one piece of work. Scopes of a thread are closed in reverse order. For one thread. */
@@ -81,17 +188,6 @@ public final class PermitContext {
         /** Removes the permit that was added last to this scope, without releasing it; {@code null} if there is none. */
         public @Nullable Permit removeLast() {
             return ofThread.size() > outer ? ofThread.pop() : null;
-        }
-
-        /** How many permits of the key are in this scope and those around it. */
-        public int permitsOf(String key) {
-            int permits = 0;
-            if (!ofThread.isEmpty()) { // most calls are not nested, and need no iterator
-                for (Permit permit : ofThread) {
-                    permits += permit.key().equals(key) && !(permit instanceof JoinedPermit) ? permit.permits() : 0;
-                }
-            }
-            return permits;
         }
 
         /** Removes the permits of this scope from the thread, without releasing them. */

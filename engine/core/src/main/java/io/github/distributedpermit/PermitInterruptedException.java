@@ -2,7 +2,8 @@ package io.github.distributedpermit;
 
 /**
  * The caller was interrupted while it waited for a permit, and the method it called does not declare
- * {@link InterruptedException}. The thread's interrupt flag is set, no permit is held.
+ * {@link InterruptedException}. The thread's interrupt flag is set, no permit is held. Where the cause was the loss of
+ * another permit of the call, see {@link OnLoss#INTERRUPT}, the message says so and the flag is not set.
  */
 public final class PermitInterruptedException extends RuntimeException {
 

@@ -1,15 +1,17 @@
 package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitToken;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A permit that is returned a minimum time after its work began, see {@code holdAtLeast}. Whoever releases it does not wait.
- * If the work never began, it is returned at once. Thread-safe.
+ * If the work never began, it is returned at once. A permit that the call has joined is held that long by the outer call,
+ * which may end before. Thread-safe.
  */
-public final class MinimumHold implements Permit {
+public final class MinimumHold implements PermitContext.Wrapper {
 
     private static final long NOT_BEGUN = 0;
 
@@ -31,7 +33,22 @@ public final class MinimumHold implements Permit {
     /** The work begins. */
     public void begin() {
         long end = holds.now() + minimum;
-        until = end == NOT_BEGUN ? 1 : end;
+        if (!PermitContext.prolong(permit, outer -> holds.holdUntil(outer, end))) {
+            holdUntil(end);
+        }
+    }
+
+    /** Holds it until this time, or longer if it is held longer already. */
+    void holdUntil(long time) {
+        long known = until;
+        if (known == NOT_BEGUN || time - known > 0) {
+            until = time == NOT_BEGUN ? 1 : time;
+        }
+    }
+
+    @Override
+    public Permit wrapped() {
+        return permit;
     }
 
     @Override

@@ -47,6 +47,13 @@ public final class MinimumHolds {
         return new MinimumHold(permit, minimum, this);
     }
 
+    /** The permit of an outer call, held until this time at least. */
+    Permit holdUntil(Permit permit, long time) {
+        MinimumHold hold = permit instanceof MinimumHold held ? held : new MinimumHold(permit, Duration.ZERO, this);
+        hold.holdUntil(time);
+        return hold;
+    }
+
     long now() {
         return time.get().nanoTime();
     }

@@ -5,6 +5,7 @@ import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -72,10 +73,16 @@ public final class PermitBundle {
     public @Nullable Permit join(PermitRequest request) {
         Permit own;
         synchronized (this) {
-            own = permits == null ? null : PermitContext.join(request, permits);
+            own = permits == null ? null : PermitContext.join(request, permits, this::prolong);
         }
         PermitBundle around = outer;
         return own == null && around != null ? around.join(request) : own;
+    }
+
+    private synchronized void prolong(Permit permit, UnaryOperator<Permit> longer) {
+        if (permits != null) {
+            permits.replaceAll(each -> PermitContext.Place.isSame(each, permit) ? longer.apply(each) : each);
+        }
     }
 
     /** Releases all, the last one first. Never throws, and has no effect the second time. */

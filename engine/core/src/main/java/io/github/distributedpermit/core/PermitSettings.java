@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * its components are the names of the properties.
  *
  * @param limit How many permits a key of this name has over all instances, 1 to 1,000,000, or 'unlimited'.
- * @param block Whether calls wait in the queue when no permit is free.
+ * @param block Whether calls wait in the queue when no permit is free; in code those that do not say themselves.
  * @param timeout How long calls wait at most.
  * @param storeTimeout As distributed-permit.store-timeout, for this name.
  * @param lease As distributed-permit.lease, for this name.

@@ -54,7 +54,11 @@ public final class NamedCalls implements NamedPermits {
 
     @Override
     public PermitRequest request(String key) {
-        return PermitRequest.builder(key).timeout(stats.definition().timeout()).build();
+        return stats.callsWait()
+                ? PermitRequest.builder(key)
+                        .timeout(stats.definition().timeout())
+                        .build()
+                : PermitRequest.builder(key).withoutWaiting().build();
     }
 
     @Override

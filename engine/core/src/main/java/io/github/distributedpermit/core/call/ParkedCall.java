@@ -12,23 +12,32 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A call whose own thread waits, parked, until its {@link Waiter} is decided, it is interrupted or its time-out has passed.
- * Confined to that thread, but for the wake-up.
+ * Confined to that thread, but for the wake-up. A thread that has not begun to wait is not woken, because its next
+ * {@code park}, which may be one of the application, would return at once.
  */
 final class ParkedCall {
 
+    private final Thread caller = Thread.currentThread();
     private final Waiter waiter;
     private long deadline;
+    private volatile boolean waiting;
 
     ParkedCall(PermitStats stats, PermitRequest request, long now) {
-        Thread caller = Thread.currentThread();
         this.deadline = deadline(stats, request, now);
         this.waiter = new Waiter(
                 stats,
                 request.permits(),
                 request.block(),
                 now,
-                outcome -> LockSupport.unpark(caller),
+                outcome -> wake(),
                 request.onStoreFailure());
+    }
+
+    /** Called once the outcome is decided, so a thread that begins to wait after this look sees the outcome. */
+    private void wake() {
+        if (waiting) {
+            LockSupport.unpark(caller);
+        }
     }
 
     /** When the wait ends. A call that does not wait for a permit still waits for the store, for one command time-out. */
@@ -121,6 +130,10 @@ final class ParkedCall {
 
     /** Waits until woken, or ends the wait at the time-out. May return early; the caller looks at the outcome. */
     private void park(KeyQueue queue) {
+        waiting = true;
+        if (waiter.outcome() != null) {
+            return;
+        }
         if (deadline == Long.MAX_VALUE) {
             LockSupport.park(queue);
             return;

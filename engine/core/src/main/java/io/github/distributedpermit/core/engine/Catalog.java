@@ -123,10 +123,12 @@ final class Catalog implements PermitCatalog {
             if (kept != null) {
                 // queues and calls that are still in use know this one
                 kept.change(effective, policy);
+                kept.letCallsWait(present.ofWritten(name).block());
                 dynamic.limited(name, true);
                 return kept;
             }
             PermitStats stats = new PermitStats(effective, policy, counts(pattern, policy));
+            stats.letCallsWait(present.ofWritten(name).block());
             dynamic.put(stats);
             return stats;
         }
@@ -185,15 +187,15 @@ final class Catalog implements PermitCatalog {
         Policy policy = policy(effective, source);
         PermitStats known = byName.get(name);
         PermitStats kept = known != null ? known : dynamic.kept(name);
+        PermitStats stats = kept != null ? kept : new PermitStats(effective, policy);
+        stats.letCallsWait(settings(name, source).block());
         if (kept != null) {
             kept.change(effective, policy);
-            byName.put(name, kept);
             dynamic.remove(name);
-            return kept;
+        } else {
+            unannounced.add(stats.counts);
         }
-        PermitStats stats = new PermitStats(effective, policy);
         byName.put(name, stats);
-        unannounced.add(stats.counts);
         return stats;
     }
 
@@ -276,7 +278,10 @@ final class Catalog implements PermitCatalog {
                 }
             });
             rules = next;
-            changed.forEach((stats, definition) -> stats.change(definition, policy(definition, next)));
+            changed.forEach((stats, definition) -> {
+                stats.change(definition, policy(definition, next));
+                stats.letCallsWait(settings(stats.name(), next).block());
+            });
             // without a limit, the next look-up of the name is refused, if there is one
             kept.forEach(stats -> dynamic.limited(stats.name(), changed.containsKey(stats)));
         }

@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.PermitDefinition;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One permit name in this process: its definition and the {@link Policy} that applies to its calls, which may change while
@@ -21,6 +22,9 @@ public final class PermitStats {
 
     private final AtomicBoolean higherLimitLogged = new AtomicBoolean();
     private volatile Terms terms;
+
+    /** Whether calls in code that do not say themselves wait in the queue. */
+    private volatile boolean waiting = true;
 
     /** Whether the limit was lowered, and calls that began before may still exceed it. */
     private volatile boolean draining;
@@ -65,6 +69,19 @@ public final class PermitStats {
         }
         terms = new Terms(definition, policy.equals(before) ? before : policy);
         ownCounts.changeLimit(before.limit(), policy.limit());
+    }
+
+    /** Whether calls in code that do not say themselves wait in the queue. */
+    public boolean callsWait() {
+        return waiting;
+    }
+
+    /**
+     * Applies what the settings of the name say about that. What an annotation says is for its own method: of one name there
+     * may be methods that wait and methods that do not.
+     */
+    public void letCallsWait(@Nullable Boolean block) {
+        waiting = block == null || block;
     }
 
     /** The limit of a key that is in effect, for messages. */
