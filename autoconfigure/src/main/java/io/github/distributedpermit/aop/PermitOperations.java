@@ -55,6 +55,11 @@ public final class PermitOperations {
                 beanFactory.getBeanProvider(TaskDecorator.class).orderedStream().toList()));
     }
 
+    /** The application starts, perhaps again: permits are held for their minimum times. */
+    public void beginMinimumHolds() {
+        minimumHolds.begin();
+    }
+
     /** The application shuts down: permits whose work has ended are returned although their minimum time has not passed. */
     public void endMinimumHolds() {
         minimumHolds.end();

@@ -6,11 +6,9 @@ import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.health.StoreProbe;
-import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.TimeSource;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -63,10 +61,8 @@ public final class DistributedPermitAutoConfiguration {
     private static final String BOOTS_EXECUTOR = "applicationTaskExecutor";
 
     @Bean
-    @ConditionalOnMissingBean
-    Member distributedPermitMember(DistributedPermitProperties properties, Environment environment) {
-        String application = environment.getProperty("spring.application.name");
-        return new MemberFactory(new SecureRandom()).create(properties.instanceName(), application);
+    MemberFactory distributedPermitMembers(DistributedPermitProperties properties, Environment environment) {
+        return new MemberFactory(properties.instanceName(), environment.getProperty("spring.application.name"));
     }
 
     /**
@@ -98,7 +94,7 @@ public final class DistributedPermitAutoConfiguration {
     PermitEngine distributedPermitEngine(
             DistributedPermitProperties properties,
             PermitBackend backend,
-            Member member,
+            MemberFactory members,
             ObjectProvider<PermitObserver> observers,
             PermitThreads threads,
             ObjectProvider<TimeSource> time,
@@ -109,7 +105,7 @@ public final class DistributedPermitAutoConfiguration {
         TimeSource replaced = time.getIfAvailable();
         return new PermitEngine(
                 backend,
-                member,
+                members,
                 settings.core(),
                 named.defaults(),
                 named.named(),
@@ -173,13 +169,12 @@ public final class DistributedPermitAutoConfiguration {
     StoreMembership distributedPermitStoreMembership(
             ObjectProvider<PermitEngine> engines,
             DistributedPermitProperties properties,
-            PermitThreads threads,
-            Member member) {
+            PermitThreads threads) {
         PermitEngine engine = engines.getIfAvailable();
         Optional<StoreProbe> probe = engine != null && properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
                 : Optional.empty();
-        return new StoreMembership(engine, probe, threads.leaving(), member);
+        return new StoreMembership(engine, probe, threads.leaving());
     }
 
     /** What looks at the permits of this instance now and then: the warnings of long calls, and tasks of other configurations. */

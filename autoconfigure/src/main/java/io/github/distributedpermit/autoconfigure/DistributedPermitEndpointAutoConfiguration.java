@@ -7,7 +7,6 @@ import io.github.distributedpermit.endpoint.PermitsControlWebExtension;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsWebExtension;
 import io.github.distributedpermit.endpoint.StackCallers;
-import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -40,12 +39,13 @@ public final class DistributedPermitEndpointAutoConfiguration {
     /** While the endpoint can be asked for calls, each of them is recorded with who made it. */
     @Bean
     @ConditionalOnMissingBean
-    PermitAccess distributedPermitAccess(ObjectProvider<PermitEngine> engines, Member member, PermitBackend backend) {
+    PermitAccess distributedPermitAccess(
+            ObjectProvider<PermitEngine> engines, MemberFactory members, PermitBackend backend) {
         PermitEngine engine = engines.getIfAvailable();
         if (engine != null) {
             engine.describeCallersBy(new StackCallers(traceIds()));
         }
-        return new EngineAccess(engine, member, backend.name());
+        return new EngineAccess(engine, members, backend.name());
     }
 
     /** Boot's log correlation puts the trace of a thread into the MDC. */

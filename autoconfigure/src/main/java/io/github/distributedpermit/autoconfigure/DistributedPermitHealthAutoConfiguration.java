@@ -3,7 +3,6 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.health.StoreProbe;
-import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -28,17 +27,17 @@ public final class DistributedPermitHealthAutoConfiguration {
     PermitHealthIndicator distributedPermitHealthIndicator(
             ObjectProvider<PermitEngine> engines,
             PermitBackend backend,
-            Member member,
+            MemberFactory members,
             DistributedPermitProperties properties) {
         PermitEngine engine = engines.getIfAvailable();
         if (engine == null) { // a test has put a mock of Permits in its place, which uses no store
             StoreProbe none = new StoreProbe(() -> CompletableFuture.completedStage(null), properties.commandTimeout());
-            return new PermitHealthIndicator(none, backend.name(), member, Optional::empty, Optional.empty());
+            return new PermitHealthIndicator(none, backend.name(), members, Optional::empty, Optional.empty());
         }
         return new PermitHealthIndicator(
                 new StoreProbe(engine::probe, properties.commandTimeout()),
                 backend.name(),
-                member,
+                engine::member,
                 engine::problem,
                 Optional.of(engine.status()));
     }

@@ -19,10 +19,15 @@ import org.jspecify.annotations.Nullable;
  * The engine as the endpoint sees it. Thread-safe.
  *
  * @param engine {@code null} if a test has put a mock of {@code Permits} in its place: then there are no permits
- * @param member this instance
+ * @param members makes the member that a mock of {@code Permits} does not have
  * @param backend the kind of store
  */
-record EngineAccess(@Nullable PermitEngine engine, Member member, String backend) implements PermitAccess {
+record EngineAccess(@Nullable PermitEngine engine, MemberFactory members, String backend) implements PermitAccess {
+
+    @Override
+    public Member member() {
+        return engine == null ? members.get() : engine.member();
+    }
 
     @Override
     public Collection<PermitDefinition> definitions() {

@@ -5,25 +5,41 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.Random;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
 
-/** Makes this instance's id, new at every start and not to be guessed, and its name. */
-final class MemberFactory {
+/**
+ * Makes this instance a member of the store: with its name, and an id that is new each time and not to be guessed. The
+ * generator of the id is made each time as well, because a process may go on as several copies of one image (CRaC), and in
+ * each of them a generator that was made before would return the same numbers. Thread-safe.
+ */
+final class MemberFactory implements Supplier<Member> {
 
     private static final int ID_BYTES = 12;
 
     private static final int MOST_CHARACTERS = 200;
 
-    private final SecureRandom random;
+    private final Supplier<? extends Random> generators;
+    private final @Nullable String instanceName;
+    private final @Nullable String application;
 
-    MemberFactory(SecureRandom random) {
-        this.random = random;
+    MemberFactory(@Nullable String instanceName, @Nullable String application) {
+        this(SecureRandom::new, instanceName, application);
     }
 
-    Member create(@Nullable String instanceName, @Nullable String application) {
+    MemberFactory(
+            Supplier<? extends Random> generators, @Nullable String instanceName, @Nullable String application) {
+        this.generators = generators;
+        this.instanceName = instanceName;
+        this.application = application;
+    }
+
+    @Override
+    public Member get() {
         byte[] id = new byte[ID_BYTES];
-        random.nextBytes(id);
+        generators.get().nextBytes(id);
         String name = StringUtils.hasText(instanceName) ? instanceName : name(application);
         return new Member(HexFormat.of().formatHex(id), printable(name));
     }

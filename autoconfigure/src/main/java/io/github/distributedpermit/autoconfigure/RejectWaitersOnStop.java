@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * First step of the shutdown, before the web server drains its requests: waiting calls are rejected at once, so that they do
  * not hold the drain up; calls that hold permits go on.
  */
-final class RejectWaitersOnStop extends SingleUseLifecycle {
+final class RejectWaitersOnStop extends ContextLifecycle {
 
     private final @Nullable PermitEngine engine;
 

@@ -8,7 +8,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Runs short tasks from the start of the context to its stop, each with its own pause in between. Thread-safe. */
-final class RepeatedTasks extends SingleUseLifecycle {
+final class RepeatedTasks extends ContextLifecycle {
 
     private static final Log log = LogFactory.getLog(RepeatedTasks.class);
 
@@ -29,6 +29,7 @@ final class RepeatedTasks extends SingleUseLifecycle {
 
     @Override
     void begin() {
+        ended = false;
         tasks.forEach(Repeated::arm);
     }
 

@@ -6,16 +6,18 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the store at start, if the application is to fail fast, and is the last step of the shutdown: after the web server
- * has drained and before the connection to the store goes down, it waits for running calls (at most
- * {@code spring.lifecycle.timeout-per-shutdown-phase}) and leaves the store.
+ * Joins the store at start, asks it if the application is to fail fast, and is the last step of the shutdown: after the web
+ * server has drained and before the connection to the store goes down, it waits for running calls (at most
+ * {@code spring.lifecycle.timeout-per-shutdown-phase}) and leaves the store. The member's id is made with the join: a process
+ * that is restored from an image joins after the restore, so no two copies of an image have the same one.
  */
-final class StoreMembership extends SingleUseLifecycle {
+final class StoreMembership extends ContextLifecycle {
 
     private static final Log log = LogFactory.getLog(StoreMembership.class);
 
@@ -25,10 +27,11 @@ final class StoreMembership extends SingleUseLifecycle {
     private final @Nullable PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
-    private final Member member;
 
-    StoreMembership(@Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor, Member member) {
-        this.member = member;
+    /** Counts the starts, so that a stop that ends late does not end what a later start has begun. */
+    private final AtomicInteger starts = new AtomicInteger();
+
+    StoreMembership(@Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor) {
         this.engine = engine;
         this.probe = probe;
         this.executor = executor;
@@ -36,6 +39,10 @@ final class StoreMembership extends SingleUseLifecycle {
 
     @Override
     void begin() {
+        starts.incrementAndGet();
+        if (engine != null) {
+            engine.join();
+        }
         probe.flatMap(StoreProbe::problem).ifPresent(problem -> {
             throw new UnusableBackendException(
                     "The store of permits cannot be used: " + problem,
@@ -46,8 +53,9 @@ final class StoreMembership extends SingleUseLifecycle {
         }
     }
 
-    private String startLine(PermitEngine joined) {
+    private static String startLine(PermitEngine joined) {
         StoreGauges store = joined.status();
+        Member member = joined.member();
         return "This instance is member '%s' (id %s) of the permits in '%s'%s and has %d permit(s)"
                 .formatted(
                         member.name(),
@@ -71,11 +79,15 @@ final class StoreMembership extends SingleUseLifecycle {
             callback.run();
             return;
         }
+        stopping();
+        int start = starts.get();
         engine.shutdown()
                 .whenCompleteAsync(
                         (done, failure) -> {
                             try {
-                                stop();
+                                if (starts.get() == start) {
+                                    stop();
+                                }
                             } finally {
                                 callback.run();
                             }

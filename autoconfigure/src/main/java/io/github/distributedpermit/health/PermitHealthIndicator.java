@@ -15,7 +15,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
 
     private final StoreProbe probe;
     private final String backend;
-    private final Member member;
+    private final Supplier<Member> members;
     private final Supplier<Optional<String>> impairment;
     private final Optional<StoreGauges> store;
 
@@ -24,7 +24,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
      *
      * @param probe asks the store
      * @param backend name of the backend
-     * @param member this instance
+     * @param members this instance, which is another member after it was stopped and started
      * @param impairment why this instance can't do its part although the store answers, such as that it receives no
      *     notifications, or that claims are stuck; empty if all is well
      * @param store what claims have shown of the store, for details; empty if there are no claims
@@ -32,13 +32,13 @@ public final class PermitHealthIndicator implements HealthIndicator {
     public PermitHealthIndicator(
             StoreProbe probe,
             String backend,
-            Member member,
+            Supplier<Member> members,
             Supplier<Optional<String>> impairment,
             Optional<StoreGauges> store) {
         this.store = store;
         this.probe = probe;
         this.backend = backend;
-        this.member = member;
+        this.members = members;
         this.impairment = impairment;
     }
 
@@ -48,6 +48,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
                 .or(impairment)
                 .map(problem -> Health.down().withDetail("error", problem))
                 .orElseGet(Health::up);
+        Member member = members.get();
         health.withDetail("backend", backend)
                 .withDetail("member", member.name())
                 .withDetail("memberId", member.id());

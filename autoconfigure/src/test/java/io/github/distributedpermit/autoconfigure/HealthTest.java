@@ -6,6 +6,7 @@ import static io.github.distributedpermit.autoconfigure.Starts.plain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
@@ -38,7 +39,7 @@ class HealthTest {
     void upTellsBackendAndMember() {
         local().run(context -> {
             Health health = context.getBean(PermitHealthIndicator.class).health();
-            Member member = context.getBean(Member.class);
+            Member member = context.getBean(PermitEngine.class).member();
             assertThat(health.getStatus()).isEqualTo(Status.UP);
             assertThat(health.getDetails())
                     .containsEntry("backend", "local")

@@ -26,7 +26,7 @@ class LogTest {
                 .withPropertyValues(
                         "distributed-permit.permits.export.limit=1", "distributed-permit.permits.import.limit=1")
                 .run(context -> {
-                    Member member = context.getBean(Member.class);
+                    Member member = context.getBean(PermitEngine.class).member();
                     assertThat(output.getOut().lines().filter(line -> line.contains("This instance is member")))
                             .singleElement()
                             .asString()
@@ -48,7 +48,7 @@ class LogTest {
                         .getPropertySources()
                         .addFirst(new MapPropertySource("name", Map.of("distributed-permit.instance-name", name))))
                 .run(context -> {
-                    assertThat(context.getBean(Member.class).name())
+                    assertThat(context.getBean(PermitEngine.class).member().name())
                             .startsWith("a?[31m??ERROR planted?xxx")
                             .hasSize(200);
                     assertThat(output.getOut().lines()).noneMatch(line -> line.startsWith("ERROR planted"));

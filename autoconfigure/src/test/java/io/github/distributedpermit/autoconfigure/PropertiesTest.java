@@ -4,6 +4,7 @@ import static io.github.distributedpermit.autoconfigure.Starts.analysis;
 import static io.github.distributedpermit.autoconfigure.Starts.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
@@ -162,19 +163,19 @@ class PropertiesTest {
     void memberIsNewAtEveryStartAndNamedAfterTheApplication() {
         local().withPropertyValues("spring.application.name=shop")
                 .run(one -> local().run(other -> {
-                    Member first = one.getBean(Member.class);
+                    Member first = one.getBean(PermitEngine.class).member();
                     assertThat(first.name())
                             .matches("shop@[^:]+:" + ProcessHandle.current().pid());
                     assertThat(first.id())
                             .hasSize(24)
-                            .isNotEqualTo(other.getBean(Member.class).id());
-                    assertThat(other.getBean(Member.class).name()).startsWith("application@");
+                            .isNotEqualTo(other.getBean(PermitEngine.class).member().id());
+                    assertThat(other.getBean(PermitEngine.class).member().name()).startsWith("application@");
                 }));
     }
 
     @Test
     void instanceNameIsTakenAsTold() {
         local().withPropertyValues("distributed-permit.instance-name=pod-7")
-                .run(context -> assertThat(context.getBean(Member.class).name()).isEqualTo("pod-7"));
+                .run(context -> assertThat(context.getBean(PermitEngine.class).member().name()).isEqualTo("pod-7"));
     }
 }

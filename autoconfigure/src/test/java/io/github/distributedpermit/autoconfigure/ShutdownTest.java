@@ -2,8 +2,6 @@ package io.github.distributedpermit.autoconfigure;
 
 import static io.github.distributedpermit.autoconfigure.Starts.plain;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
@@ -26,8 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.context.ApplicationContextException;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -159,24 +155,6 @@ class ShutdownTest {
             context.getSourceApplicationContext().pause();
             context.getSourceApplicationContext().restart();
             assertThat(context.getBean(Permits.class).tryAcquire("export")).hasValueSatisfying(Permit::release);
-        });
-    }
-
-    @Test
-    void stoppedContextIsNotStartedAgainAndSaysWhatToDo() {
-        runner.run(context -> {
-            ConfigurableApplicationContext application = context.getSourceApplicationContext();
-            application.stop();
-            assertThatExceptionOfType(ApplicationContextException.class)
-                    .isThrownBy(application::start)
-                    .havingRootCause()
-                    .withMessageContaining("left the store")
-                    .withMessageContaining("new context")
-                    .withMessageContaining("pause()");
-            assertThat(context.getBean(StoreMembership.class).isRunning()).isFalse();
-            assertThatIllegalStateException()
-                    .isThrownBy(context.getBean(RejectWaitersOnStop.class)::start)
-                    .withMessageContaining("new context");
         });
     }
 

@@ -72,6 +72,11 @@ public final class MinimumHolds {
         }
     }
 
+    /** The application has been started again. */
+    public void begin() {
+        ended = false;
+    }
+
     /** Returns all of them now, and from now on each when its work has ended. */
     public void end() {
         ended = true;

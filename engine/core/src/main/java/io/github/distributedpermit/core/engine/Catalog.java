@@ -14,7 +14,6 @@ import io.github.distributedpermit.core.member.KeySurvey;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitProperty;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -31,6 +30,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,9 +44,8 @@ final class Catalog implements PermitCatalog {
 
     private final long backendSlice;
     private final int highestLimit;
-    private final Optional<Duration> session;
     private final PermitObserver observer;
-    private final KeySurvey survey;
+    private final Supplier<Optional<KeySurvey>> survey;
     private final Runnable applied;
     private final Runnable localUsed;
     private final ConcurrentMap<String, PermitStats> byName = new ConcurrentHashMap<>();
@@ -64,6 +63,7 @@ final class Catalog implements PermitCatalog {
     /**
      * @param backendSlice how long permits pass within the process, if the settings do not say
      * @param highestLimit the highest limit of the store
+     * @param survey that of the present membership, if there is one
      * @param applied called after the policies of names have changed, without a lock
      * @param localUsed called when a name needs this instance's share of its limit during an outage
      */
@@ -71,15 +71,13 @@ final class Catalog implements PermitCatalog {
             Rules rules,
             long backendSlice,
             int highestLimit,
-            Optional<Duration> session,
             PermitObserver observer,
-            KeySurvey survey,
+            Supplier<Optional<KeySurvey>> survey,
             Runnable applied,
             Runnable localUsed) {
         this.rules = rules;
         this.backendSlice = backendSlice;
         this.highestLimit = highestLimit;
-        this.session = session;
         this.observer = observer;
         this.survey = survey;
         this.applied = applied;
@@ -221,12 +219,9 @@ final class Catalog implements PermitCatalog {
         return settings(name, rules).limit() != null;
     }
 
-    /** All settings merged. The length of the session takes the place of the lease in a store with sessions. */
+    /** All settings merged. */
     private Policy policy(PermitDefinition definition, Rules source) {
         CoreSettings effective = source.core(settings(definition.name(), source));
-        if (session.isPresent()) {
-            effective = effective.toBuilder().lease(session.get()).build();
-        }
         if (definition.onStoreFailure() == OnStoreFailure.LOCAL && !definition.isUnlimited()) {
             localUsed.run();
         }

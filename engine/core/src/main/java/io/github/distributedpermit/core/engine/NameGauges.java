@@ -4,14 +4,16 @@ import io.github.distributedpermit.core.key.NameCounts;
 import io.github.distributedpermit.core.member.KeySurvey;
 import io.github.distributedpermit.spi.PermitGauges;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** The gauges of one name: its counts, and what a survey of all keys finds. Thread-safe. */
 final class NameGauges implements PermitGauges {
 
     private final NameCounts counts;
-    private final KeySurvey survey;
+    private final Supplier<Optional<KeySurvey>> survey;
 
-    NameGauges(NameCounts counts, KeySurvey survey) {
+    /** @param survey that of the present membership, if there is one */
+    NameGauges(NameCounts counts, Supplier<Optional<KeySurvey>> survey) {
         this.counts = counts;
         this.survey = survey;
     }
@@ -43,11 +45,11 @@ final class NameGauges implements PermitGauges {
 
     @Override
     public Optional<LongestCall> longestWait() {
-        return survey.longestWait(counts);
+        return survey.get().flatMap(keys -> keys.longestWait(counts));
     }
 
     @Override
     public Optional<LongestCall> longestHold() {
-        return survey.longestHold(counts);
+        return survey.get().flatMap(keys -> keys.longestHold(counts));
     }
 }

@@ -6,15 +6,11 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.core.call.NamedCalls;
-import io.github.distributedpermit.core.call.Outcomes;
-import io.github.distributedpermit.core.call.StateQueries;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.MemberStatus;
 import io.github.distributedpermit.core.member.Overdue;
-import io.github.distributedpermit.core.member.Shutdown;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.KeyDirectory;
@@ -23,34 +19,43 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.StoreGauges;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The permits of this process: joins the store as one member and has one queue per key in use. The entrance to the core for
- * Spring's side and for tests, which pass in the clock, the scheduler and the executors. Thread-safe.
+ * The permits of this process: joins the store as one member and has one queue per key in use. After it has left the store it
+ * may join again, as another member. The entrance to the core for Spring's side and for tests, which pass in the clock, the
+ * scheduler and the executors. Thread-safe.
  */
 public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory, AutoCloseable {
 
     private final Catalog catalog;
-    private final KeyRegistry registry;
-    private final Outcomes outcomes;
-    private final StateQueries states;
-    private final Shutdown shutdown;
-    private final Duration commandTimeout;
+    private final PermitBackend backend;
+    private final Supplier<Member> members;
+    private final CoreSettings settings;
+    private final CoreEnvironment environment;
     private final MemberStatus status;
-    private final LongSupplier ticker;
+
+    /** {@code null} before the first join. */
+    private volatile @Nullable Membership membership;
+
+    private volatile boolean instancesCounted;
+    private volatile CallerSource callers = CallerSource.NONE;
+
+    /** Whether the process has left the store. Guarded by this. */
+    private boolean left;
 
     /**
      * Joins the store. Does not block.
@@ -70,33 +75,103 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
             PermitSettings defaults,
             Map<String, PermitSettings> named,
             CoreEnvironment environment) {
-        commandTimeout = settings.commandTimeout();
-        ticker = environment.ticker();
-        shutdown = new Shutdown(settings.commandTimeout(), environment.scheduler());
-        registry = new KeyRegistry(backend, member, settings, environment, shutdown::progress);
+        this(backend, () -> member, settings, defaults, named, environment);
+        join();
+    }
+
+    /**
+     * Joins the store with {@link #join}, or with the first call if that comes before.
+     *
+     * @param members makes this process a member with an id of its own for each time that it joins
+     */
+    public PermitEngine(
+            PermitBackend backend,
+            Supplier<Member> members,
+            CoreSettings settings,
+            PermitSettings defaults,
+            Map<String, PermitSettings> named,
+            CoreEnvironment environment) {
+        this.backend = backend;
+        this.members = members;
+        this.settings = settings;
+        this.environment = environment;
         catalog = new Catalog(
                 Rules.of(settings, defaults, named),
                 backend.handOverSlice().toNanos(),
                 backend.highestLimit(),
-                registry.session(),
                 environment.observer(),
-                registry.survey(),
-                registry::settingsChanged,
-                registry::countInstances);
-        status = new MemberStatus(registry, backend);
+                () -> registry().map(KeyRegistry::survey),
+                () -> registry().ifPresent(KeyRegistry::settingsChanged),
+                this::countInstances);
+        status = new MemberStatus(this::registry, backend);
         environment.observer().joined(status);
-        states = new StateQueries(registry, environment);
-        outcomes = new Outcomes(environment, registry, backend.address());
+    }
+
+    /**
+     * Joins the store, unless this process is a member that has not begun its shutdown. One that has left, or is about to,
+     * becomes another member. Does not block, but for a shutdown that has not ended.
+     */
+    public synchronized void join() {
+        Membership before = membership;
+        if (before == null) {
+            left = false;
+            begin();
+        } else if (left || before.isEnding()) {
+            if (!left) {
+                before.leave();
+            }
+            left = false;
+            begin();
+        }
+    }
+
+    private void begin() {
+        Membership joined = new Membership(backend, members.get(), settings, environment);
+        membership = joined;
+        // after it is known to other threads, so that what they change meanwhile is not missed
+        joined.outcomes.describeCallersBy(callers);
+        if (instancesCounted) {
+            joined.registry.countInstances();
+        }
+    }
+
+    private Membership present() {
+        Membership joined = membership;
+        return joined != null ? joined : first();
+    }
+
+    private synchronized Membership first() {
+        if (membership == null) {
+            begin();
+            if (left) { // closed before anything has joined
+                Objects.requireNonNull(membership).leave();
+            }
+        }
+        return Objects.requireNonNull(membership);
+    }
+
+    private Optional<KeyRegistry> registry() {
+        return Optional.ofNullable(membership).map(joined -> joined.registry);
+    }
+
+    private void countInstances() {
+        instancesCounted = true;
+        registry().ifPresent(KeyRegistry::countInstances);
+    }
+
+    /** This process in the store; another one each time that it joins. */
+    public Member member() {
+        return present().member;
     }
 
     @Override
     public NamedPermits named(String name) {
-        return new NamedCalls(catalog.stats(name), catalog::settled, registry, outcomes, states);
+        return new MemberCalls(catalog.stats(name), catalog::settled, this::present);
     }
 
     @Override
     public long nanoTime() {
-        return ticker.getAsLong();
+        return environment.ticker().getAsLong();
     }
 
     @Override
@@ -166,6 +241,10 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
                 consumer.accept(catalog.observedName(definition.name()), key);
             }
         }
+        KeyRegistry registry = registry().orElse(null);
+        if (registry == null) {
+            return;
+        }
         for (KeyQueue queue : registry) {
             for (String name : queue.observedNames()) {
                 consumer.accept(name, queue.key());
@@ -176,7 +255,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
     /** Who holds and who waits in the store; fails with {@code PermitStoreException}. */
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return registry.inspect(key);
+        return present().registry.inspect(key);
     }
 
     /**
@@ -185,7 +264,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * @throws IllegalArgumentException if the limit is negative
      */
     public CompletionStage<Void> override(String key, OptionalInt limit) {
-        return registry.override(key, limit);
+        return present().registry.override(key, limit);
     }
 
     /**
@@ -195,7 +274,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * @param member as in {@link KeyState.MemberState#member}
      */
     public CompletionStage<Integer> evict(String key, String member) {
-        return registry.evict(key, member);
+        return present().registry.evict(key, member);
     }
 
     /**
@@ -204,6 +283,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * The key is one that no call uses, {@value KeyRegistry#PROBE}.
      */
     public CompletionStage<?> probe() {
+        KeyRegistry registry = present().registry;
         CompletionStage<KeyState> read = registry.inspect(KeyRegistry.PROBE);
         return registry.probe().thenCombine(read, (holding, state) -> state);
     }
@@ -213,7 +293,8 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * have been due for too long. Empty if all is well. For health.
      */
     public Optional<String> problem() {
-        return registry.problem().or(() -> Overdue.among(registry, commandTimeout));
+        return registry()
+                .flatMap(joined -> joined.problem().or(() -> Overdue.among(joined, settings.commandTimeout())));
     }
 
     /** How this process gets along with the store, from what claims have shown. */
@@ -238,7 +319,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
 
     /** The keys of which calls of this name hold permits of the store or wait, in this process; in no particular order. */
     public List<String> keysInUse(String name) {
-        return registry.keys(name);
+        return registry().map(joined -> joined.keys(name)).orElse(List.of());
     }
 
     /**
@@ -247,17 +328,21 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * @param most how many to return at most
      */
     public List<CallView> calls(String key, int most) {
-        return registry.calls(key, most);
+        return registry().map(joined -> joined.calls(key, most)).orElse(List.of());
     }
 
     /** Has each later call recorded with who made it, for {@link #calls}. Nothing is recorded without. */
     public void describeCallersBy(CallerSource source) {
-        outcomes.describeCallersBy(source);
+        callers = source;
+        Membership joined = membership;
+        if (joined != null) {
+            joined.outcomes.describeCallersBy(source);
+        }
     }
 
     /** How many keys this process has in memory. */
     public int keys() {
-        return registry.size();
+        return registry().map(KeyRegistry::size).orElse(0);
     }
 
     /**
@@ -265,14 +350,23 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
      * completes when no permit is held any more and the store has confirmed that, or has not for a command time-out.
      */
     public CompletionStage<Void> shutdown() {
-        return shutdown.begin(registry);
+        Membership joined = membership;
+        return joined == null ? CompletableFuture.completedStage(null) : joined.shutdown();
     }
 
-    /** {@link #shutdown()} without waiting for running calls, then leaves the store. Takes about a second at most. */
+    /**
+     * {@link #shutdown()} without waiting for running calls, then leaves the store. Takes about a second at most. Calls are
+     * rejected until {@link #join}.
+     */
     @Override
     public void close() {
-        shutdown.begin(registry);
-        shutdown.awaitReturns();
-        registry.leave();
+        Membership joined;
+        synchronized (this) {
+            left = true;
+            joined = membership;
+        }
+        if (joined != null) {
+            joined.leave();
+        }
     }
 }

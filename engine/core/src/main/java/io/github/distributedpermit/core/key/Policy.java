@@ -70,8 +70,11 @@ public record Policy(
         return limit == PermitDefinition.UNLIMITED;
     }
 
-    /** The same with another lease: a key in use keeps its own, because claims on their way to the store have stated it. */
-    Policy withLease(long nanos) {
+    /**
+     * The same with another lease: a key in use keeps its own, because claims on their way to the store have stated it, and in
+     * a store with sessions it is the length of the session.
+     */
+    public Policy withLease(long nanos) {
         return new Policy(
                 limit,
                 nanos,

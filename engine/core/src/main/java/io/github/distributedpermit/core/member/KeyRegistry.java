@@ -111,7 +111,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
             return null;
         }
         boolean open = !closing;
-        queue = queues.computeIfAbsent(key, absent -> newQueue(absent, policy, false));
+        queue = queues.computeIfAbsent(key, absent -> newQueue(absent, ofSession(policy), false));
         if (open && closing) {
             queue.close(); // it may have been created too late to be closed with the others
         }
@@ -122,6 +122,12 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     @Nullable
     public KeyQueue find(String key) {
         return queues.get(key);
+    }
+
+    private Policy ofSession(Policy policy) {
+        return store.session()
+                .map(session -> policy.withLease(session.toNanos()))
+                .orElse(policy);
     }
 
     private KeyQueue newQueue(String key, Policy policy, boolean unused) {
@@ -254,11 +260,6 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     @Override
     public Iterator<KeyQueue> iterator() {
         return queues.values().iterator();
-    }
-
-    /** Present if the store keeps its members alive by a session: its length. */
-    public Optional<Duration> session() {
-        return store.session();
     }
 
     /** What gauges show of all keys. */

@@ -4,14 +4,16 @@ import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 
-/** How this process gets along with its store, read from its {@link KeyRegistry}. Thread-safe. */
+/** How this process gets along with its store, read from the {@link KeyRegistry} of its present membership. Thread-safe. */
 public final class MemberStatus implements StoreGauges {
 
-    private final KeyRegistry registry;
+    private final Supplier<Optional<KeyRegistry>> registry;
     private final PermitBackend backend;
 
-    public MemberStatus(KeyRegistry registry, PermitBackend backend) {
+    /** @param registry empty before the process has joined the store */
+    public MemberStatus(Supplier<Optional<KeyRegistry>> registry, PermitBackend backend) {
         this.registry = registry;
         this.backend = backend;
     }
@@ -28,37 +30,43 @@ public final class MemberStatus implements StoreGauges {
 
     @Override
     public boolean isAnswering() {
-        return !registry.contact().reported().isReported();
+        return registry.get()
+                .map(present -> !present.contact().reported().isReported())
+                .orElse(true);
     }
 
     @Override
     public Optional<Duration> sinceAnswer() {
-        long at = registry.contact().answeredAt();
-        return at < 0 ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, registry.now() - at)));
+        return registry.get().flatMap(MemberStatus::sinceAnswer);
+    }
+
+    private static Optional<Duration> sinceAnswer(KeyRegistry present) {
+        long at = present.contact().answeredAt();
+        return at < 0 ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, present.now() - at)));
     }
 
     @Override
     public boolean isBypassed() {
-        return registry.isBypassed();
+        return registry.get().map(KeyRegistry::isBypassed).orElse(false);
     }
 
     @Override
     public int unanswered() {
-        return registry.survey().unanswered();
+        return registry.get().map(present -> present.survey().unanswered()).orElse(0);
     }
 
     @Override
     public int keys() {
-        return registry.size();
+        return registry.get().map(KeyRegistry::size).orElse(0);
     }
 
     @Override
     public int inGrace() {
-        return registry.survey().inGrace();
+        return registry.get().map(present -> present.survey().inGrace()).orElse(0);
     }
 
     @Override
     public long lost() {
-        return registry.lostPermits();
+        return registry.get().map(KeyRegistry::lostPermits).orElse(0L);
     }
 }
