@@ -111,8 +111,7 @@ final class PermitAcquirer {
         return new PermitInterruptedException(how, e);
     }
 
-    private Permit acquire(
-            HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
+    private Permit acquire(HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
             throws InterruptedException {
         try {
             NamedPermits named = permits.get().named(operation.definition().name());

@@ -2,7 +2,6 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.core.engine.PermitEngine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,31 +12,25 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Warns once, when the application is ready, about settings of names that only code uses, and that have an effect on annotated
- * methods only. Names that nothing has used are left to {@link UnusedSettingsWarning}.
+ * Warns once, when the application is ready, about settings of names that no annotation has, and that have an effect on
+ * annotated methods only.
  */
 final class AnnotationSettingsWarning implements ApplicationListener<ApplicationReadyEvent> {
 
     private static final Log log = LogFactory.getLog(AnnotationSettingsWarning.class);
 
-    private final @Nullable PermitEngine engine;
     private final NamedSettings settings;
     private final PermitOperations operations;
     private final ConfigurableListableBeanFactory beanFactory;
     private final AtomicBoolean done = new AtomicBoolean();
 
     AnnotationSettingsWarning(
-            @Nullable PermitEngine engine,
-            NamedSettings settings,
-            PermitOperations operations,
-            ConfigurableListableBeanFactory beanFactory) {
-        this.engine = engine;
+            NamedSettings settings, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
         this.settings = settings;
         this.operations = operations;
         this.beanFactory = beanFactory;
@@ -45,24 +38,22 @@ final class AnnotationSettingsWarning implements ApplicationListener<Application
 
     @Override
     public void onApplicationEvent(ApplicationReadyEvent event) {
-        if (engine == null
-                || settings.named().values().stream().allMatch(each -> forAnnotations(each).isEmpty())
+        if (settings.named().values().stream()
+                        .allMatch(each -> forAnnotations(each).isEmpty())
                 || !done.compareAndSet(false, true)) {
             return;
         }
         operations.defineFutureBeans(beanFactory);
         Set<String> annotated = operations.names();
-        List<String> unused = engine.unusedSettings();
         for (Map.Entry<String, PermitSettings> each : settings.named().entrySet()) {
             List<String> without = forAnnotations(each.getValue());
             String name = each.getKey();
-            if (!without.isEmpty()
-                    && !unused.contains(name)
-                    && annotated.stream().noneMatch(used -> isMeant(name, used))) {
-                log.warn("The setting(s) %s of permit '%s' have no effect: they are for annotated methods, and no annotation has"
-                                .formatted(String.join(" and ", without), name)
-                        + " this name. A call in code ends with PermitRejectedException if it gets no permit, and holds its"
-                        + " permit until it releases it. Remove the setting(s), or annotate the method");
+            if (!without.isEmpty() && annotated.stream().noneMatch(used -> isMeant(name, used))) {
+                log.warn(
+                        "The setting(s) %s of permit '%s' have no effect: they are for annotated methods, and no annotation has"
+                                        .formatted(String.join(" and ", without), name)
+                                + " this name. A call in code ends with PermitRejectedException if it gets no permit, and holds its"
+                                + " permit until it releases it. Remove the setting(s), or annotate the method");
             }
         }
     }
@@ -83,7 +74,9 @@ final class AnnotationSettingsWarning implements ApplicationListener<Application
         return name.indexOf('*') < 0
                 ? PermitPropertyScan.relaxed(name).equals(PermitPropertyScan.relaxed(annotated))
                 : Pattern.compile(
-                                Stream.of(name.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")),
+                                Stream.of(name.split("\\*", -1))
+                                        .map(Pattern::quote)
+                                        .collect(Collectors.joining(".*")),
                                 Pattern.DOTALL)
                         .matcher(annotated)
                         .matches();

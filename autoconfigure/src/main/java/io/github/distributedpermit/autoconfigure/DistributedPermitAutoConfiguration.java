@@ -150,11 +150,8 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     AnnotationSettingsWarning distributedPermitAnnotationSettingsWarning(
-            ObjectProvider<PermitEngine> engine,
-            NamedSettings settings,
-            PermitOperations operations,
-            ConfigurableListableBeanFactory beanFactory) {
-        return new AnnotationSettingsWarning(engine.getIfAvailable(), settings, operations, beanFactory);
+            NamedSettings settings, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
+        return new AnnotationSettingsWarning(settings, operations, beanFactory);
     }
 
     // the engine of a parent outlives this context
@@ -167,9 +164,7 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     StoreMembership distributedPermitStoreMembership(
-            ObjectProvider<PermitEngine> engines,
-            DistributedPermitProperties properties,
-            PermitThreads threads) {
+            ObjectProvider<PermitEngine> engines, DistributedPermitProperties properties, PermitThreads threads) {
         PermitEngine engine = engines.getIfAvailable();
         Optional<StoreProbe> probe = engine != null && properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import java.util.Random;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringUtils;
@@ -21,7 +20,7 @@ final class MemberFactory implements Supplier<Member> {
 
     private static final int MOST_CHARACTERS = 200;
 
-    private final Supplier<? extends Random> generators;
+    private final Supplier<SecureRandom> generators;
     private final @Nullable String instanceName;
     private final @Nullable String application;
 
@@ -29,8 +28,7 @@ final class MemberFactory implements Supplier<Member> {
         this(SecureRandom::new, instanceName, application);
     }
 
-    MemberFactory(
-            Supplier<? extends Random> generators, @Nullable String instanceName, @Nullable String application) {
+    MemberFactory(Supplier<SecureRandom> generators, @Nullable String instanceName, @Nullable String application) {
         this.generators = generators;
         this.instanceName = instanceName;
         this.application = application;

@@ -51,7 +51,10 @@ class NestedCallsTest {
         local().withBean(Outer.class).withBean(Inner.class).run(context -> {
             assertThatExceptionOfType(PermitRejectedException.class)
                     .isThrownBy(() -> context.getBean(Outer.class).threeTimes());
-            assertThat(output).contains("'three'").contains("holds 2 of 2 permits").contains(WARNING);
+            assertThat(output)
+                    .contains("'three'")
+                    .contains("holds 2 of 2 permits")
+                    .contains(WARNING);
         });
     }
 

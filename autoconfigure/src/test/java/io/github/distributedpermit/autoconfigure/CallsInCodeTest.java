@@ -85,11 +85,13 @@ class CallsInCodeTest {
                 "distributed-permit.permits.impatient.on-reject=throw",
                 "distributed-permit.permits[impa*].hold-at-least=1s",
                 "distributed-permit.permits[tenant-*].hold-at-least=1s",
-                "distributed-permit.permits.other.limit=1")) {
+                "distributed-permit.permits.used-later.limit=1",
+                "distributed-permit.permits.used-later.on-reject=skip")) {
             assertThat(context.isActive()).isTrue();
-            assertThat(output.getOut().split(NO_EFFECT, -1)).hasSize(3);
+            assertThat(output.getOut().split(NO_EFFECT, -1)).hasSize(4);
             assertThat(output)
                     .contains("The setting(s) on-reject and hold-at-least of permit 'used-by-code' " + NO_EFFECT)
+                    .contains("The setting(s) on-reject of permit 'used-later' " + NO_EFFECT)
                     .contains("The setting(s) hold-at-least of permit 'tenant-*' " + NO_EFFECT);
         }
     }

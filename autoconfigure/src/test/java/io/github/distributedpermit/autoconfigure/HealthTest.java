@@ -6,10 +6,10 @@ import static io.github.distributedpermit.autoconfigure.Starts.plain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;

@@ -4,11 +4,11 @@ import static io.github.distributedpermit.autoconfigure.Starts.analysis;
 import static io.github.distributedpermit.autoconfigure.Starts.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
 import java.time.Duration;
 import java.util.Map;
@@ -168,14 +168,18 @@ class PropertiesTest {
                             .matches("shop@[^:]+:" + ProcessHandle.current().pid());
                     assertThat(first.id())
                             .hasSize(24)
-                            .isNotEqualTo(other.getBean(PermitEngine.class).member().id());
-                    assertThat(other.getBean(PermitEngine.class).member().name()).startsWith("application@");
+                            .isNotEqualTo(
+                                    other.getBean(PermitEngine.class).member().id());
+                    assertThat(other.getBean(PermitEngine.class).member().name())
+                            .startsWith("application@");
                 }));
     }
 
     @Test
     void instanceNameIsTakenAsTold() {
         local().withPropertyValues("distributed-permit.instance-name=pod-7")
-                .run(context -> assertThat(context.getBean(PermitEngine.class).member().name()).isEqualTo("pod-7"));
+                .run(context -> assertThat(
+                                context.getBean(PermitEngine.class).member().name())
+                        .isEqualTo("pod-7"));
     }
 }

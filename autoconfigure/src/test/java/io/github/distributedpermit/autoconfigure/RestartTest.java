@@ -10,10 +10,10 @@ import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.spi.HoldingListener;
@@ -25,11 +25,11 @@ import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -105,7 +105,9 @@ class RestartTest {
             await().until(() -> engine.tryAcquire("restart").isPresent());
             assertThat(held.isHeld()).isFalse();
             held.release();
-            assertThat(engine.tryAcquire("restart")).as("the second member has it").isEmpty();
+            assertThat(engine.tryAcquire("restart"))
+                    .as("the second member has it")
+                    .isEmpty();
         }));
     }
 
@@ -129,7 +131,9 @@ class RestartTest {
                 .withBean(
                         "image",
                         SmartInitializingSingleton.class,
-                        () -> () -> assertThat(joins.members).as("members in the image").isEmpty())
+                        () -> () -> assertThat(joins.members)
+                                .as("members in the image")
+                                .isEmpty())
                 .run(context -> {
                     assertThat(context).hasNotFailed();
                     assertThat(joins.members).hasSize(1);
@@ -150,12 +154,11 @@ class RestartTest {
     /** Each copy of an image goes on with the same state of every generator that was made before. */
     @Test
     void generatorOfTheIdIsMadeForEachMember() {
-        AtomicLong seeds = new AtomicLong();
-        MemberFactory members = new MemberFactory(() -> new Random(seeds.get()), "pod", null);
+        MemberFactory members = new MemberFactory(Counting::new, "pod", null);
         String first = members.get().id();
-        assertThat(members.get().id()).as("the state of no generator is kept").isEqualTo(first);
-        seeds.incrementAndGet();
-        assertThat(members.get().id()).isNotEqualTo(first);
+        assertThat(members.get().id()).as("no state of a generator is kept").isEqualTo(first);
+        assertThat(new MemberFactory("pod", null).get().id())
+                .isNotEqualTo(new MemberFactory("pod", null).get().id());
     }
 
     private static ApplicationContextRunner redis(RedisServer server) {
@@ -178,6 +181,19 @@ class RestartTest {
                 .toList();
     }
 
+    /** Returns other numbers each time, but always the same ones after it was made. */
+    private static final class Counting extends SecureRandom {
+
+        private static final long serialVersionUID = 1L;
+
+        private byte next;
+
+        @Override
+        public void nextBytes(byte[] bytes) {
+            Arrays.fill(bytes, next++);
+        }
+    }
+
     interface Work {
         List<String> get() throws Exception;
     }
@@ -197,9 +213,7 @@ class RestartTest {
         final boolean held;
 
         Early(Permits permits, PermitCatalog catalog) throws InterruptedException {
-            catalog.define(PermitDefinition.named("early", "the test")
-                    .limit(1)
-                    .build());
+            catalog.define(PermitDefinition.named("early", "the test").limit(1).build());
             try (Permit permit = permits.acquire("early")) {
                 held = permit.isHeld();
             }

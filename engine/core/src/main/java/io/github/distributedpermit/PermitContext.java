@@ -62,9 +62,7 @@ public final class PermitContext {
         for (Permit permit : owned) {
             if (permit.key().equals(request.key()) && permit.permits() >= request.permits() && permit.isHeld()) {
                 JoinedPermit joined = joined(permit);
-                return joined == null
-                        ? new JoinedPermit(permit, place)
-                        : new JoinedPermit(joined.outer, joined.place);
+                return joined == null ? new JoinedPermit(permit, place) : new JoinedPermit(joined.outer, joined.place);
             }
         }
         return null;

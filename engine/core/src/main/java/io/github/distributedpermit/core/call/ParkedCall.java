@@ -24,13 +24,8 @@ final class ParkedCall {
 
     ParkedCall(PermitStats stats, PermitRequest request, long now) {
         this.deadline = deadline(stats, request, now);
-        this.waiter = new Waiter(
-                stats,
-                request.permits(),
-                request.block(),
-                now,
-                outcome -> wake(),
-                request.onStoreFailure());
+        this.waiter =
+                new Waiter(stats, request.permits(), request.block(), now, outcome -> wake(), request.onStoreFailure());
     }
 
     /** Called once the outcome is decided, so a thread that begins to wait after this look sees the outcome. */
