@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** Reads the private state of an engine. */
 final class Peek {
 
-    private static final Field REGISTRY = field(PermitEngine.class, "registry");
+    private static final Field MEMBERSHIP = field(PermitEngine.class, "membership");
+    private static final Field REGISTRY = field(MEMBERSHIP.getType(), "registry");
     private static final Field QUEUES = field(KeyRegistry.class, "queues");
     private static final Field STATE = field(KeyQueue.class, "state");
     private static final Field CATALOG = field(PermitEngine.class, "catalog");
@@ -38,7 +39,7 @@ final class Peek {
     }
 
     static KeyRegistry registry(PermitEngine engine) {
-        return (KeyRegistry) get(REGISTRY, engine);
+        return (KeyRegistry) get(REGISTRY, get(MEMBERSHIP, engine));
     }
 
     @Nullable
