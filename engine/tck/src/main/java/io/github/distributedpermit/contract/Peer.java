@@ -10,10 +10,12 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
@@ -27,6 +29,9 @@ final class Peer implements HoldingListener {
     private final List<Integer> granted = new CopyOnWriteArrayList<>();
     private final StoreFixture fixture;
     private final PermitStore store;
+    /** By key, what it has to take for the present state, as the core does. */
+    private final Map<String, Holding> latest = new ConcurrentHashMap<>();
+
     private long sequence;
 
     Peer(StoreFixture fixture) {
@@ -91,7 +96,7 @@ final class Peer implements HoldingListener {
     Holding send(Claim claim) {
         CompletableFuture<Holding> answered = new CompletableFuture<>();
         for (int i = 0; i < ATTEMPTS; i++) {
-            CompletableFuture<Holding> attempt = store.claim(claim).toCompletableFuture();
+            CompletableFuture<Holding> attempt = begin(claim);
             attempt.thenAccept(answered::complete);
             if (fixture.arrives(CompletableFuture.anyOf(attempt, answered))) {
                 return answered.isDone() ? answered.join() : attempt.join();
@@ -100,11 +105,34 @@ final class Peer implements HoldingListener {
         throw new AssertionError("No answer to " + claim);
     }
 
+    /** Sends a claim, and does not wait for the answer. */
+    CompletableFuture<Holding> begin(Claim claim) {
+        CompletableFuture<Holding> answer = store.claim(claim).toCompletableFuture();
+        answer.thenAccept(holding -> received(claim.key(), holding));
+        return answer;
+    }
+
+    private void received(String key, Holding holding) {
+        latest.merge(
+                key,
+                holding,
+                (known, next) -> next.sequence() > known.sequence()
+                                || (next.sequence() == known.sequence() && next.version() > known.version())
+                        ? next
+                        : known);
+    }
+
+    /** How many permits it has, according to the newest of all answers and notices. */
+    int permits(String key) {
+        Holding holding = latest.get(key);
+        return holding == null ? 0 : holding.permits();
+    }
+
     /** Sends claims without waiting for answers in between; the answer to the last. */
     Holding sendTogether(Claim... claims) {
         Claim last = claims[claims.length - 1];
         for (Claim claim : claims) {
-            CompletableFuture<Holding> answer = store.claim(claim).toCompletableFuture();
+            CompletableFuture<Holding> answer = begin(claim);
             if (claim == last && fixture.arrives(answer)) {
                 return answer.join();
             }
@@ -153,6 +181,7 @@ final class Peer implements HoldingListener {
 
     @Override
     public void granted(String key, Holding holding) {
+        received(key, holding);
         granted.add(holding.permits());
         notices.add(key);
     }

@@ -58,6 +58,32 @@ interface QueueLaws extends ContractTests {
         assertThat(look(key).permits(c)).isEqualTo(1);
     }
 
+    /** Which of the two claims the store executes first is chance; the one that comes second must see the other. */
+    @Test
+    default void memberThatLeavesTheQueueWhileAPermitIsReturnedGetsNoneThatTheStoreDoesNotHave() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        for (int round = 0; round < 30; round++) {
+            a.queue(key, 2, 1);
+            b.queue(key, 2, 1);
+            b.queue(key, 2, 2);
+
+            a.begin(a.next(a.keeping(key, 2, 0)));
+            b.keep(key, 2, 1);
+            a.keep(key, 2, 0);
+
+            String later = key();
+            a.queue(later, 1, 1);
+            b.queue(later, 1, 1);
+            a.keep(later, 1, 0);
+            b.awaitAnyNotice(later); // it has received all notices of the first key by then
+            assertThat(b.permits(key)).as("round %d", round).isEqualTo(1);
+            assertThat(look(key).permits(b)).isEqualTo(1);
+            b.keep(later, 1, 0);
+        }
+    }
+
     @Test
     default void servedMemberFindsItsGrantByClaimingAgain() {
         String key = key();

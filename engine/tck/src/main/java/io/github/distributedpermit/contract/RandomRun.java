@@ -16,6 +16,7 @@ final class RandomRun {
     private static final int ROUNDS_TO_REST = 1_000;
     private static final int ROUNDS_PER_CLAIM = 4; // in the others the answers arrive
     private static final int MOST_WAITERS = 4;
+    private static final Duration FEW_CLAIMS = Duration.ofMillis(10);
 
     private final Harness harness;
     private final FaultyFixture fixture;
@@ -80,6 +81,11 @@ final class RandomRun {
         if (!mayDie) {
             assertThat(harness.look(key).used()).as("leaked, seed %d", seed).isZero();
         }
+        if (!mayDie && members.get(0).isKeptAlive()) {
+            assertThat(members.stream().mapToInt(m -> m.key(key).losses()).sum())
+                    .as("lost, or granted by mistake, seed %d", seed)
+                    .isZero();
+        }
     }
 
     private void join() {
@@ -100,9 +106,28 @@ final class RandomRun {
             key.cancelFirst();
         } else if (event < 0.722 && mayDie) {
             crash(member);
+        } else if (event < 0.75 && key.waiting() > 0) {
+            leaveWhileOthersReturn(key);
         } else {
             key.claim();
         }
+    }
+
+    /**
+     * The last waiting member leaves the queue, and the others return permits at that moment. What they planned to grant to it
+     * must not reach it.
+     */
+    private void leaveWhileOthersReturn(SimulatedKey leaving) {
+        List<SimulatedKey> others = members.stream()
+                .map(m -> m.key(leaving.key()))
+                .filter(k -> k != leaving)
+                .toList();
+        others.forEach(SimulatedKey::cancelAll);
+        fixture.passUnderWay(FEW_CLAIMS);
+        leaving.cancelAll();
+        others.forEach(SimulatedKey::release);
+        fixture.passUnderWay(FEW_CLAIMS);
+        leaving.arrive(1);
     }
 
     private void crash(SimulatedMember member) {
@@ -134,6 +159,9 @@ final class RandomRun {
                         members.stream().mapToInt(m -> m.key(key).inUse(now)).sum())
                 .as("permits of %s validly held, seed %d", key, seed)
                 .isLessThanOrEqualTo(limit));
+        assertThat(members.stream().flatMap(m -> m.keys().stream()).filter(SimulatedKey::gotMoreThanItWanted))
+                .as("got more than they wanted, seed %d", seed)
+                .isEmpty();
     }
 
     private void comeToRest() {

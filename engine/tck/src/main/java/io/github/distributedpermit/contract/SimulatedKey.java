@@ -20,7 +20,7 @@ final class SimulatedKey {
 
     private record Waiter(int weight, long arrived) {}
 
-    private record Sent(int held, long at) {}
+    private record Sent(int held, int wanted, long at) {}
 
     private final SimulatedMember member;
     private final String key;
@@ -30,11 +30,13 @@ final class SimulatedKey {
     private final NavigableMap<Long, Sent> sent = new TreeMap<>();
     private @Nullable Holding applied;
     private long appliedSentAt;
+    private int appliedWanted;
     private long validUntil = Long.MIN_VALUE;
     private int granted;
     private boolean giveBack;
     private int grants;
     private int losses;
+    private boolean gotMoreThanItWanted;
     private int lostSessions;
 
     SimulatedKey(SimulatedMember member, String key, int limit) {
@@ -54,6 +56,11 @@ final class SimulatedKey {
 
     int grants() {
         return grants;
+    }
+
+    /** Whether an answer or a notice has stated more permits than the claim of its sequence wanted. */
+    boolean gotMoreThanItWanted() {
+        return gotMoreThanItWanted;
     }
 
     int losses() {
@@ -82,6 +89,13 @@ final class SimulatedKey {
 
     void cancelFirst() {
         if (waiters.poll() != null) {
+            claim();
+        }
+    }
+
+    void cancelAll() {
+        if (!waiters.isEmpty()) {
+            waiters.clear();
             claim();
         }
     }
@@ -116,7 +130,7 @@ final class SimulatedKey {
         giveBack = false;
         Duration waited = Duration.ofNanos(head == null ? 0 : now - head.arrived());
         long sequence = member.nextSequence();
-        sent.put(sequence, new Sent(held, now));
+        sent.put(sequence, new Sent(held, wanted, now));
         member.store()
                 .claim(new Claim(key, limit, sequence, held, wanted, unit, waited, lease(), head != null))
                 .whenComplete((holding, failure) -> {
@@ -149,6 +163,8 @@ final class SimulatedKey {
         sent.headMap(holding.sequence(), true).clear();
         applied = holding;
         appliedSentAt = sentAt;
+        appliedWanted = claim == null ? appliedWanted : claim.wanted();
+        gotMoreThanItWanted |= holding.permits() > appliedWanted;
         validUntil = valid;
         while (inUse() > permits) {
             holders.removeLast();

@@ -118,7 +118,15 @@ public final class ConsulFront implements AutoCloseable {
 
     /** The next of these requests arrives only when the gate opens. */
     public void delayNext(String path, CountDownLatch arrived, CountDownLatch gate) {
-        trouble.set(new Trouble(request -> request.contains(path), (exchange, unused) -> {
+        delayNext(path, "", arrived, gate);
+    }
+
+    /** The next of these requests whose body has this text arrives only when the gate opens. */
+    public void delayNext(String path, String text, CountDownLatch arrived, CountDownLatch gate) {
+        trouble.set(new Trouble(request -> request.contains(path), (exchange, body) -> {
+            if (!new String(body, StandardCharsets.UTF_8).contains(text)) {
+                return false;
+            }
             trouble.set(null);
             arrived.countDown();
             try {

@@ -30,10 +30,12 @@ import org.jspecify.annotations.Nullable;
 final class LockFilePlan {
 
     /**
-     * 64 without the fence, the document, the guard (2), the final get-tree, the own record, inbox and override.
+     * 64 without the fence, the document (2), the guard (2), the final get-tree, the own record (2), inbox and override.
      * Operations that remain for contenders, served members and notices.
      */
-    private static final int ROOM = 56;
+    private static final int ROOM = 54;
+    /** What a served member needs besides the checks of its contenders: its record (2) and its notice. */
+    private static final int NOTICE_COST = 3;
 
     /** The key as it was read; the guards make the transaction fail if it has changed. */
     private final LockFileTree tree;
@@ -241,14 +243,23 @@ final class LockFilePlan {
             SortedSet<String> spare = tree.contendersOf(session);
             spare.removeAll(tree.holdersOf(session));
             int missing = served.getValue().permits() - tree.permits(session);
-            // Two operations for each served member, its record and its notice. Its permits are in the document and
-            // cost none.
-            if (spare.size() < missing || ops.size() + 2 * (taken.size() + 1) > ROOM) {
+            int fit = Math.min(missing, ROOM - ops.size() - NOTICE_COST * (taken.size() + 1));
+            if (spare.size() < missing || fit <= 0) {
                 break;
             }
-            spare.stream().limit(missing).forEach(holders::add);
+            // Fails if a contender has vanished, with its session or by an eviction: the permit would not count.
+            spare.stream().limit(fit).forEach(contender -> {
+                holders.add(contender);
+                ops.add(TxnOperation.checkSession(tree.names().contender(contender), contender));
+            });
+            if (fit < missing) {
+                // The member is notified when it has all that the step grants it; the next transaction goes on with it.
+                queue.stillWaits(session);
+                break;
+            }
             taken.put(session, served.getValue());
         }
+        // The places are known when all of them are in the document.
         taken.forEach((session, holding) -> queue.served(session, holding, placeOf(session)));
     }
 
@@ -285,15 +296,14 @@ final class LockFilePlan {
      * @param waiters how many members wait then
      */
     private List<TxnOperation> guards(SortedSet<String> after, int waiters) {
-        List<TxnOperation> guards = new ArrayList<>();
-        guards.add(document(after));
+        List<TxnOperation> guards = new ArrayList<>(document(after));
         String line = tree.names().line();
         String value = Format.text(tree.lineJson(), Map.of("nonce", request.nonce()));
         if (waiters == 0) {
-            guards.add(
+            guards.addAll(
                     tree.lineIndex() == 0
-                            ? TxnOperation.checkNotExists(line)
-                            : TxnOperation.deleteCas(line, tree.lineIndex()));
+                            ? List.of(TxnOperation.checkNotExists(line))
+                            : TxnOperation.deleteUnchanged(line, tree.lineIndex()));
         } else if (tree.lineIndex() == 0) {
             guards.add(TxnOperation.cas(line, 0, value));
             // Locked by the session, so that the guard vanishes if this member crashes; the next one creates it
@@ -306,18 +316,20 @@ final class LockFilePlan {
     }
 
     /**
-     * The operation that guards the document or writes it. The last holder deletes it, because the limit of an empty document
+     * The operations that guard the document or write it. The last holder deletes it, because the limit of an empty document
      * would still be binding for other clients.
      */
-    private TxnOperation document(SortedSet<String> after) {
+    private List<TxnOperation> document(SortedSet<String> after) {
         String name = tree.names().lockFile();
         Document lock = tree.lock();
         if (after.isEmpty()) {
-            return lock == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, lock.index());
+            return lock == null
+                    ? List.of(TxnOperation.checkNotExists(name))
+                    : TxnOperation.deleteUnchanged(name, lock.index());
         }
         if (lock != null && lock.holders().equals(after)) {
             // The document is compared even if it stays, because every grant rests on its content.
-            return TxnOperation.checkIndex(name, lock.index());
+            return List.of(TxnOperation.checkIndex(name, lock.index()));
         }
         // The limit of the document is that of the member which took a permit last, unless other clients hold as well.
         boolean foreign = tree.hasForeignHolders();
@@ -332,7 +344,7 @@ final class LockFilePlan {
         if (lock != null) {
             lock.json().members().forEach(body::putIfAbsent); // HashiCorp's client drops what it does not know
         }
-        return TxnOperation.cas(name, lock == null ? 0 : lock.index(), JsonText.of(body))
-                .flags(LockFileTree.FLAGS);
+        return List.of(TxnOperation.cas(name, lock == null ? 0 : lock.index(), JsonText.of(body))
+                .flags(LockFileTree.FLAGS));
     }
 }

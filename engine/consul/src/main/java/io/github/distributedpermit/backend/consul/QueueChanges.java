@@ -6,6 +6,7 @@ import io.github.distributedpermit.spi.step.Step;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -48,27 +49,41 @@ final class QueueChanges {
 
     /** A waiting member got permits: it leaves the queue unless it wants more, and receives a notice. */
     void served(String session, Holding holding, int lowestPlace) {
-        QueuedMember waiting = tree.waiting().get(session);
-        PermitRecord record = written.get(session);
-        if (waiting == null || record == null) {
-            // The step serves only queued members, so that this shows a fault of this library; the attempt then
-            // fails.
-            throw new IllegalStateException("A member that does not wait was served: " + session);
-        }
+        QueuedMember waiting = waiting(session);
+        PermitRecord record = Objects.requireNonNull(written.get(session));
         String name = tree.names().waiting(session);
         if (record.isQueued()) {
             long since = record.since().orElseThrow();
-            // A partly served member keeps its position. The comparison fails if its own claim has changed the entry
-            // meanwhile.
+            // A partly served member keeps its position. In both cases the comparison fails if the member has changed
+            // its
+            // entry meanwhile or has left the queue: it would not use the permits, nor return them.
             ops.add(TxnOperation.cas(name, waiting.index(), waiting.text(record, since)));
         } else {
-            ops.add(TxnOperation.deleteCas(name, waiting.index()));
+            ops.addAll(TxnOperation.deleteUnchanged(name, waiting.index()));
             waitersAfter--;
         }
         String notice = new GrantNotice(holding, lowestPlace, request.nonce()).text();
         // Fails if the session has ended, so that no permit is granted to a member that has crashed and whose session
         // is over.
         ops.add(TxnOperation.lock(tree.names().inbox(session), session, notice));
+    }
+
+    /**
+     * A waiting member got a part of its permits and stays in the queue as it is. Fails if it has left the queue meanwhile:
+     * it would not return them.
+     */
+    void stillWaits(String session) {
+        QueuedMember waiting = waiting(session);
+        ops.add(TxnOperation.checkIndex(tree.names().waiting(session), waiting.index()));
+    }
+
+    /** The step serves only queued members, so that an absence shows a fault of this library; the attempt then fails. */
+    private QueuedMember waiting(String session) {
+        QueuedMember waiting = tree.waiting().get(session);
+        if (waiting == null) {
+            throw new IllegalStateException("A member that does not wait was served: " + session);
+        }
+        return waiting;
     }
 
     /**
@@ -94,7 +109,7 @@ final class QueueChanges {
     void leaves() {
         QueuedMember known = tree.waiting().get(request.session());
         if (known != null) {
-            ops.add(TxnOperation.deleteCas(tree.names().waiting(request.session()), known.index()));
+            ops.addAll(TxnOperation.deleteUnchanged(tree.names().waiting(request.session()), known.index()));
             waitersAfter--;
         }
     }

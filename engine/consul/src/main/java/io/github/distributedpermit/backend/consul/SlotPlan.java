@@ -34,10 +34,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class SlotPlan {
 
-    /** 64 without the fence, the guard (3), the final get-tree, the own record, the own inbox and the override. */
-    private static final int ROOM = 56;
-    /** What a served member needs besides its slots: its record and its notice. */
-    private static final int NOTICE_COST = 2;
+    /** 64 without the fence, the guard (3), the final get-tree, the own record (2), the own inbox and the override. */
+    private static final int ROOM = 55;
+    /** What a served member needs besides its slots: its record (2) and its notice. */
+    private static final int NOTICE_COST = 3;
     /** What a slot costs that changes hands or comes into being. */
     private static final int SLOT_COST = 2;
 
@@ -127,7 +127,12 @@ final class SlotPlan {
         // The slot states the served member's own limit, under which it was granted.
         int given = take(session, tree.member(session), record.limit(), missing, room - NOTICE_COST);
         if (given < missing) {
-            return; // it keeps its record and with it its place; the next transaction goes on with it
+            // It keeps its record and with it its place; the next transaction goes on with it.
+            if (given > 0) {
+                queue.stillWaits(session);
+                room--;
+            }
+            return;
         }
         room -= NOTICE_COST;
         // The place that makes the version of this grant unique among the members of the key.
@@ -178,7 +183,7 @@ final class SlotPlan {
         while (!freed.isEmpty() && room > 0) {
             // the lowest stay
             Slot slot = freed.removeLast();
-            // Fails if the slot was changed since the tree was read, such as by an eviction.
+            // Fails if the slot has passed to another member. One that was evicted needs no deletion.
             ops.add(TxnOperation.deleteCas(tree.names().slot(slot.number()), slot.index()));
             slotsAfter--;
             room--;
@@ -230,8 +235,9 @@ final class SlotPlan {
         int waitersAfter = queue.waitersAfter();
         // Nothing is left, so that the key vanishes from Consul (law 8).
         if (slotsAfter == 0 && waitersAfter == 0) {
-            return List.of(
-                    guard == null ? TxnOperation.checkNotExists(name) : TxnOperation.deleteCas(name, guard.index()));
+            return guard == null
+                    ? List.of(TxnOperation.checkNotExists(name))
+                    : TxnOperation.deleteUnchanged(name, guard.index());
         }
         // Without a claim or an override, as when a member leaves, the guard keeps its limit.
         int limit = request.limit().orElseGet(() -> guard == null ? 0 : guard.limit());

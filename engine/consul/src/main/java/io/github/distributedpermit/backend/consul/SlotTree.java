@@ -124,7 +124,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
                 .toList();
     }
 
-    /** Fails as a whole if any slot was returned, or passed to another member, since the tree was read. */
+    /** Fails as a whole if any slot has passed to another member since the tree was read. One that was returned counts as taken. */
     @Override
     public List<TxnOperation> deletion(String session) {
         return slotsOf(session).stream()

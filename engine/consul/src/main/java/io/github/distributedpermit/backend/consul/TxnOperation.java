@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -79,7 +80,18 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
         return new TxnOperation(fields("delete", key), false);
     }
 
-    /** Deletes if the key was last changed at this index; if it was changed since, the transaction is refused. */
+    /**
+     * Deletes if the key was last changed at this index. Two operations: {@link #deleteCas} alone also passes if the key does
+     * not exist, so that a change which rests on the key would be committed after another member has deleted it.
+     */
+    static List<TxnOperation> deleteUnchanged(String key, long index) {
+        return List.of(checkIndex(key, index), delete(key));
+    }
+
+    /**
+     * Deletes unless the key was changed since this index; passes if there is no such key. Only for a key on whose
+     * existence nothing in the transaction rests.
+     */
     static TxnOperation deleteCas(String key, long index) {
         return new TxnOperation(withIndex(fields("delete-cas", key), index), false);
     }

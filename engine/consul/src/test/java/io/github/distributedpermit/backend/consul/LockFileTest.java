@@ -138,6 +138,21 @@ class LockFileTest {
         assertThat(bench.keys(KEY)).isEmpty();
     }
 
+    /** Each contender that gets a permit is checked by one operation, and a transaction has 64. */
+    @Test
+    void waiterThatWantsMoreThanSixtyFourOperationsIsServedInSeveralTransactions() {
+        TestMember a = member();
+        TestMember b = member();
+        a.queue(KEY, 70, 70);
+        b.queue(KEY, 70, 70);
+
+        a.keep(KEY, 70, 0);
+
+        await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
+        assertThat(b.grants().get(0).permits()).isEqualTo(70);
+        assertThat(document().getAsJsonObject("Holders").size()).isEqualTo(70);
+    }
+
     @Test
     void commandLineWaitsForCallsAndCallsWaitForTheCommandLine() throws IOException {
         TestMember a = member();

@@ -27,6 +27,7 @@ class MistakesTest {
     private final ConsulProbe probe = SharedConsul.get().probe();
     private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
     private final Bench bench = new Bench(front.address(), probe);
+    private final CountDownLatch gate = new CountDownLatch(1);
 
     @AfterEach
     void leave() {
@@ -110,6 +111,103 @@ class MistakesTest {
 
         await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
         assertThat(a.losses()).isZero();
+    }
+
+    /** The grant was planned while the member waited, and is committed after the member has left the queue. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void memberThatHasLeftTheQueueIsNotServed(ConsulLayout layout) throws InterruptedException {
+        TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        TestMember b = bench.member(bench.settings(SharedConsul.get().address(), layout, Bench.REQUEST_TIMEOUT));
+        a.queue(KEY, 2, 1);
+        b.queue(KEY, 2, 1);
+        b.queue(KEY, 2, 2);
+        CompletableFuture<Holding> returned = delayedReturn(a, b);
+        assertThat(b.keep(KEY, 2, 1).permits()).isEqualTo(1);
+        gate.countDown();
+
+        assertThat(TestMember.answer(returned).permits()).isZero();
+
+        readInbox(a, b);
+        assertThat(b.grants(KEY)).isEmpty();
+        assertThat(b.keep(KEY, 2, 1).permits()).isEqualTo(1);
+        assertThat(a.attempt(KEY, 2, 1).permits()).isEqualTo(1);
+    }
+
+    /** A grant that is made later and has arrived shows that the member has read all of its inbox. */
+    private static void readInbox(TestMember other, TestMember member) {
+        other.queue("later", 1, 1);
+        member.queue("later", 1, 1);
+        other.keep("later", 1, 0);
+        await().until(() -> member.grants("later").size() == 1);
+        member.keep("later", 1, 0);
+    }
+
+    /** The guard vanishes with the session of the member that made it, so that nothing but the entry shows who waits. */
+    @ParameterizedTest
+    @EnumSource(ConsulLayout.class)
+    void memberThatHasLeftAQueueWithoutAGuardIsNotServed(ConsulLayout layout) throws InterruptedException {
+        TestMember maker = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
+        TestMember b = bench.member(bench.settings(SharedConsul.get().address(), layout, Bench.REQUEST_TIMEOUT));
+        a.store().override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        maker.queue(KEY, 1, 1);
+        b.queue(KEY, 1, 1);
+        destroySession(maker);
+        assertThat(bench.keys(KEY)).noneMatch(key -> key.name().endsWith(".line"));
+        CountDownLatch arrived = delayService(b);
+        CompletableFuture<Void> lifted =
+                a.store().override(KEY, OptionalInt.empty()).toCompletableFuture();
+        arrived.await();
+        assertThat(b.keep(KEY, 1, 0).permits()).isZero();
+        gate.countDown();
+
+        lifted.join();
+
+        readInbox(a, b);
+        assertThat(b.grants(KEY)).isEmpty();
+        assertThat(bench.keys(KEY)).isEmpty();
+    }
+
+    /** Of a session that has ended the contender is gone, although its member may still wait. */
+    @Test
+    void contenderThatHasVanishedIsNotServed() throws InterruptedException {
+        TestMember a = bench.member(bench.settings(ConsulLayout.LOCK_FILE, Bench.REQUEST_TIMEOUT));
+        TestMember b = bench.member(
+                bench.settings(SharedConsul.get().address(), ConsulLayout.LOCK_FILE, Bench.REQUEST_TIMEOUT));
+        a.queue(KEY, 2, 2);
+        b.queue(KEY, 2, 1);
+        CompletableFuture<Holding> returned = delayedReturn(a, b);
+        probe.deleteTree(bench.tree(KEY) + mainSession(b));
+        gate.countDown();
+
+        assertThat(TestMember.answer(returned).permits()).isZero();
+
+        readInbox(a, b);
+        assertThat(b.grants(KEY)).isEmpty();
+        assertThat(b.queue(KEY, 2, 1).permits()).isEqualTo(1);
+    }
+
+    /** The transaction that serves the waiting member arrives when the gate opens. */
+    private CompletableFuture<Holding> delayedReturn(TestMember member, TestMember served) throws InterruptedException {
+        CountDownLatch arrived = delayService(served);
+        CompletableFuture<Holding> returned = member.ask(KEY, 2, 0, 0);
+        arrived.await();
+        return returned;
+    }
+
+    private CountDownLatch delayService(TestMember served) {
+        CountDownLatch arrived = new CountDownLatch(1);
+        front.delayNext("/v1/txn", "/.inbox/" + mainSession(served), arrived, gate);
+        return arrived;
+    }
+
+    private String mainSession(TestMember member) {
+        return bench.sessions(member).stream()
+                .filter(session -> !session.name().endsWith("(permit)"))
+                .map(ConsulProbe.Session::id)
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -203,7 +301,6 @@ class MistakesTest {
         a.queue("other", 1, 1);
         Membership membership = a.consul().membership();
         Session first = Objects.requireNonNull(membership.current());
-        CountDownLatch gate = new CountDownLatch(1);
         front.delayNext("/v1/txn?consistent", new CountDownLatch(1), gate);
         a.consul().loop().execute(() -> membership.confirmLoss(first));
         await().until(() -> front.requests().contains("PUT /v1/txn?consistent"));
