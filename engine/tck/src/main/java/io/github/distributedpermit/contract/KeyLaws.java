@@ -124,6 +124,23 @@ interface KeyLaws extends ContractTests {
         assertThat(look("once-" + (keys - 1)).used()).isZero();
     }
 
+    /** Of the last returns each is planned on a state that has the other member's permit. */
+    @Test
+    default void keysThatMembersUsedSideBySideLeaveNothingWhileTheMembersLive() {
+        Peer a = peer();
+        Peer b = peer();
+        for (int i = 0; i < 20; i++) {
+            String key = key();
+            a.queue(key, 3, 1);
+            b.queue(key, 3, 1);
+            a.queue(key, 3, 2);
+            b.keep(key, 3, 0);
+            a.keep(key, 3, 0);
+        }
+
+        harness().assertNothingIsLeft();
+    }
+
     @Test
     default void inspectShowsWhoHoldsAndThenTheLine() {
         String key = key();

@@ -242,6 +242,11 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return KeyCommitter.isPlain(planned);
     }
 
+    @Override
+    public boolean hasOrphans(PlannedCommit<ConsulSnapshot> planned) {
+        return planned.before().tree().hasOrphans(planned.member());
+    }
+
     /** Only memory is released: the last change of a member has deleted its entries. */
     @Override
     public CompletionStage<Set<String>> release(Set<String> keys) {

@@ -73,6 +73,13 @@ interface KeyTree {
      */
     boolean isWithout(String session);
 
+    /**
+     * Whether there are entries that belong to no permit and no waiting member, which any plan deletes: a guard that is
+     * left because the last members returned their permits side by side, or entries of this session that did not fit into
+     * the transaction of its return.
+     */
+    boolean hasOrphans(String session);
+
     /** Whether the guard of the queue exists, so that no member can wait unseen. */
     boolean isGuarded();
 

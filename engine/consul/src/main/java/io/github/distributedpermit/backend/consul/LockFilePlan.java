@@ -122,7 +122,7 @@ final class LockFilePlan {
         // without a change of permits.
         boolean isChanged = !holders.equals(
                 tree.lock() == null ? new TreeSet<>() : tree.lock().holders());
-        if (!ops.isEmpty() || isChanged) {
+        if (!ops.isEmpty() || isChanged || tree.hasOrphans(request.session())) {
             ops.addAll(0, guards(holders, queue.waitersAfter()));
         }
         return new PlannedTransaction(

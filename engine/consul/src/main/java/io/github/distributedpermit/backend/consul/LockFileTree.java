@@ -254,6 +254,15 @@ record LockFileTree(
                 .toList();
     }
 
+    /** Not a document without holders: that is one of HashiCorp's client, which deletes it. */
+    @Override
+    public boolean hasOrphans(String session) {
+        boolean spare = !waiting().containsKey(session)
+                && contendersOf(session).size() > holdersOf(session).size();
+        boolean ended = lock != null && !lock.holders().isEmpty() && holders().isEmpty();
+        return spare || ended || (lineIndex() != 0 && waiting().isEmpty());
+    }
+
     /** A spare contender counts as well, because it has to be deleted. */
     @Override
     public boolean isWithout(String session) {

@@ -103,7 +103,8 @@ final class SlotPlan {
         boolean isPart = !dropFreed();
         boolean queues = writeOwnRecord(own);
         queue.finish(ownAfter == 0 && !queues);
-        if (!ops.isEmpty()) {
+        // Of an unused key the guard is deleted, also if it is all that there is.
+        if (!ops.isEmpty() || tree.hasOrphans(request.session())) {
             ops.addAll(0, guard());
         }
         return new PlannedTransaction(

@@ -155,6 +155,11 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
     }
 
     @Override
+    public boolean hasOrphans(String session) {
+        return line != null && slots.isEmpty() && waiting().isEmpty();
+    }
+
+    @Override
     public boolean isWithout(String session) {
         return !waiting().containsKey(session) && slotsOf(session).isEmpty();
     }

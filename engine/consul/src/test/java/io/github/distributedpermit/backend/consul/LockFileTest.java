@@ -151,6 +151,8 @@ class LockFileTest {
         await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
         assertThat(b.grants().get(0).permits()).isEqualTo(70);
         assertThat(document().getAsJsonObject("Holders").size()).isEqualTo(70);
+        b.keep(KEY, 70, 0);
+        assertThat(bench.keys(KEY)).isEmpty();
     }
 
     @Test

@@ -238,7 +238,7 @@ final class CommitAttempt<S extends Snapshot> {
      */
     private void propose(S at) {
         PlannedCommit<S> planned = plan(at, true);
-        boolean nothingToDo = planned.isUnchanged()
+        boolean nothingToDo = isDone(planned)
                 || (certain
                         && request.claim() != null
                         && planned.isRepetition()
@@ -248,6 +248,10 @@ final class CommitAttempt<S extends Snapshot> {
         } else {
             commit(planned);
         }
+    }
+
+    private boolean isDone(PlannedCommit<S> planned) {
+        return planned.isUnchanged() && !context.store().hasOrphans(planned);
     }
 
     /**
@@ -321,12 +325,12 @@ final class CommitAttempt<S extends Snapshot> {
 
     /**
      * Serves the queue again: members may have returned permits or joined it since the snapshot of the commit. Each
-     * commit can bring another change to light, so this is repeated until the step has nothing to do.
+     * commit can bring another change to light, so this is repeated until there is nothing to do.
      */
     private void settle(S before, S after) {
         PlannedCommit<S> planned = plan(after, true);
         boolean nothingFits = after == before; // the store had nothing to write for the step
-        if (nothingFits || planned.isUnchanged()) {
+        if (nothingFits || isDone(planned)) {
             answer(after, planned);
         } else {
             commit(planned);

@@ -108,6 +108,15 @@ public interface SnapshotStore<S extends Snapshot> {
     }
 
     /**
+     * Whether the store has entries of the key that belong to no record, and that a commit would remove. Members that change
+     * the key side by side may leave them: each sees the records of the others, and none sees that it is the last. The
+     * change is then committed although its step changes nothing.
+     */
+    default boolean hasOrphans(PlannedCommit<S> planned) {
+        return false;
+    }
+
+    /**
      * No request of the key is under way or waits, so the store may delete what an earlier session has left. The next claim may
      * begin before that is done.
      *
