@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
@@ -36,6 +37,7 @@ public final class ConsulFront implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final AtomicReference<@Nullable Trouble> trouble = new AtomicReference<>();
+    private final AtomicLong answered = new AtomicLong();
     private final HttpServer server;
     private final URI agent;
 
@@ -70,6 +72,11 @@ public final class ConsulFront implements AutoCloseable {
     /** "METHOD path" of all requests so far. */
     public List<String> requests() {
         return requests;
+    }
+
+    /** The bytes of all answers of the agent so far. */
+    public long answered() {
+        return answered.get();
     }
 
     /** From now on these requests are answered so. */
@@ -250,6 +257,7 @@ public final class ConsulFront implements AutoCloseable {
                 .firstValue("X-Consul-Index")
                 .ifPresent(index -> exchange.getResponseHeaders().set("X-Consul-Index", index));
         int length = response.body().length;
+        answered.addAndGet(length);
         exchange.sendResponseHeaders(response.statusCode(), length == 0 ? -1 : length);
         exchange.getResponseBody().write(response.body());
     }

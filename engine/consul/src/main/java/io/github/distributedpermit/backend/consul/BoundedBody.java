@@ -20,6 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class BoundedBody implements BodySubscriber<String> {
 
+    /** The body is longer than the limit. */
+    static final class TooLongException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        TooLongException(int limit) {
+            super("The answer is longer than " + limit + " bytes");
+        }
+    }
+
     /** Ends once: with the text, or with the first failure. */
     private final CompletableFuture<String> body = new CompletableFuture<>();
 
@@ -61,7 +71,7 @@ final class BoundedBody implements BodySubscriber<String> {
                 return; // buffers that were under way when the subscription was cancelled
             }
             if (bytes.size() + buffer.remaining() > limit) {
-                body.completeExceptionally(new IOException("The answer is longer than " + limit + " bytes"));
+                body.completeExceptionally(new TooLongException(limit));
                 if (subscription != null) {
                     // Ends the connection, so that the rest of the body is not received.
                     subscription.cancel();

@@ -137,6 +137,16 @@ final class ConsulApi {
                 .exceptionally(failure -> fail("Consul did not answer a blocking query", failure));
     }
 
+    /** The names of all keys with a prefix, sent on the connection of the blocking query; a reply of any status. */
+    CompletableFuture<Reply> names(String prefix) {
+        return http.watch("kv/%s?keys".formatted(PathEncoding.encode(prefix)), settings.requestTimeout());
+    }
+
+    /** Throws {@link MalformedJsonException} if the reply is not Consul's. */
+    static List<String> names(Reply reply) {
+        return JsonObject.texts(Json.parse(reply.body()));
+    }
+
     /** The entries of a watch's reply. Throws {@link MalformedJsonException} if the reply is not Consul's. */
     static List<KeyValue> entries(Reply reply) {
         return JsonObject.objects(Json.parse(reply.body())).stream()

@@ -7,7 +7,8 @@ import java.util.Optional;
 
 /**
  * The entry that a member writes into the inbox of a member it serves, with the transaction that grants the permits. One entry
- * per key: a later notice replaces an earlier one, because it states all that the member has. Immutable.
+ * per key: a later notice replaces an earlier one, because it states all that the member has. One entry for all keys would
+ * lose a notice of another key that was not read yet. Immutable.
  *
  * <p>{@link QueueChanges} writes it. The recipient reads it by its {@link Inbox}, and {@link KeyUse} passes it on. If
  * it is lost or delayed, the member finds the grant with its next re-check.

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -14,7 +15,10 @@ import org.jspecify.annotations.Nullable;
  * The one blocking query of a member, for all keys. It is on the inbox of the session, and returns when another member has
  * served this one or has begun to wait for its permits, and when the session has ended and Consul has deleted the inbox. The
  * fence is written before the first query, because a query on a prefix without keys returns after any write to Consul.
- * Confined to the event loop.
+ *
+ * <p>Each reply contains the whole inbox. A notice is deleted with the return of its permits, and those of permits that are
+ * held for longer in batches as soon as there are a few, so that the length of a reply does not grow with the keys that the
+ * member uses. Confined to the event loop.
  *
  * <p>{@link Membership} creates one for each session. It passes notices to {@link KeyUses} and the end of the session
  * to {@link Membership}. While the query fails, grants are found by the re-check of the core, and the end of the
@@ -28,11 +32,16 @@ final class Inbox {
      * query times out, a little later.
      */
     private static final Duration WAIT = Duration.ofSeconds(30);
+    /** So many notices stay after they were read, so that most hand-overs cost no write for a deletion. */
+    private static final int MOST_READ = 16;
+    /** Deletions in one transaction: Consul takes 64 operations, and the last one is a read. */
+    private static final int DELETIONS = 60;
 
     private final ConsulApi api;
     private final EventLoop loop;
     private final Session session;
     private final Consumer<KeyValue> reader;
+    private final Consumer<String> unread;
     private final Supplier<CompletableFuture<Boolean>> confirmLoss;
     /** In nanoseconds: 50 ms, doubling to 2 s. */
     private final Backoff backoff = new Backoff(TimeUnit.MILLISECONDS.toNanos(50), TimeUnit.SECONDS.toNanos(2));
@@ -42,11 +51,14 @@ final class Inbox {
     private long index;
     /** The highest index of an entry that was passed on. Each reply contains all entries, so older ones are skipped. */
     private long read;
+    /** A deletion of notices that were read is under way. */
+    private boolean deleting;
 
     /**
      * For a session whose fence has been written.
      *
      * @param reader is given each entry that is new
+     * @param unread is given the name of each entry that was deleted unread
      * @param confirmLoss is asked if the inbox seems to have vanished, and the session with it
      */
     Inbox(
@@ -54,11 +66,13 @@ final class Inbox {
             EventLoop loop,
             Session session,
             Consumer<KeyValue> reader,
+            Consumer<String> unread,
             Supplier<CompletableFuture<Boolean>> confirmLoss) {
         this.api = api;
         this.loop = loop;
         this.session = session;
         this.reader = reader;
+        this.unread = unread;
         this.confirmLoss = confirmLoss;
         this.read = session.fence();
         this.problem = new RateLimitedLog(LOG, loop::now);
@@ -86,7 +100,10 @@ final class Inbox {
         if (session.isOver()) {
             return;
         }
-        if (reply == null) {
+        if (reply == null && isTooLong(failure)) {
+            warn(String.valueOf(failure));
+            deleteUnread();
+        } else if (reply == null) {
             failed(String.valueOf(failure));
         } else if (reply.isOk()) {
             read(reply);
@@ -96,9 +113,13 @@ final class Inbox {
     }
 
     private void failed(String reason) {
+        warn(reason);
+        again();
+    }
+
+    private void warn(String reason) {
         problem.warn("The blocking query for " + session.inboxes() + " in Consul failed and will be repeated: " + reason
                 + ". Until it succeeds this member is not notified of grants and finds them with its next re-check");
-        again();
     }
 
     /** From the beginning, because nothing is known of the index of the server that has answered. */
@@ -136,6 +157,69 @@ final class Inbox {
         return !key.startsWith(hidden) || key.endsWith(KeyNames.CONTENTION);
     }
 
+    /**
+     * Deletes notices that were passed on, once there are more than a few. One that another member has replaced since refuses the
+     * transaction, and the next reply contains it. Nothing waits for the answer, and a failure is repeated by the next reply.
+     */
+    private void deleteRead(List<KeyValue> entries) {
+        List<TxnOperation> ops = new ArrayList<>();
+        for (KeyValue entry : entries) {
+            if (ops.size() < DELETIONS && isGrant(entry.key())) {
+                ops.add(TxnOperation.deleteCas(entry.key(), entry.modified()));
+            }
+        }
+        if (deleting || ops.size() <= MOST_READ) {
+            return;
+        }
+        deleting = true;
+        delete(ops).whenComplete((outcome, failure) -> deleting = false);
+    }
+
+    private CompletableFuture<TxnOutcome> delete(List<TxnOperation> ops) {
+        ops.add(TxnOperation.getTree(session.fenceKey()));
+        return api.transact(ops);
+    }
+
+    private boolean isGrant(String key) {
+        return isNotice(key) && !key.endsWith(KeyNames.CONTENTION);
+    }
+
+    private static boolean isTooLong(@Nullable Throwable failure) {
+        Throwable cause = failure;
+        while (cause != null && !(cause instanceof BoundedBody.TooLongException)) {
+            cause = cause.getCause();
+        }
+        return cause != null;
+    }
+
+    /**
+     * The inbox has more notices than a reply can have, such as after a long time in which no query succeeded. They are deleted
+     * unread, and a claim of each key finds what they said.
+     */
+    private void deleteUnread() {
+        api.names(session.inboxes())
+                .whenComplete((reply, failure) -> guarded(() -> {
+                    List<String> names = session.isOver() || reply == null || !reply.isOk()
+                            ? List.of()
+                            : ConsulApi.names(reply).stream()
+                                    .filter(this::isGrant)
+                                    .limit(DELETIONS)
+                                    .toList();
+                    if (names.isEmpty()) {
+                        again();
+                        return;
+                    }
+                    List<TxnOperation> ops = new ArrayList<>();
+                    names.forEach(name -> ops.add(TxnOperation.delete(name)));
+                    delete(ops)
+                            .whenComplete((outcome, e) -> guarded(() -> {
+                                // Also if it failed, because it may have been executed all the same.
+                                names.forEach(name -> EventLoop.run(() -> unread.accept(name)));
+                                again();
+                            }));
+                }));
+    }
+
     /** Passes on what is new, and begins the next query at the index of this reply. */
     private void read(Reply reply) {
         List<KeyValue> entries;
@@ -160,6 +244,7 @@ final class Inbox {
                 EventLoop.run(() -> reader.accept(entry));
             }
         }
+        deleteRead(entries);
         if (reply.index() < index) {
             // The agent has lost its state: a query that waits for the old index would return much too late.
             again();

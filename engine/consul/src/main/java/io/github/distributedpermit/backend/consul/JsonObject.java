@@ -77,14 +77,30 @@ record JsonObject(Map<String, Object> members) {
 
     /** The objects of an array. */
     static List<JsonObject> objects(Object value) {
-        if (!(value instanceof List<?> list)) {
-            throw new MalformedJsonException("Not a JSON array");
-        }
-        List<JsonObject> objects = new ArrayList<>(list.size());
-        for (Object each : list) {
+        List<JsonObject> objects = new ArrayList<>();
+        for (Object each : array(value)) {
             objects.add(of(each));
         }
         return objects;
+    }
+
+    /** The texts of an array. */
+    static List<String> texts(Object value) {
+        List<String> texts = new ArrayList<>();
+        for (Object each : array(value)) {
+            if (!(each instanceof String text)) {
+                throw new MalformedJsonException("Not a JSON string");
+            }
+            texts.add(text);
+        }
+        return texts;
+    }
+
+    private static List<?> array(Object value) {
+        if (!(value instanceof List<?> list)) {
+            throw new MalformedJsonException("Not a JSON array");
+        }
+        return list;
     }
 
     /**

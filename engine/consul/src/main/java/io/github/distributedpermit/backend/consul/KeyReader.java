@@ -2,7 +2,9 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -17,6 +19,8 @@ final class KeyReader {
 
     /** Inspections that are under way at a time. */
     private static final int INSPECTIONS = 8;
+    /** Consul takes 64 operations in one transaction. */
+    private static final int CHECKS = 63;
     /** In nanoseconds, between two attempts while the leader has not replayed its log. */
     private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -55,14 +59,51 @@ final class KeyReader {
                 });
     }
 
+    /**
+     * A member that waits reads the key twice a second, and the key has an entry for each member that waits. So the last tree
+     * is kept if a few checks show that it still holds; their answer does not grow with the queue. A waiting member that has
+     * crashed may still be in it. A plan that serves that one fails, and then the whole key is read.
+     */
     private CompletableFuture<ConsulSnapshot> read(KeyUse use, Session session, boolean consistent) {
+        KeyTree known = consistent ? null : use.waitingTree(session);
+        if (known == null) {
+            return readAll(use, session, consistent);
+        }
+        List<TxnOperation> ops = new ArrayList<>();
+        ops.add(TxnOperation.checkSession(session.fenceKey(), session.id()));
+        ops.add(TxnOperation.checkIndex(
+                known.names().waiting(session.id()),
+                Objects.requireNonNull(known.waiting().get(session.id())).index()));
+        ops.addAll(known.unchanged());
+        if (ops.size() > CHECKS) {
+            return readAll(use, session, false);
+        }
+        // The last operation gives the transaction the form that ConsulApi expects. As a rule there is no such entry.
+        ops.add(TxnOperation.getTree(known.names().override()));
+        return api.transact(ops)
+                .handle((outcome, failure) -> {
+                    if (failure != null) {
+                        return CompletableFuture.<ConsulSnapshot>failedFuture(Membership.asStoreException(failure));
+                    }
+                    if (session.isOver()) {
+                        return CompletableFuture.<ConsulSnapshot>failedFuture(Session.lost());
+                    }
+                    // A refusal does not say all that has changed, and a missing right is reported by the read.
+                    return outcome instanceof Done
+                            ? CompletableFuture.completedFuture(use.received(session, known, false))
+                            : readAll(use, session, false);
+                })
+                .thenCompose(snapshot -> snapshot);
+    }
+
+    private CompletableFuture<ConsulSnapshot> readAll(KeyUse use, Session session, boolean consistent) {
         return read(use.names(), session, consistent, loop.now() + patience)
                 // A read of a server that lags behind may lack a permit. Only if a consistent read lacks it too, it
                 // was deleted. It may also show a permit that the member has returned and that another one holds by
                 // now; a claim that finds it needs no write, so that no check of a transaction would notice.
                 .thenCompose(tree -> consistent || use.isExpected(session, tree)
                         ? CompletableFuture.completedFuture(use.received(session, tree, false))
-                        : read(use, session, true));
+                        : readAll(use, session, true));
     }
 
     /**

@@ -64,6 +64,12 @@ interface KeyTree {
      */
     List<TxnOperation> proof(String session);
 
+    /**
+     * Operations that only read, and of which one fails if the key has changed in a way that matters to a member that waits for
+     * a permit while all are in use: a permit, the queue, or the operator's limit.
+     */
+    List<TxnOperation> unchanged();
+
     /** Operations that delete the permits of a session. */
     List<TxnOperation> deletion(String session);
 
@@ -158,6 +164,16 @@ interface KeyTree {
         }
         ops.addAll(deletion(session));
         return ops;
+    }
+
+    /**
+     * Whether a session waits and no permit is free under its limit, so that it can get one only after a change that
+     * {@link #unchanged} shows. While permits are free, as for a head of the queue that wants more, the end of any waiting
+     * member matters.
+     */
+    default boolean waitsForAReturn(String session) {
+        QueuedMember queued = waiting().get(session);
+        return queued != null && used() >= override().orElse(queued.limit());
     }
 
     /** The record of a session; empty if it neither holds nor waits. */

@@ -59,6 +59,16 @@ final class KeyUse {
         return busy ? null : latest;
     }
 
+    /**
+     * The last tree, for a request of the key itself, if the member waits for a return of others according to it; {@code null} if
+     * the tree may be out of date.
+     */
+    @Nullable
+    KeyTree waitingTree(Session session) {
+        KeyTree tree = latest;
+        return tree != null && tree.waitsForAReturn(session.id()) ? tree : null;
+    }
+
     boolean isBusy() {
         return busy;
     }
@@ -174,6 +184,12 @@ final class KeyUse {
         } else {
             deliver(arrived);
         }
+    }
+
+    /** A notice was deleted before it was read. The next claim reads the key. */
+    void unread() {
+        latest = null;
+        events.changed(names.key());
     }
 
     /** Passes a notice on to the layer, unless an answer has included the grant. Notices have no sequence: -1. */

@@ -90,6 +90,18 @@ final class KeyUses {
     }
 
     /**
+     * A notice was deleted unread: what it said is found by a claim of its key.
+     *
+     * @param name of its entry, as in {@link #notified}
+     */
+    void unread(String name) {
+        KeyUse use = uses.get(name.substring(name.lastIndexOf('/') + 1));
+        if (use != null) {
+            use.unread();
+        }
+    }
+
+    /**
      * The session is lost, and everything that was recorded for the member with it. Requests under way keep their
      * use, and see at their end that it is no longer the current one.
      */

@@ -232,6 +232,22 @@ record LockFileTree(
         return ops;
     }
 
+    /** Each change of the queue writes the guard; a contender can also vanish with the session of its holder. */
+    @Override
+    public List<TxnOperation> unchanged() {
+        List<TxnOperation> ops = new ArrayList<>();
+        ops.add(
+                lock == null
+                        ? TxnOperation.checkNotExists(names().lockFile())
+                        : TxnOperation.checkIndex(names().lockFile(), lock.index()));
+        ops.add(
+                lineIndex() == 0
+                        ? TxnOperation.checkNotExists(names().line())
+                        : TxnOperation.checkIndex(names().line(), lineIndex()));
+        holders().forEach(holder -> ops.add(TxnOperation.checkSession(names().contender(holder), holder)));
+        return ops;
+    }
+
     /**
      * A contender may outlive its grant and serve for the next one, so the document has to be as it was seen: otherwise an
      * eviction that arrives late could take permits that the member has got since.

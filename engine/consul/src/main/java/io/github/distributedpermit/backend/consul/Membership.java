@@ -242,7 +242,8 @@ final class Membership {
             EventLoop.run(() -> renewals.begin(current));
             // Begun after the fence was written: without a key in the inbox the query would return after every write
             // to Consul.
-            EventLoop.run(() -> new Inbox(api, loop, current, uses::notified, () -> confirmLoss(current)).watch());
+            EventLoop.run(() ->
+                    new Inbox(api, loop, current, uses::notified, uses::unread, () -> confirmLoss(current)).watch());
         }
         List<CompletableFuture<Session>> callers = List.copyOf(waiting);
         waiting.clear();

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
 import io.github.distributedpermit.spi.step.Step;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -122,6 +123,18 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
         return slotsOf(session).stream()
                 .map(slot -> TxnOperation.checkIndex(names().slot(slot.number()), slot.index()))
                 .toList();
+    }
+
+    /** Each change of the queue writes the guard; a slot can also vanish with the session of its holder. */
+    @Override
+    public List<TxnOperation> unchanged() {
+        List<TxnOperation> ops = new ArrayList<>();
+        ops.add(
+                line == null
+                        ? TxnOperation.checkNotExists(names().line())
+                        : TxnOperation.checkIndex(names().line(), line.index()));
+        slots.values().forEach(slot -> ops.add(TxnOperation.checkIndex(names().slot(slot.number()), slot.index())));
+        return ops;
     }
 
     /** Fails as a whole if any slot has passed to another member since the tree was read. One that was returned counts as taken. */

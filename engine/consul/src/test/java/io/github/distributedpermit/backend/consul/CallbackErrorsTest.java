@@ -130,6 +130,7 @@ class CallbackErrorsTest {
                     received.add(entry.key().substring(session.inboxes().length()));
                     throw new StackOverflowError("made by the test");
                 },
+                name -> {},
                 () -> CompletableFuture.completedFuture(false));
         store.loop().execute(inbox::watch);
 

@@ -100,7 +100,17 @@ final class TestMember implements HoldingListener, AutoCloseable {
         return answerOf(store.inspect(key).toCompletableFuture());
     }
 
+    /** The same call goes on waiting. */
+    Holding recheck(String key, int limit, int wanted) {
+        return answer(send(key, limit, wanted, 1, true, 0, Duration.ofMinutes(1)));
+    }
+
     private CompletableFuture<Holding> send(String key, int limit, int wanted, int unit, boolean queue, int beyond) {
+        return send(key, limit, wanted, unit, queue, beyond, Duration.ZERO);
+    }
+
+    private CompletableFuture<Holding> send(
+            String key, int limit, int wanted, int unit, boolean queue, int beyond, Duration waited) {
         return store.claim(new Claim(
                         key,
                         limit,
@@ -108,7 +118,7 @@ final class TestMember implements HoldingListener, AutoCloseable {
                         wanted,
                         wanted,
                         unit,
-                        Duration.ZERO,
+                        waited,
                         Duration.ofHours(1),
                         queue,
                         0,
