@@ -16,11 +16,6 @@ import java.util.concurrent.TimeUnit;
 final class Grace {
 
     /**
-     * How long no further check is due after one, in microseconds: to read the identity of a server costs more than a claim.
-     */
-    static final long CHECK_LASTS = 100_000;
-
-    /**
      * By how much versions jump after a loss, in microseconds, because versions follow the clock of the server. With it tokens do
      * not repeat as long as the clocks of two servers differ by less.
      */
@@ -65,8 +60,9 @@ final class Grace {
     }
 
     /**
-     * Whether the server has to be compared with the data before this claim. A claim that can lead to no grant needs
-     * no check, unless it shows by itself that data may be missing: by another epoch, or by permits that the member
+     * Whether the server has to be compared with the data before this claim. Each claim that may lead to a grant needs a check of
+     * its own: the time of an earlier one may have been written by another server, on another clock. A claim that can lead to no
+     * grant needs none, unless it shows by itself that data may be missing: by another epoch, or by permits that the member
      * validly holds and the server has not recorded.
      *
      * @param recorded how many permits are recorded for the member
@@ -85,9 +81,7 @@ final class Grace {
         if ((claim.kept() > recorded && !active) || wentOnBeforeALoss(lineage)) {
             return true;
         }
-        boolean mayGrant = claim.wanted() > claim.kept() || queued;
-        // A clock that was set back must not make an old check count for longer.
-        return mayGrant && (now < checked || now - checked >= CHECK_LASTS);
+        return claim.wanted() > claim.kept() || queued;
     }
 
     /**

@@ -12,7 +12,6 @@
 
 local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4dBc16c16I2', 51, 16
 local NO_NAME = string.rep('-', 16)
-local CHECK_LASTS = 100000
 local VERSION_JUMP, VERSION_SPREAD = 64000000, 16777216
 
 local function read_lineage()
@@ -152,7 +151,9 @@ local function went_on_before_a_loss(l)
   return op.epoch ~= 0 and op.checked < l.since and not l.virgin and not knows
 end
 
--- Compares the server with the data, if this is due before the claim. Returns whether the records of the key are void.
+-- Compares the server with the data, if this is due before the claim: before each that may grant. No earlier check can stand for it,
+-- because all that is stored may have been written by another server, on another clock. Returns whether the records of the key are
+-- void.
 local function check(l, remembered, of_node, probe, kept, wanted, recorded, lease, new_server_grace)
   local now = op.now
   local foreign = remembered ~= 0 and remembered ~= op.epoch
@@ -161,8 +162,7 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, leas
     expect_loss(l)
   end
   local due = set_back or op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
-    or went_on_before_a_loss(l)
-    or ((wanted > kept or op.queued > 0) and (now < op.checked or now - op.checked >= CHECK_LASTS))
+    or went_on_before_a_loss(l) or wanted > kept or op.queued > 0
   local epoch = due and server_epoch(l.salt) or 0
   if epoch == 0 then
     return false -- not due, or the server does not say

@@ -1,0 +1,92 @@
+package io.github.distributedpermit.backend.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Real servers whose clocks differ: the test states the time that each execution of the scripts reads, and everything else is
+ * that of the server.
+ */
+class RedisServerClocksTest extends RedisTest {
+
+    private static final String TIME = "call('TIME')";
+    private static final Duration LEASE = Duration.ofSeconds(30);
+    private static final long MILLI = 1_000;
+
+    private final RedisServer master = open(RedisServer.started("--save", "", "--repl-diskless-sync-delay", "0"));
+    private long sequence;
+    private long time = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+
+    /** The time of the last check was written by the master, on its clock, which the promoted server reaches again later. */
+    @Test
+    void promotedServerWhoseClockIsBehindGrantsNothingThatTheMasterMayHaveGranted() {
+        RedisServer replica = replicaOf(master);
+        Holding known = claim(master, "b", 1, 0, 0);
+        claim(master, "b", 0, 0, known.epoch());
+        awaitCopied(master, replica);
+        replica.ask(RedisCommands::replicaofNoOne);
+        time += 50 * MILLI;
+        assertThat(claim(master, "a", 1, 0, known.epoch()).permits()).isEqualTo(1);
+
+        time -= 30 * MILLI;
+        Holding promoted = claim(replica, "b", 1, 0, known.epoch());
+
+        assertThat(promoted.permits()).as("a holds the only permit").isZero();
+        assertThat(promoted.grace()).isTrue();
+        assertThat(claim(replica, "a", 1, 1, promoted.epoch()).permits()).isEqualTo(1);
+    }
+
+    private RedisServer replicaOf(RedisServer server) {
+        RedisServer replica = open(RedisServer.started("--save", ""));
+        replica.ask(commands -> commands.replicaof("127.0.0.1", server.port()));
+        await().atMost(TestMember.PATIENCE)
+                .until(() ->
+                        replica.ask(commands -> commands.info("replication")).contains("master_link_status:up"));
+        return replica;
+    }
+
+    private void awaitCopied(RedisServer server, RedisServer replica) {
+        String state = new String(RedisKey.of("permits", key()).state(), StandardCharsets.UTF_8);
+        String written = server.ask(commands -> commands.hgetall(state)).toString();
+        await().atMost(TestMember.PATIENCE)
+                .until(() -> replica.ask(commands -> commands.hgetall(state))
+                        .toString()
+                        .equals(written));
+    }
+
+    /** A claim of the only permit, which does not wait. */
+    private Holding claim(RedisServer server, String member, int wanted, int kept, long epoch) {
+        time += MILLI;
+        Claim claim =
+                new Claim(key(), 1, ++sequence, wanted, wanted, 0, Duration.ZERO, LEASE, false, kept, epoch, false, 0);
+        RedisKey key = RedisKey.of("permits", key());
+        byte[][] names = Arrays.copyOf(key.names(), RedisKey.NAMES + 1);
+        names[RedisKey.NAMES] = new LineageNames("permits").single();
+        String clock = "{ %d, %d }".formatted(time / 1_000_000, time % 1_000_000);
+        String script = new String(Script.CLAIMS.source(), StandardCharsets.UTF_8);
+        assertThat(script).contains(TIME);
+        byte[] views = eye(server)
+                .commands()
+                .eval(
+                        script.replace(TIME, clock).getBytes(StandardCharsets.UTF_8),
+                        ScriptOutputType.VALUE,
+                        Arrays.stream(names)
+                                .map(name -> new String(name, StandardCharsets.UTF_8))
+                                .toArray(String[]::new),
+                        RedisKey.bytes(member),
+                        Packed.claim(claim),
+                        ClaimCodec.microsAsText(Duration.ZERO));
+        return ClaimCodec.readView(views, 0);
+    }
+}
