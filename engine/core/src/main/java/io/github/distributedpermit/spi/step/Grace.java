@@ -1,7 +1,6 @@
 package io.github.distributedpermit.spi.step;
 
 import io.github.distributedpermit.spi.Claim;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Decides for one key whether its records were lost, and bounds the grants after a loss. The <em>epoch</em> is the number of the
@@ -38,7 +37,7 @@ final class Grace {
 
     /** Whether the key is in grace. */
     private boolean active;
-    /** When the grace began. It ends one lease later: the longest lease of the claims that arrive meanwhile. */
+    /** When the grace began. It ends one lease later: the longest that members have stated, also meanwhile. */
     private long start;
     /** Whether the grace lasts for a lease. The grace of a new server has a fixed end instead. */
     private boolean extensible;
@@ -87,16 +86,17 @@ final class Grace {
     /**
      * Compares the server with the one that has written the data, and begins a grace if some of it may be missing.
      *
+     * @param knownLease see {@link Lineage#check}
      * @return whether the records of the key are void
      */
-    boolean check(ServerIdentity server, Lineage lineage, Claim claim, long now) {
-        boolean missed = lineage.check(server, claim.epoch(), now);
+    boolean check(ServerIdentity server, Lineage lineage, Claim claim, long knownLease, long now) {
+        boolean missed = lineage.check(server, claim.epoch(), knownLease, now);
         boolean lost = isLost(lineage);
         if (lost) {
             begin(lineage, claim, now);
             jumps = stored || active;
-        } else if ((missed || wentOnBeforeALoss(lineage)) && lineage.graceEnd(micros(claim)) > now) {
-            startAt(lineage.since(), true, lineage.graceEnd(micros(claim)));
+        } else if ((missed || wentOnBeforeALoss(lineage)) && lineage.graceEnd() > now) {
+            startAt(lineage.since(), true, lineage.graceEnd());
         }
         stored = true;
         epoch = lineage.epoch();
@@ -128,7 +128,7 @@ final class Grace {
         boolean remembered = !stored && claim.kept() > 0;
         long from = remembered ? now : lineage.since();
         boolean wholeLease = remembered || !lineage.isVirgin();
-        long until = wholeLease ? from + micros(claim) : lineage.graceEnd(0);
+        long until = wholeLease ? from + lineage.longestLease() : lineage.graceEnd();
         if (until > now) {
             startAt(from, wholeLease, until);
         }
@@ -165,10 +165,10 @@ final class Grace {
         }
     }
 
-    /** Extends the grace if the lease of the claim is longer than those seen before: the member may hold for that long. */
-    void extend(Claim claim) {
+    /** Extends the grace if a longer lease was stated since it began: a member may hold for that long. */
+    void extend(Lineage lineage) {
         if (active && extensible) {
-            end = Math.max(end, start + micros(claim));
+            end = Math.max(end, start + lineage.longestLease());
         }
     }
 
@@ -209,9 +209,5 @@ final class Grace {
     @Override
     public String toString() {
         return "grace until %d, %d back".formatted(end, pool);
-    }
-
-    private static long micros(Claim claim) {
-        return TimeUnit.MICROSECONDS.convert(claim.lease());
     }
 }

@@ -117,23 +117,25 @@ public final class KeyTable {
      *
      * @param lineage which server has written the data last
      * @param server the one that executes the claim
+     * @param knownLease the longest lease of any member that the claimer has received with an answer of any key, in microseconds
      * @return the step; empty if the server may not grant any more, because another one has taken its place
      */
     public Optional<Step> claim(
-            String member, Claim claim, long now, long since, Lineage lineage, ServerIdentity server) {
+            String member, Claim claim, long now, long since, Lineage lineage, ServerIdentity server, long knownLease) {
         Grace here = Objects.requireNonNull(grace);
         if (lineage.isClosed(server, now)) {
             return Optional.empty();
         }
         expire(now);
+        lineage.state(TimeUnit.MICROSECONDS.convert(claim.lease()), now);
         PermitRecord r = records.get(member);
         if (here.isDue(claim, r == null ? 0 : r.permits(), records.waiting() > 0, lineage, now)) {
-            if (here.check(server, lineage, claim, now)) {
+            if (here.check(server, lineage, claim, knownLease, now)) {
                 records.members().forEach(records::remove);
                 version = here.jump(version, now);
             }
         }
-        here.extend(claim);
+        here.extend(lineage);
         return Optional.of(act(member, claim, now, since, here.reclaimable(claim)));
     }
 

@@ -25,6 +25,8 @@ public final class Lineage {
     private final long newServerGrace;
     /** The newest first. */
     private final Deque<Long> adopted = new ArrayDeque<>();
+
+    private final StatedLeases leases = new StatedLeases();
     /** The epoch under which the data was written last, with its salt; 0 before the first check. */
     private long epoch;
 
@@ -155,13 +157,29 @@ public final class Lineage {
      * Compares the data with the server that continues it.
      *
      * @param remembered the epoch of the claim; 0 if the member remembers none
+     * @param knownLease the longest lease of any member that the claimer has received with an answer; it counts if that was an
+     *     answer of another epoch, of which this server may not have all data
      * @return whether a member has shown that data of this epoch was lost which the server took for new
      */
-    boolean check(ServerIdentity server, long remembered, long now) {
+    boolean check(ServerIdentity server, long remembered, long knownLease, long now) {
         if (isAheadOf(now)) {
             expectLoss(now); // the grace is a whole lease from now on, and the true loss was before
         }
-        return follow(server, remembered, now);
+        boolean missed = follow(server, remembered, now);
+        if (remembered != 0 && remembered != epoch) {
+            leases.state(knownLease, now);
+        }
+        return missed;
+    }
+
+    /** A member claims with this lease. */
+    void state(long lease, long now) {
+        leases.state(lease, now);
+    }
+
+    /** How long a grace lasts: no permit of before the loss is valid for longer, as far as is known. */
+    public long longestLease() {
+        return leases.longest();
     }
 
     private boolean follow(ServerIdentity server, long remembered, long now) {
@@ -185,12 +203,14 @@ public final class Lineage {
                 virgin = false;
                 adopted.clear();
                 enter(server, now);
+                leases.restart(now);
             }
         }
         // The member has an answer of an epoch that is not here: the server was not new, but has lost its data.
         if (virgin && remembered != 0 && !covers(remembered)) {
             virgin = false;
             since = now;
+            leases.restart(now);
             return true;
         }
         return false;
@@ -217,7 +237,7 @@ public final class Lineage {
     }
 
     /** Until when a key without data is in grace. */
-    long graceEnd(long lease) {
-        return virgin ? since + newServerGrace : since + lease;
+    long graceEnd() {
+        return since + (virgin ? newServerGrace : longestLease());
     }
 }

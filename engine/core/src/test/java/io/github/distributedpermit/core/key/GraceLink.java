@@ -32,6 +32,8 @@ final class GraceLink implements PermitStore {
     private long stalledUntil;
     /** The epoch of the last answer of any key. */
     private long epoch;
+    /** Of any member, as the last answer said, in microseconds. */
+    private long longestLease;
     /** The vote by which its server is the master. */
     private long vote;
 
@@ -43,7 +45,7 @@ final class GraceLink implements PermitStore {
         this.node = node;
     }
 
-    private record Sent(Claim claim, CompletableFuture<Holding> answer, int connection) {}
+    private record Sent(Claim claim, long knownLease, CompletableFuture<Holding> answer, int connection) {}
 
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
@@ -53,7 +55,7 @@ final class GraceLink implements PermitStore {
             return answer;
         }
         Claim sent = claim.epoch() == 0 ? withEpoch(claim) : claim;
-        Sent entry = new Sent(sent, answer, connection);
+        Sent entry = new Sent(sent, longestLease, answer, connection);
         inFlight.add(entry);
         inFlight.removeIf(s -> s.answer.isDone());
         travel(entry, node);
@@ -106,7 +108,8 @@ final class GraceLink implements PermitStore {
     }
 
     private void arrive(Sent sent, GraceNode at) {
-        @Nullable Holding holding = world.claim(at, member, sent.claim);
+        @Nullable Holding holding = world.claim(at, member, sent.claim, sent.knownLease);
+        long told = at.longestLease();
         boolean confirmed = !world.waits() || at.isCopied();
         long waited = !world.waits() ? 0 : confirmed ? at.lag : WAIT;
         long back = delay();
@@ -129,6 +132,7 @@ final class GraceLink implements PermitStore {
             }
             if (holding.epoch() != 0) {
                 epoch = holding.epoch();
+                longestLease = told;
             }
             sent.answer.complete(holding);
         });
@@ -178,7 +182,7 @@ final class GraceLink implements PermitStore {
                 continue;
             }
             if (repeats) {
-                Sent again = new Sent(sent.claim, sent.answer, connection);
+                Sent again = new Sent(sent.claim, sent.knownLease, sent.answer, connection);
                 inFlight.add(again);
                 travel(again, next);
             } else {

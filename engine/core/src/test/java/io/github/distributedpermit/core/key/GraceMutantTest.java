@@ -30,13 +30,16 @@ class GraceMutantTest {
         "OPENED_WITH_ITS_RECORDS, CHOSEN_AGAIN",
         "ANSWERS_COUNT_WITHOUT_A_REPLICA, CUT_OFF",
         "NOTIFICATIONS_COUNT_WITHOUT_A_REPLICA, CUT_OFF",
+        "AN_EARLIER_CHECK_COUNTS, FAIL_OVER/CLOCK_BEHIND",
+        "ONLY_THE_LEASE_OF_THE_CLAIMER_COUNTS, FAIL_OVER/MIXED_LEASES",
+        "LEASES_THAT_MEMBERS_KNOW_IGNORED, FLUSHED/MIXED_LEASES",
     })
-    void mutantIsFound(Mutant mutant, Fault fault) {
+    void mutantIsFound(Mutant mutant, String setting) {
         Mutant.World world = mutant.world();
         Object finding = null;
         long seed = 0;
         while (finding == null && seed < SEEDS) {
-            finding = world.run(GraceSimulation.class, "findingOf", seed++, fault.name());
+            finding = world.run(GraceSimulation.class, "findingOf", seed++, setting);
         }
         System.out.println("GraceMutant: " + mutant + " after " + seed + " seeds: " + finding);
         assertThat(finding).as("what %d seeds find of %s", SEEDS, mutant).isNotNull();

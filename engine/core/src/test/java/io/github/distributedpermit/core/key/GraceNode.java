@@ -30,6 +30,10 @@ final class GraceNode {
     private final List<Op> log = new ArrayList<>();
     private Map<String, KeyTable> tables = new HashMap<>();
     private Lineage lineage;
+    /** When a claim of a key came last that may have led to a grant, on the clock of the server that had it. */
+    private final Map<String, Long> lastCheck = new HashMap<>();
+
+    private boolean behind;
     ServerIdentity identity;
     /** Nothing that is sent to it or by it arrives. */
     boolean silent;
@@ -69,6 +73,19 @@ final class GraceNode {
 
     void setClockBack(long micros) {
         clockOffset -= micros;
+    }
+
+    /** At its first claim the clock shows what that of the master showed just after a claim that it was checked for. */
+    void putBehind() {
+        behind = true;
+    }
+
+    private void putBehind(String key) {
+        Long checked = lastCheck.get(key);
+        if (behind && checked != null) {
+            clockOffset += checked + 50_000 - clock();
+        }
+        behind = false;
     }
 
     /** Replicas receive nothing any more. */
@@ -124,14 +141,19 @@ final class GraceNode {
     }
 
     /** The step; empty if the server has been closed. */
-    Optional<Step> claim(String member, Claim claim) {
+    Optional<Step> claim(String member, Claim claim, long knownLease) {
+        putBehind(claim.key());
         long now = clock();
         ServerIdentity self = identity;
         List<Optional<Step>> result = new ArrayList<>();
         run(node -> {
             long since = now - claim.waited().toNanos() / 1_000;
-            Optional<Step> step = node.table(claim.key()).claim(member, claim, now, since, node.lineage, self);
+            Optional<Step> step =
+                    node.table(claim.key()).claim(member, claim, now, since, node.lineage, self, knownLease);
             node.tidy(claim.key(), now);
+            if (claim.wanted() > claim.kept()) {
+                node.lastCheck.put(claim.key(), now);
+            }
             result.add(step);
         });
         return result.get(0);
@@ -157,6 +179,11 @@ final class GraceNode {
         if (table(key).isEmpty() && table(key).version() <= now) {
             tables.remove(key);
         }
+    }
+
+    /** Of any member, in microseconds. */
+    long longestLease() {
+        return lineage.longestLease();
     }
 
     int used(String key) {

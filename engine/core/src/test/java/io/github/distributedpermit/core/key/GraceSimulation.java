@@ -80,31 +80,51 @@ final class GraceSimulation {
         }
     }
 
+    /** What else differs from the usual run. */
+    enum Twist {
+        NONE,
+        /** Members state different leases, and one may be replaced by one with another lease, as in a rolling update. */
+        MIXED_LEASES,
+        /** The clock of a promoted server shows at its first claim what that of the former master showed just after its last check. */
+        CLOCK_BEHIND
+    }
+
     private static final long MILLI = Weather.MILLI;
     private static final long SECOND = 1_000 * MILLI;
     private static final long LEASE = 15 * SECOND;
+    private static final long[] LEASES = {6 * SECOND, LEASE, 30 * SECOND};
     private static final long END = 60 * SECOND;
     private static final int MOST_WAITING = 4;
     private static final int HISTORY = Integer.getInteger("permit.simulation.history", 300);
 
-    /** What happened. */
-    record Report(long granted, long lost, long failed, long refused, long graces) {
+    /**
+     * What happened.
+     *
+     * @param exceeded whether a former master that had stood still exceeded the limit: it may serve a waiting member that reaches
+     *     only it, until another member closes it
+     */
+    record Report(long granted, long lost, long failed, long refused, long graces, long exceeded) {
         Report plus(Report other) {
             return new Report(
                     granted + other.granted,
                     lost + other.lost,
                     failed + other.failed,
                     refused + other.refused,
-                    graces + other.graces);
+                    graces + other.graces,
+                    exceeded + other.exceeded);
         }
 
-        static final Report NOTHING = new Report(0, 0, 0, 0, 0);
+        static final Report NOTHING = new Report(0, 0, 0, 0, 0, 0);
     }
 
     final Timeline time = new Timeline();
     final double doubled;
     private final SplittableRandom random;
     private final Fault fault;
+    private final Twist twist;
+    /** For the twist, so that the run is the same otherwise. */
+    private final SplittableRandom twists;
+
     private final boolean traced;
     private final double lossy;
     private final double late;
@@ -129,6 +149,7 @@ final class GraceSimulation {
     private long failed;
     private long refused;
     private long graces;
+    private boolean exceeded;
     private @Nullable AssertionError violation;
 
     /** One instance. */
@@ -152,7 +173,8 @@ final class GraceSimulation {
                 holding.add(new ArrayList<>());
             }
             CoreSettings settings = CoreSettings.DEFAULTS.toBuilder()
-                    .lease(Duration.ofNanos(LEASE))
+                    .lease(Duration.ofNanos(
+                            twist == Twist.MIXED_LEASES ? LEASES[twists.nextInt(LEASES.length)] : LEASE))
                     .storeTimeout(Duration.ofSeconds(30))
                     .linger(chance(0.3) ? Duration.ofMillis(5) : Duration.ZERO)
                     .build();
@@ -208,10 +230,12 @@ final class GraceSimulation {
         }
     }
 
-    private GraceSimulation(Fault fault, long seed, boolean traced) {
+    private GraceSimulation(Fault fault, Twist twist, long seed, boolean traced) {
         this.fault = fault;
+        this.twist = twist;
         this.traced = traced;
         random = new SplittableRandom(seed * 1_000 + fault.ordinal());
+        twists = new SplittableRandom(~(seed * 1_000 + fault.ordinal()));
         boolean quiet = fault == Fault.QUIET_FAIL_OVER;
         limits = new int[quiet ? 2 : 1 + random.nextInt(2)];
         ceiling = new int[limits.length];
@@ -259,26 +283,33 @@ final class GraceSimulation {
                 1_000_000_000_000L + (time.now() / 1_000) + startedSeconds * 1_000_000);
     }
 
-    static Report run(Fault fault, long seed) {
+    static Report run(Fault fault, Twist twist, long seed) {
         try {
-            return new GraceSimulation(fault, seed, false).run();
+            return new GraceSimulation(fault, twist, seed, false).run();
         } catch (AssertionError | RuntimeException e) {
-            GraceSimulation again = new GraceSimulation(fault, seed, true);
+            GraceSimulation again = new GraceSimulation(fault, twist, seed, true);
+            String which = fault + " " + twist + " seed " + seed;
             try {
                 again.run();
             } catch (AssertionError | RuntimeException same) {
                 throw new AssertionError(
-                        fault + " seed " + seed + "\n" + String.join("\n", again.history) + "\n" + same.getMessage(),
-                        same);
+                        which + "\n" + String.join("\n", again.history) + "\n" + same.getMessage(), same);
             }
-            throw new AssertionError(fault + " seed " + seed + " failed only once", e);
+            throw new AssertionError(which + " failed only once", e);
         }
     }
 
+    /** @param setting the name of the fault, and behind a slash that of the twist if there is one */
+    private static GraceSimulation of(long seed, String setting) {
+        String[] names = setting.split("/", 2);
+        Twist twist = names.length == 1 ? Twist.NONE : Twist.valueOf(names[1]);
+        return new GraceSimulation(Fault.valueOf(names[0]), twist, seed, false);
+    }
+
     /** What a run finds; {@code null} for nothing. For mutants, whose classes are loaded by another loader. */
-    static @Nullable String findingOf(long seed, String fault) {
+    static @Nullable String findingOf(long seed, String setting) {
         try {
-            new GraceSimulation(Fault.valueOf(fault), seed, false).run();
+            of(seed, setting).run();
             return null;
         } catch (AssertionError | RuntimeException e) {
             return String.valueOf(e.getMessage());
@@ -286,8 +317,8 @@ final class GraceSimulation {
     }
 
     /** How many permits a run loses. */
-    static long lossesOf(long seed, String fault) {
-        return new GraceSimulation(Fault.valueOf(fault), seed, false).run().lost();
+    static long lossesOf(long seed, String setting) {
+        return of(seed, setting).run().lost();
     }
 
     /** The server that is the master at the moment. */
@@ -334,10 +365,16 @@ final class GraceSimulation {
         if (chance(0.4) && !fault.loses) {
             time.after(random.nextLong(40 * SECOND), null, this::replaceOne);
         }
+        if (twist == Twist.MIXED_LEASES && !fault.loses) {
+            time.after(twists.nextLong(40 * SECOND), null, this::replaceOne);
+        }
         if (chance(0.3)) {
             holdBack(players.get(random.nextInt(players.size())));
         }
         runTo(END);
+        if (exceeded) {
+            return report();
+        }
         open = false;
         fair = true;
         for (int key = 0; key < limits.length; key++) {
@@ -356,7 +393,11 @@ final class GraceSimulation {
         if (graces > 0 && !fault.loses) {
             throw found("grace, but nothing was lost");
         }
-        return new Report(granted, lost, failed, refused, graces);
+        return report();
+    }
+
+    private Report report() {
+        return new Report(granted, lost, failed, refused, graces, exceeded ? 1 : 0);
     }
 
     private boolean isBusy() {
@@ -386,11 +427,23 @@ final class GraceSimulation {
                         }
                     }
                 }
+                if (valid > ceiling[key] && isByFormerMaster(key)) {
+                    exceeded = true;
+                    return;
+                }
                 if (valid > ceiling[key]) {
                     throw found("%d permits of k%d are held validly, the limit is %d", valid, key, ceiling[key]);
                 }
             }
         }
+    }
+
+    private boolean isByFormerMaster(int key) {
+        boolean stoodStill = fault == Fault.FROZEN || fault == Fault.CHOSEN_AGAIN;
+        return stoodStill
+                && players.stream()
+                        .filter(player -> player.link().node != master)
+                        .anyMatch(player -> player.holding.get(key).stream().anyMatch(Call::isHeld));
     }
 
     private AssertionError found(String text, Object... arguments) {
@@ -482,8 +535,8 @@ final class GraceSimulation {
     // ---- the store
 
     @Nullable
-    Holding claim(GraceNode at, String member, Claim claim) {
-        Optional<Step> step = at.claim(member, claim);
+    Holding claim(GraceNode at, String member, Claim claim, long knownLease) {
+        Optional<Step> step = at.claim(member, claim, knownLease);
         trace(() -> "  " + at.name() + ": " + member + " " + claim + " -> "
                 + step.map(s -> s.answer() + " serves " + s.served()).orElse("closed"));
         step.ifPresent(s -> pushAll(at, claim.key(), s));
@@ -642,6 +695,7 @@ final class GraceSimulation {
                     new GraceNode(time, name, identity("run" + name, name, true, -3_600), offset(), newServerGrace());
             next.copy(old, old.copiedUntil());
             next.lag = old.lag;
+            putBehind(next);
             trace(() -> "--- " + name + " is promoted, epoch " + next.identity.epoch());
             List<Player> moving = new ArrayList<>(players);
             moving.removeAll(apart);
@@ -705,6 +759,7 @@ final class GraceSimulation {
                 next = new GraceNode(
                         time, name, identity("run" + name, name, true, -3_600), offset(), newServerGrace());
                 next.copy(old, until);
+                putBehind(next);
             } else {
                 next = back;
                 next.silent = false;
@@ -716,6 +771,12 @@ final class GraceSimulation {
             trace(() -> "--- " + next.name() + " is promoted, epoch " + next.identity.epoch());
             moveTo(next);
         });
+    }
+
+    private void putBehind(GraceNode next) {
+        if (twist == Twist.CLOCK_BEHIND) {
+            next.putBehind();
+        }
     }
 
     private void restart() {

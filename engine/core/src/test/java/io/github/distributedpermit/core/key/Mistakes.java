@@ -281,6 +281,41 @@ final class Mistakes {
         }
     }
 
+    /** {@code StatedLeases.state}. */
+    static final class OtherLeasesForgotten {
+        @OnMethodEnter
+        static void enter(
+                @FieldValue(value = "stated", readOnly = false) long stated,
+                @FieldValue(value = "before", readOnly = false) long before) {
+            stated = 0;
+            before = 0;
+        }
+    }
+
+    /** {@code Lineage.check}. */
+    static final class KnownLeaseIgnored {
+        @OnMethodEnter
+        static void enter(@Argument(value = 2, readOnly = false) long knownLease) {
+            knownLease = 0;
+        }
+    }
+
+    /** {@code Grace.isDue}: no check is due for a while after one, although another server may have done it, on its own clock. */
+    static final class EarlierCheckCounts {
+        @OnMethodExit
+        static void exit(
+                @Argument(0) Claim claim,
+                @Argument(4) long now,
+                @FieldValue("stored") boolean stored,
+                @FieldValue("epoch") long epoch,
+                @FieldValue("checked") long checked,
+                @Return(readOnly = false) boolean due) {
+            boolean recent = now >= checked && now - checked < 100_000;
+            boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
+            due = due && (!stored || !recent || foreign || claim.probe());
+        }
+    }
+
     /** {@code Grace.readmit}. */
     static final class CountedAlways {
         @OnMethodEnter

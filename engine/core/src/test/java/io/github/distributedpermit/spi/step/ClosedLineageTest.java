@@ -39,7 +39,7 @@ class ClosedLineageTest {
         lineage.open(5, 1_000_000);
 
         Claim other = new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false);
-        Holding answer = table.claim("other", other, 1_000_000, 0, lineage, server(7))
+        Holding answer = table.claim("other", other, 1_000_000, 0, lineage, server(7), 0)
                 .flatMap(Step::answer)
                 .orElseThrow();
         assertThat(answer.epoch()).isNotEqualTo(before);
@@ -83,7 +83,7 @@ class ClosedLineageTest {
     @Test
     void closedServerStaysClosedWhenItsClockIsSetBackAndItsEpochChanges() {
         Claim remembers = new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, 9, false, 0);
-        assertThat(table.claim("m", remembers, 2_000_000, 0, lineage, server(3)))
+        assertThat(table.claim("m", remembers, 2_000_000, 0, lineage, server(3), 0))
                 .isPresent();
         assertThat(lineage.since()).isEqualTo(2_000_000);
         lineage.close(lineage.epoch(), server(3), 4);
@@ -97,7 +97,7 @@ class ClosedLineageTest {
     void overrideOfAClosedServerServesNobody() {
         assertThat(isAnswered(1, 1, 7)).isTrue();
         Claim waits = new Claim("k", 1, 1, 0, 1, 0, Duration.ZERO, Duration.ofSeconds(15), true);
-        table.claim("waiting", waits, 1_000_000, 0, lineage, server(7));
+        table.claim("waiting", waits, 1_000_000, 0, lineage, server(7), 0);
         lineage.close(lineage.epoch(), server(7), 1);
 
         Step step = table.override(OptionalInt.of(2), 1_000_000, lineage, server(7));
@@ -107,7 +107,7 @@ class ClosedLineageTest {
 
     private boolean isAnswered(long sequence, int wanted, long epoch) {
         Claim claim = new Claim("k", 1, sequence, wanted, wanted, 0, Duration.ZERO, Duration.ofSeconds(15), false);
-        return table.claim("m", claim, 1_000_000, 0, lineage, server(epoch)).isPresent();
+        return table.claim("m", claim, 1_000_000, 0, lineage, server(epoch), 0).isPresent();
     }
 
     private static ServerIdentity server(long epoch) {

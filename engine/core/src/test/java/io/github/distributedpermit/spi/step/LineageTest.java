@@ -35,7 +35,7 @@ public class LineageTest {
         long after = claim("b", 1, 1, before).epoch();
         assertThat(claim("b", 2, 1, after).permits()).isEqualTo(1);
 
-        Holding late = table.claim("a", delayed, now, now, lineage, SERVER)
+        Holding late = table.claim("a", delayed, now, now, lineage, SERVER, 0)
                 .orElseThrow()
                 .answer()
                 .orElseThrow();
@@ -54,7 +54,7 @@ public class LineageTest {
         assertThat(claim("new", 1, 0, 0).permits()).isEqualTo(1);
         KeyTable other = KeyTable.graced(Duration.ofSeconds(30));
         now += SECOND;
-        other.claim("a", claimOf(1, 0, before), now, now, lineage, SERVER);
+        other.claim("a", claimOf(1, 0, before), now, now, lineage, SERVER, 0);
 
         Holding withheld = claim("newer", 1, 0, 0);
 
@@ -66,13 +66,26 @@ public class LineageTest {
         assertThat(claim("newer", 2, 0, foreign.epoch()).permits()).isEqualTo(1);
     }
 
+    /** The promoted server has the records of the former one, and its clock shows the time of their last check again. */
+    @Test
+    public void aCheckOfTheFormerMasterDoesNotCountForAPromotedServer() {
+        long before = claim("a", 1, 0, 0).epoch();
+        server = new ServerIdentity(0x05060708, "fedcba9876543210", "", true, 1, Set.of());
+        now -= SECOND / 10;
+
+        Holding promoted = claim("b", 1, 0, before);
+
+        assertThat(promoted.epoch()).isNotEqualTo(before);
+        assertThat(promoted.grace()).isTrue();
+    }
+
     /** A key that no member claimed during the grace is as good as new. */
     @Test
     public void aKeyThatRestedDuringTheGraceIsServedAfterIt() {
         claim("new", 1, 0, 0);
         KeyTable other = KeyTable.graced(Duration.ofSeconds(30));
         now += SECOND;
-        other.claim("a", claimOf(1, 0, 1), now, now, lineage, SERVER);
+        other.claim("a", claimOf(1, 0, 1), now, now, lineage, SERVER, 0);
         now += LEASE.toSeconds() * SECOND;
 
         assertThat(claim("newer", 1, 0, 0).permits()).isEqualTo(1);
@@ -124,7 +137,7 @@ public class LineageTest {
 
     private Holding claim(String member, long sequence, int kept, long epoch) {
         now += SECOND / 10;
-        return table.claim(member, claimOf(sequence, kept, epoch), now, now, lineage, server)
+        return table.claim(member, claimOf(sequence, kept, epoch), now, now, lineage, server, 0)
                 .orElseThrow()
                 .answer()
                 .orElseThrow();

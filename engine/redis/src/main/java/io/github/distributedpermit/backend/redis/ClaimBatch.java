@@ -139,7 +139,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
             try {
                 if (views != null) {
                     Holding answer = ClaimCodec.readView(views, i);
-                    source.received(call, answer);
+                    source.received(call, answer, ClaimCodec.readLongestLease(views, all.size()));
                     call.complete(answer);
                 } else if (failure != null && !isCancelled()) {
                     call.completeExceptionally(failure);
@@ -194,8 +194,12 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         /** The name of the lineage that belongs to the names of this key; null if the member asks for no grace. */
         byte @Nullable [] lineageName(RedisKey key);
 
-        /** A claim was answered. */
-        void received(ClaimCall call, Holding answer);
+        /**
+         * A claim was answered.
+         *
+         * @param longestLease of any member, in microseconds; 0 if the answer does not say
+         */
+        void received(ClaimCall call, Holding answer, long longestLease);
 
         /** Sends each claim that needs an answer in a command without others. */
         void sendEachAlone(List<ClaimCall> claims);

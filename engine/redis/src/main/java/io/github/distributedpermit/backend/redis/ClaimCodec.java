@@ -95,13 +95,35 @@ final class ClaimCodec {
                 .putInt(Math.min(claim.beyond(), MOST_BEYOND));
     }
 
-    /** Throws unless the answer has the length of the answers to so many claims. */
+    /**
+     * What the scripts have to know besides the claims, if members ask for a grace.
+     *
+     * @param newServerGrace how long a server without data waits for members that remember it
+     * @param longestLease the longest lease of any member that this one knows of, in microseconds
+     */
+    static byte[] packGrace(Duration newServerGrace, long longestLease) {
+        return buffer(2 * Double.BYTES)
+                .putDouble(micros(newServerGrace))
+                .putDouble(longestLease)
+                .array();
+    }
+
+    /** Throws unless the answer has the length of the answers to so many claims. The longest lease may follow them. */
     static byte[] checkViews(byte[] packed, int claims) {
-        if (packed.length != claims * VIEW_LENGTH) {
+        int further = packed.length - claims * VIEW_LENGTH;
+        if (further != 0 && further != Double.BYTES) {
             throw new IllegalArgumentException("The answer of the script to " + claims + " claims has " + packed.length
                     + " bytes instead of " + claims * VIEW_LENGTH);
         }
         return packed;
+    }
+
+    /** Reads the longest lease of any member, in microseconds, behind so many answers; 0 if it is not there. */
+    static long readLongestLease(byte[] packed, int claims) {
+        int at = claims * VIEW_LENGTH;
+        return packed.length == at
+                ? 0
+                : (long) ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).getDouble(at);
     }
 
     /** Reads one of the answers. */
@@ -179,11 +201,6 @@ final class ClaimCodec {
 
     private static ByteBuffer buffer(int length) {
         return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** A duration as an argument of a script, in microseconds. */
-    static byte[] microsAsText(Duration duration) {
-        return Long.toString((long) micros(duration)).getBytes(StandardCharsets.US_ASCII);
     }
 
     private static double micros(Duration duration) {

@@ -44,7 +44,8 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     private final Duration tombstone;
     private final KnownEpochs epochs;
     private final LineageNames lineages;
-    private final byte[] newServerGrace;
+    /** {@code null} if members ask for no grace. */
+    private final @Nullable Duration newServerGrace;
 
     /** {@code null} if answers count without a replica. */
     private final @Nullable ReplicaWait wait;
@@ -93,7 +94,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         this.epochs = epochs;
         this.highestSent = highestSent;
         this.lineages = new LineageNames(settings.prefix());
-        this.newServerGrace = settings.grace() ? ClaimCodec.microsAsText(settings.newServerGrace()) : new byte[0];
+        this.newServerGrace = settings.grace() ? settings.newServerGrace() : null;
         this.wait = wait;
         this.ticker = ticker;
     }
@@ -226,17 +227,19 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
 
     @Override
     public byte[][] packArguments(List<ClaimCall> claims) {
-        boolean graced = asksForGrace() && connection.showsEpochs();
+        Duration grace = connection.showsEpochs() ? newServerGrace : null;
         byte[] packed = ClaimCodec.packClaims(
                 claims,
                 tombstone,
                 connection.isCluster(),
-                call -> graced ? epochs.epochFor(call, connection.node(call.key), slot(call)) : 0);
-        return graced ? new byte[][] {memberId, packed, newServerGrace} : new byte[][] {memberId, packed};
+                call -> grace == null ? 0 : epochs.epochFor(call, connection.node(call.key), slot(call)));
+        return grace == null
+                ? new byte[][] {memberId, packed}
+                : new byte[][] {memberId, packed, ClaimCodec.packGrace(grace, epochs.longestLease())};
     }
 
     private boolean asksForGrace() {
-        return newServerGrace.length > 0;
+        return newServerGrace != null;
     }
 
     @Override
@@ -250,9 +253,10 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     @Override
-    public void received(ClaimCall call, Holding answer) {
+    public void received(ClaimCall call, Holding answer, long longestLease) {
         if (answer.epoch() != 0) { // not without a grace
             epochs.received(answer.epoch(), connection.node(call.key), slot(call));
+            epochs.received(longestLease);
         }
     }
 

@@ -1,8 +1,8 @@
 -- The claim of a member: "leave me `held` of the permits I have; I want `wanted` in total". Follows serve.lua; the three files
 -- are the function claim_slow_path, which handles every claim.
 --
--- ARGV: the member, the packed claim, how long a new server waits for members that remember it (empty: the server may lose state
--- without a grace). Returns the packed view of the member's record.
+-- ARGV: the member, the packed claim, and as two packed numbers how long a new server waits for members that remember it, and the
+-- longest lease of any member that the claimer knows of (neither: the server may lose state without a grace). Returns the packed view of the member's record.
 
 local member = ARGV[1]
 local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered, beyond =
@@ -34,11 +34,14 @@ end
 
 if lineage then
   local recorded = r and r.permits or 0
-  if check(lineage, remembered, of_node, probe, kept, wanted, recorded, lease, tonumber(ARGV[3])) then
+  local new_server_grace, known_lease = struct.unpack('<dd', ARGV[3])
+  state_lease(lineage, lease)
+  if check(lineage, remembered, of_node, probe, kept, wanted, recorded, known_lease, new_server_grace) then
     r = false
   end
-  if op.grace and op.grace.start >= 0 and op.grace.start + lease > op.grace.over then
-    op.grace.over = op.grace.start + lease -- a member with a longer lease may hold for longer
+  write_lineage(lineage)
+  if op.grace and op.grace.start >= 0 then -- a longer lease may have been stated since the grace began
+    op.grace.over = math.max(op.grace.over, op.grace.start + longest_lease(lineage))
   end
 end
 

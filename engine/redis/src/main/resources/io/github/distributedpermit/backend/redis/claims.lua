@@ -6,9 +6,10 @@
 -- no function and hardly a table (docs/decisions/0013-three-forms-of-the-step.md).
 --
 -- KEYS: for each claim the five that common.lua names. ARGV: the member, and the packed claims, one after the other. Members
--- that ask for a grace after a loss of state add to KEYS the lineage, and to ARGV how long a new server waits for members that
--- remember it; others send and read less, because each name, argument and field costs time.
--- Returns the packed views of the member's records in the same way as the claims.
+-- that ask for a grace after a loss of state add to KEYS the lineage, and to ARGV what claim.lua says; others send and read less,
+-- because each name, argument and field costs time.
+-- Returns the packed views of the member's records in the same way as the claims, and behind them, if there is a lineage, the
+-- longest lease that members have stated, which the member returns to a server that has lost it.
 
 local SHORT_HEADER, SHORT_HEADER_LENGTH = '<I4I4I4i4dddd', 48 -- without the epoch and its check
 local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4ddddI4d', 60, 0x01025044 -- mark, format, minimum reader: no grace
@@ -23,10 +24,11 @@ if #claims ~= CLAIM_LENGTH * count then
   return redis.error_reply('DPCLAIM the claims are not of the version of this script')
 end
 local graced, lineage, line_epoch, closed, since, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil, nil, nil
+local stated, before, window_end = 0, 0, 0
 if graced then
   lineage = call('GET', KEYS[5 * count + 1])
-  if lineage and #lineage >= 51 then
-    line_epoch, closed, since = unpack('<I4I4d', lineage)
+  if lineage and #lineage >= 75 then
+    line_epoch, closed, since, stated, before, window_end = unpack('<I4I4dddd', lineage)
   end
 end
 
@@ -60,7 +62,7 @@ for i = 1, count do
       break
     end
     if graced then -- flags from 4 on: a probe, or the first claim in a slot
-      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
+      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or lease > stated or now >= window_end or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
       end
       if wanted > kept or queued > 0 then -- each execution that may grant asks, see lineage.lua
@@ -68,7 +70,7 @@ for i = 1, count do
           local replication = pcall('INFO', 'replication')
           local _, id = string.find(type(replication) == 'string' and replication or '', 'master_replid:', 1, true)
           local own = id and tonumber(string.sub(replication, id + 1, id + 8), 16) or 0
-          server_epoch = math.max(1, own - own % 65536 + (own + unpack('<I2', lineage, 50)) % 65536) -- as in serve.lua
+          server_epoch = math.max(1, own - own % 65536 + (own + unpack('<I2', lineage, 74)) % 65536) -- as in serve.lua
         end
         if server_epoch ~= epoch then
           break
@@ -159,4 +161,5 @@ for i = 1, count do
     first = view
   end
 end
-return views and table.concat(views) or first
+local all = views and table.concat(views) or first
+return graced and all .. pack('<d', math.max(stated, before)) or all

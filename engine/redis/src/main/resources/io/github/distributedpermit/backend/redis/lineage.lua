@@ -2,32 +2,61 @@
 -- Follows serve.lua; claim.lua calls it. The same in Java is spi.step.Lineage and spi.step.Grace.
 --
 -- The lineage is a string, one for each prefix, in a cluster one for each slot: the epoch of the writer, the epoch that is closed,
--- since when (the start of the server while the lineage is virgin), whether it is virgin (no member has shown that it remembers
--- data that is not here), the first 16 characters of run id and node id (outside a cluster, of a closed server, the vote that closed
+-- since when (the start of the server while the lineage is virgin), the longest lease that members have stated in this window and in
+-- the one before, when this window ends, whether it is virgin (no member has shown that it remembers data that is not here), the first 16 characters of run id and node id (outside a cluster, of a closed server, the vote that closed
 -- it), the salt, and the epochs whose data was taken over whole.
 --
 -- The epoch is that of the server, its lower half mixed with the salt, which is the time when the lineage was created. FLUSHALL
 -- does not change the epoch of the server, but removes the lineage. So a claim that was sent before it remembers another epoch
 -- than those that follow, and reclaims nothing, however late it arrives. claims.lua and close.lua compute the same.
+--
+-- A grace lasts for the longest lease, because a member may hold a permit for its own lease after the store has lost the record of
+-- it, whichever member claims first. A lease counts in the window in which it is stated, and in the next one. No window is shorter
+-- than a lease that counts in it. So a lease counts for as long as a permit under it can be valid, and a lease that no member uses any
+-- more stops counting. The same in Java is spi.step.StatedLeases.
 
-local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4dBc16c16I2', 51, 16
+local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4ddddBc16c16I2', 75, 16
 local NO_NAME = string.rep('-', 16)
 local VERSION_JUMP, VERSION_SPREAD = 64000000, 16777216
 
 local function read_lineage()
   local packed = call('GET', KEYS[6])
   if not packed or #packed < LINEAGE_LENGTH then
-    return { epoch = 0, closed = 0, since = 0, virgin = false, run = NO_NAME, node = NO_NAME,
+    return { epoch = 0, closed = 0, since = 0, stated = 0, before = 0, window_end = 0, virgin = false, run = NO_NAME, node = NO_NAME,
       salt = math.floor(op.now / 1000) % 65536, adopted = '' }
   end
-  local epoch, closed, since, virgin, run, node, salt = struct.unpack(LINEAGE_PACKING, packed)
-  return { epoch = epoch, closed = closed, since = since, virgin = virgin == 1, run = run, node = node, salt = salt,
-    adopted = string.sub(packed, LINEAGE_LENGTH + 1) }
+  local epoch, closed, since, stated, before, window_end, virgin, run, node, salt = struct.unpack(LINEAGE_PACKING, packed)
+  return { epoch = epoch, closed = closed, since = since, stated = stated, before = before, window_end = window_end,
+    virgin = virgin == 1, run = run, node = node, salt = salt, adopted = string.sub(packed, LINEAGE_LENGTH + 1) }
 end
 
+-- Writes the lineage if it has changed. It has no epoch where the server does not say which one it is.
 local function write_lineage(l)
-  write('SET', KEYS[6], struct.pack(LINEAGE_PACKING, l.epoch, l.closed, l.since, l.virgin and 1 or 0, l.run, l.node,
-    l.salt) .. l.adopted)
+  if l.changed and l.epoch ~= 0 then
+    l.changed = false
+    write('SET', KEYS[6], struct.pack(LINEAGE_PACKING, l.epoch, l.closed, l.since, l.stated, l.before, l.window_end,
+      l.virgin and 1 or 0, l.run, l.node, l.salt) .. l.adopted)
+  end
+end
+
+local function longest_lease(l)
+  return math.max(l.stated, l.before)
+end
+
+-- A member states its lease, or one that it knows of another member.
+local function state_lease(l, lease)
+  if op.now >= l.window_end then
+    l.before, l.stated, l.changed = l.stated, lease, true
+    l.window_end = op.now + longest_lease(l)
+  elseif lease > l.stated then
+    l.stated, l.window_end, l.changed = lease, math.max(l.window_end, op.now + lease), true
+  end
+end
+
+-- A loss was found: each lease that counts now counts for as long as permits of before the loss can be valid.
+local function restart_leases(l)
+  l.stated = longest_lease(l)
+  l.window_end = op.now + l.stated
 end
 
 -- Whether data of that epoch is complete here.
@@ -95,15 +124,15 @@ local function follow(l, epoch, remembered, of_node)
       end
     else
       l.virgin, l.adopted = false, ''
+      restart_leases(l)
     end
     l.epoch, l.run, l.node, l.since = epoch, own.run, own.node, since
   end
   if l.virgin and remembered ~= 0 and not knows_node and not covers(l, remembered) then
     l.virgin, l.since, missed, changed = false, op.now, true, true
+    restart_leases(l)
   end
-  if changed then
-    write_lineage(l)
-  end
+  l.changed = l.changed or changed
   return missed
 end
 
@@ -112,7 +141,8 @@ end
 local function is_closed(l)
   local epoch = l.closed ~= 0 and server_epoch(l.salt) or 0
   if epoch ~= 0 and epoch ~= l.epoch and l.closed == l.epoch then
-    follow(l, epoch, 0, false) -- stored now, because a claim that is refused stores nothing
+    follow(l, epoch, 0, false)
+    write_lineage(l) -- now, because a claim that is refused stores nothing
   end
   return epoch ~= 0 and l.closed == epoch
 end
@@ -154,7 +184,7 @@ end
 -- Compares the server with the data, if this is due before the claim: before each that may grant. No earlier check can stand for it,
 -- because all that is stored may have been written by another server, on another clock. Returns whether the records of the key are
 -- void.
-local function check(l, remembered, of_node, probe, kept, wanted, recorded, lease, new_server_grace)
+local function check(l, remembered, of_node, probe, kept, wanted, recorded, known_lease, new_server_grace)
   local now = op.now
   local foreign = remembered ~= 0 and remembered ~= op.epoch
   local set_back = l.since > now
@@ -168,6 +198,10 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, leas
     return false -- not due, or the server does not say
   end
   local missed = follow(l, epoch, remembered, of_node)
+  if remembered ~= 0 and remembered ~= l.epoch then -- the member knows data that this server may not have
+    state_lease(l, known_lease)
+  end
+  write_lineage(l)
   local lost = op.fresh or (op.epoch ~= 0 and not covers(l, op.epoch))
   if lost then
     forget()
@@ -175,15 +209,15 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, leas
     local claimed_back = op.fresh and kept > 0
     local from = claimed_back and now or l.since
     local whole = claimed_back or not l.virgin
-    local over = from + (whole and lease or new_server_grace)
+    local over = from + (whole and longest_lease(l) or new_server_grace)
     if over > now then
       start_grace(from, whole, over)
     end
     if op.grace or not op.fresh then -- so that tokens do not repeat; the key stays until the clock has passed the version
       op.version = math.max(op.version, now) + VERSION_JUMP + epoch % VERSION_SPREAD
     end
-  elseif (missed or went_on_before_a_loss(l)) and l.since + lease > now then
-    start_grace(l.since, true, l.since + lease)
+  elseif (missed or went_on_before_a_loss(l)) and l.since + longest_lease(l) > now then
+    start_grace(l.since, true, l.since + longest_lease(l))
   end
   op.epoch, op.checked = epoch, now
   return lost

@@ -8,20 +8,20 @@
 -- KEYS: the lineage. ARGV: the vote that has made this server the master. Returns 1 if it was closed by an earlier vote and is open now.
 
 local lineage = redis.call('GET', KEYS[1])
-if not lineage or #lineage < 51 then
+if not lineage or #lineage < 75 then
   return 0
 end
 local epoch, closed = struct.unpack('<I4I4', lineage)
-local closed_by = tonumber(string.sub(lineage, 34, 49))
+local closed_by = tonumber(string.sub(lineage, 58, 73))
 if closed ~= epoch or not closed_by or closed_by >= tonumber(ARGV[1]) then
   return 0
 end
 local time = redis.call('TIME')
-local salt = struct.unpack('<I2', lineage, 50)
+local salt = struct.unpack('<I2', lineage, 74)
 local next_salt = (salt + 1 + math.floor(time[1] * 1000 + time[2] / 1000) % 65535) % 65536 -- never the same
 local no_name = string.rep('-', 16)
-local opened = string.sub(lineage, 1, 17) .. no_name .. no_name .. struct.pack('<I2', next_salt)
-  .. string.sub(lineage, 52)
+local opened = string.sub(lineage, 1, 41) .. no_name .. no_name .. struct.pack('<I2', next_salt)
+  .. string.sub(lineage, 76)
 local reply = redis.pcall('SET', KEYS[1], opened)
 if type(reply) == 'table' and reply.err then
   redis.call('DEL', KEYS[1]) -- a server that is out of memory refuses a write only as the first one of an execution

@@ -89,7 +89,7 @@ class ClaimBatchTest {
     private final class FailingForTheFirst implements ClaimBatch.Source {
 
         @Override
-        public void received(ClaimCall call, Holding answer) {
+        public void received(ClaimCall call, Holding answer, long longestLease) {
             if (call == first) {
                 throw new StackOverflowError("made by the test");
             }

@@ -59,6 +59,7 @@ class ManagedRedisTest extends RedisTest {
         key.claim(
                 StepForms.member(0),
                 new Claim("key", 1, sequence, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true, 0, 0, true, 0),
+                0,
                 false,
                 true);
         return Objects.requireNonNull(key.takeEffect().answer());

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 class RedisGraceTest extends RedisTest {
 
     private static final Duration LEASE = Duration.ofMinutes(1);
+    private static final Duration SHORT_LEASE = Duration.ofSeconds(6);
     private static final RedisSettings SETTINGS = TestMember.SETTINGS;
 
     private final RedisServer server = open(RedisServer.started("--save", "", "--repl-diskless-sync", "yes"));
@@ -113,6 +115,46 @@ class RedisGraceTest extends RedisTest {
         assertRejectedInGrace(claim(c, key(), 1, 0, 0));
         assertRejectedInGrace(claim(b, key(), 2, 1, epoch), 1);
         assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
+    }
+
+    /** A rolling update changes the lease, so that both are in use. */
+    @Test
+    void emptiedServerWaitsForTheLongestLeaseWhoeverClaimsFirst() {
+        claim(a, key(), 1, 0, 0, LEASE);
+        claim(b, key() + "-other", 1, 0, 0, SHORT_LEASE);
+        server.ask(RedisCommands::flushall);
+
+        assertRejectedInGrace(claim(b, key(), 1, 0, 0, SHORT_LEASE));
+
+        assertThat(grace()).isEqualTo(LEASE);
+    }
+
+    /** The records say that the lease was longer, and are void. */
+    @Test
+    void restartedServerWaitsForTheLongestLeaseInItsData() {
+        RedisServer persistent =
+                open(RedisServer.started("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
+        claim(graced(persistent), key(), 1, 0, 0, LEASE);
+
+        persistent.stop();
+        persistent.start();
+
+        TestMember started = graced(persistent);
+        assertRejectedInGrace(await().ignoreException(PermitStoreException.class)
+                .until(() -> claim(started, key(), 1, 0, 0, SHORT_LEASE), answer -> true));
+        assertThat(grace(persistent)).isEqualTo(LEASE);
+    }
+
+    private Duration grace() {
+        return grace(server);
+    }
+
+    /** How long the grace of the key lasts, from its start to its end. */
+    private Duration grace(RedisServer of) {
+        byte[] packed = eye(of).state("permits", key()).getOrDefault("+", new byte[2 * Double.BYTES]);
+        ByteBuffer in = ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN);
+        double start = in.getDouble();
+        return Duration.of((long) (in.getDouble() - start), ChronoUnit.MICROS);
     }
 
     @Test
@@ -417,10 +459,10 @@ class RedisGraceTest extends RedisTest {
     @Test
     void memberOfFormat1IsRefusedOnlyDuringTheGrace() throws IOException {
         RedisEye eye = eye(server);
-        long epoch = claim(a, key(), 1, 0, 0).epoch();
-        assertThat(oldClaim(eye, 1)).isEqualTo(1);
-        long after = flush(epoch);
         Duration brief = Duration.ofMillis(500);
+        long epoch = claim(a, key(), 1, 0, 0, brief).epoch();
+        assertThat(oldClaim(eye, 1)).isEqualTo(1);
+        long after = flush(epoch, brief);
         assertThat(claim(a, key(), 1, 1, after, brief).grace()).isTrue();
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)
@@ -463,8 +505,12 @@ class RedisGraceTest extends RedisTest {
 
     /** Empties the server. Returns the epoch under which it answers from then on, of which a claim of before learns. */
     private long flush(long before) {
+        return flush(before, LEASE);
+    }
+
+    private long flush(long before, Duration lease) {
         server.ask(RedisCommands::flushall);
-        return claim(a, key() + "-flushed", 1, 0, before).epoch();
+        return claim(a, key() + "-flushed", 1, 0, before, lease).epoch();
     }
 
     private static void assertRejectedInGrace(Holding answer) {

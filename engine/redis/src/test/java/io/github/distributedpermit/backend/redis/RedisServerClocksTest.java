@@ -86,7 +86,7 @@ class RedisServerClocksTest extends RedisTest {
                                 .toArray(String[]::new),
                         RedisKey.bytes(member),
                         Packed.claim(claim),
-                        ClaimCodec.microsAsText(Duration.ZERO));
+                        ClaimCodec.packGrace(Duration.ZERO, 0));
         return ClaimCodec.readView(views, 0);
     }
 }

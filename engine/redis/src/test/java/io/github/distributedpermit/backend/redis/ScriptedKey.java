@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,7 +34,7 @@ final class ScriptedKey {
     private static final String TIME = "call('TIME')";
     private static final String INFO = "redis.pcall('INFO', section)";
     private static final String FAST_INFO = "pcall('INFO', 'replication')";
-    private static final byte[] NEW_SERVER_GRACE = RedisKey.bytes(Long.toString(StepForms.NEW_SERVER_GRACE));
+    private static final Duration NEW_SERVER_GRACE = Duration.of(StepForms.NEW_SERVER_GRACE, ChronoUnit.MICROS);
 
     private final String name;
     private final String prefix;
@@ -76,14 +77,18 @@ final class ScriptedKey {
         return calls == null ? 0 : Long.parseLong(new String(calls, StandardCharsets.US_ASCII));
     }
 
-    void claim(String member, Claim claim, boolean cluster, boolean graced) {
+    void claim(String member, Claim claim, long knownLease, boolean cluster, boolean graced) {
         byte[] packed = ClaimCodec.packClaims(
                 List.of(new ClaimCall(claim, key)), StepForms.TOMBSTONE, cluster, call -> claim.epoch());
         byte[] id = RedisKey.bytes(member);
         byte[] views = graced
-                ? server.commands.evalsha(claims, ScriptOutputType.VALUE, names, id, packed, NEW_SERVER_GRACE)
+                ? server.commands.evalsha(claims, ScriptOutputType.VALUE, names, id, packed, grace(knownLease))
                 : server.commands.evalsha(claims, ScriptOutputType.VALUE, key.names(), id, packed);
         answer = ClaimCodec.readView(views, 0);
+    }
+
+    private static byte[] grace(long knownLease) {
+        return ClaimCodec.packGrace(NEW_SERVER_GRACE, knownLease);
     }
 
     /** A claim of another key of the same prefix, which then is gone. */
@@ -93,8 +98,7 @@ final class ScriptedKey {
         theirs[5] = names[5];
         byte[] packed = ClaimCodec.packClaims(
                 List.of(new ClaimCall(claim, other)), StepForms.TOMBSTONE, false, call -> claim.epoch());
-        server.commands.evalsha(
-                claims, ScriptOutputType.VALUE, theirs, RedisKey.bytes(member), packed, NEW_SERVER_GRACE);
+        server.commands.evalsha(claims, ScriptOutputType.VALUE, theirs, RedisKey.bytes(member), packed, grace(0));
         server.commands.del(other.names());
     }
 

@@ -120,17 +120,19 @@ final class StepForms implements AutoCloseable {
                 .orElse(now);
     }
 
-    void claim(String member, Claim claim, boolean cluster, boolean graced) {
+    /** @param knownLease the longest lease of any member that the claimer knows of, in microseconds */
+    void claim(String member, Claim claim, long knownLease, boolean cluster, boolean graced) {
         long since = now - TimeUnit.MICROSECONDS.convert(claim.waited());
         Step step = graced
-                ? java.claim(member, claim, now, since, lineage, identified()).orElseThrow()
+                ? java.claim(member, claim, now, since, lineage, identified(), knownLease)
+                        .orElseThrow()
                 : java.claim(member, claim, now, since);
         javaEffect = new Effect(
                 step.answer().orElseThrow(), List.copyOf(step.served().entrySet()));
         answered = step.answer().orElseThrow().epoch();
         redis.setClock(now);
-        slow.claim(member, claim, cluster, graced);
-        fast.claim(member, claim, cluster, graced);
+        slow.claim(member, claim, knownLease, cluster, graced);
+        fast.claim(member, claim, knownLease, cluster, graced);
     }
 
     /** A claim of another key by a member that remembers data of this epoch. */
@@ -138,7 +140,7 @@ final class StepForms implements AutoCloseable {
         Claim claim =
                 new Claim("other", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, epoch, true, 0);
         KeyTable other = KeyTable.graced(TOMBSTONE);
-        other.claim("stranger", claim, now, now, lineage, identified());
+        other.claim("stranger", claim, now, now, lineage, identified(), 0);
         redis.setClock(now);
         slow.claimElsewhere("stranger", claim);
         fast.claimElsewhere("stranger", claim);

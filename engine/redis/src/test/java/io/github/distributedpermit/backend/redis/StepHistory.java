@@ -26,6 +26,11 @@ final class StepHistory {
     private final boolean graced;
     /** When and how far the clock is set back. */
     private final SplittableRandom setBacks;
+    /** What members know of the leases of others. */
+    private final SplittableRandom knownLeases;
+
+    /** How many of the leases are in use: with the longest one the grace after a loss of state outlasts the history. */
+    private final int leases;
 
     /** The limit that most claims state, so that the fast path takes part; 0 if they state a low or a high one. */
     private final int commonLimit;
@@ -49,6 +54,8 @@ final class StepHistory {
         this.graced = random.nextInt(3) > 0;
         this.setBacks = new SplittableRandom(~seed);
         this.commonLimit = seed % 3 == 0 ? 0 : 1 + new SplittableRandom(31 * seed).nextInt(mostLimit);
+        this.knownLeases = new SplittableRandom(~seed + 1);
+        this.leases = knownLeases.nextInt(4) == 0 ? LEASES_MILLIS.length : LEASES_MILLIS.length - 1;
         forms.startKey();
     }
 
@@ -114,7 +121,8 @@ final class StepHistory {
         }
         Sent next = nextClaim();
         claims++;
-        forms.claim(next.member, next.claim, cluster, graced && random.nextInt(20) > 0);
+        long knownLease = LEASES_MILLIS[knownLeases.nextInt(leases)] * 1_000 * knownLeases.nextInt(2);
+        forms.claim(next.member, next.claim, knownLease, cluster, graced && random.nextInt(20) > 0);
         return next.toString();
     }
 
@@ -169,7 +177,7 @@ final class StepHistory {
         int held = random.nextInt(4) == 0 ? random.nextInt(wanted + 1) : wanted;
         int unit = wanted == 0 ? 0 : random.nextInt(Math.min(wanted, 3) + 1);
         Duration waited = Duration.of(random.nextInt(2_000_000), TimeUnit.MICROSECONDS.toChronoUnit());
-        Duration lease = Duration.ofMillis(LEASES_MILLIS[random.nextInt(LEASES_MILLIS.length)]);
+        Duration lease = Duration.ofMillis(LEASES_MILLIS[random.nextInt(LEASES_MILLIS.length) % leases]);
         boolean queue = random.nextInt(3) > 0;
         int kept = random.nextInt(6) == 0 ? random.nextInt(held + 1) : 0;
         long epoch = Math.max(0, forms.epoch() - (random.nextInt(20) == 0 ? random.nextInt(3) : 0));
