@@ -21,6 +21,8 @@ import java.util.Objects;
  * @param probe whether the store has to check its epoch although nothing new is wanted, because contact was lost before
  * @param beyond how many calls wait besides those that {@code wanted} covers, for operators: a member wants no more than the
  *     limit, however many calls wait. A store needs it only while the member is queued, and may have it out of date
+ * @param version the highest {@link Holding#version} of this key that the member has received; 0 if there was none. A store that
+ *     has lost its own goes on above it
  */
 public record Claim(
         String key,
@@ -35,7 +37,8 @@ public record Claim(
         int kept,
         long epoch,
         boolean probe,
-        int beyond) {
+        int beyond,
+        long version) {
 
     /** Checks the values. */
     public Claim {
@@ -60,7 +63,7 @@ public record Claim(
             Duration waited,
             Duration lease,
             boolean queue) {
-        this(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false, 0);
+        this(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false, 0, 0);
     }
 
     /** The same claim, but of what the member has the store leaves no more than this. */
@@ -80,7 +83,8 @@ public record Claim(
                         Math.min(kept, most),
                         epoch,
                         probe,
-                        beyond);
+                        beyond,
+                        version);
     }
 
     /**

@@ -16,7 +16,7 @@ record Ask(
         int beyond) {
 
     Claim as(long sequence) {
-        return new Claim(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false, beyond);
+        return new Claim(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false, beyond, 0);
     }
 
     /** What a member claims that states no more calls than those it wants permits for. */

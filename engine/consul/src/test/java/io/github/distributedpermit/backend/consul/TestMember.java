@@ -124,7 +124,8 @@ final class TestMember implements HoldingListener, AutoCloseable {
                         0,
                         0,
                         false,
-                        beyond))
+                        beyond,
+                        0))
                 .toCompletableFuture();
     }
 

@@ -336,7 +336,8 @@ final class ClaimPlan {
                 kept(ledger, held),
                 ledger.epoch(),
                 probe,
-                beyond);
+                beyond,
+                ledger.highestVersion());
         SentClaim record = new SentClaim(answers, sequence, held, now, ledger.epoch());
         sent.add(record);
         if (probing) {

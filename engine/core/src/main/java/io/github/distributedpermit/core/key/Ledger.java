@@ -20,6 +20,9 @@ final class Ledger {
     private long appliedSequence = UNKNOWN;
     private long appliedVersion = UNKNOWN;
 
+    /** The highest that was applied, for a store that loses its own: the tokens of grants must not go back. */
+    private long highestVersion;
+
     /** When the applied claim was sent. Notifications that follow its answer do not renew the lease, so they count from here too. */
     private long appliedSentAt;
 
@@ -108,6 +111,7 @@ final class Ledger {
         }
         appliedSequence = holding.sequence();
         appliedVersion = holding.version();
+        highestVersion = Math.max(highestVersion, appliedVersion);
         appliedSentAt = sentAt;
         validUntil = until;
         knownLimit = holding.limit();
@@ -230,6 +234,11 @@ final class Ledger {
     /** The epoch of the store that the next claim carries; 0 if the store has none. */
     long epoch() {
         return epoch;
+    }
+
+    /** The highest version of the answers and notifications that were applied; 0 before the first. */
+    long highestVersion() {
+        return highestVersion;
     }
 
     /** Whether the store has lost the state of the key and waits for holders to reclaim, as of the last answer. */

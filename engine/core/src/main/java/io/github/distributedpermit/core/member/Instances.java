@@ -163,7 +163,7 @@ final class Instances {
         try {
             return store.get()
                     .claim(new Claim(
-                            KEY, limit, sequence, held, held, 0, Duration.ZERO, lease, false, held, 0, held > 0, 0));
+                            KEY, limit, sequence, held, held, 0, Duration.ZERO, lease, false, held, 0, held > 0, 0, 0));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

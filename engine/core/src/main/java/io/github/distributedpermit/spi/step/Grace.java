@@ -14,26 +14,12 @@ import io.github.distributedpermit.spi.Claim;
  */
 final class Grace {
 
-    /**
-     * By how much versions jump after a loss, in microseconds, because versions follow the clock of the server. With it tokens do
-     * not repeat as long as the clocks of two servers differ by less.
-     */
-    private static final long VERSION_JUMP = 64_000_000;
-
-    /**
-     * The jump is longer by the epoch modulo this many microseconds, so that two servers that take over from the same data
-     * continue with different versions.
-     */
-    private static final long VERSION_SPREAD = 1 << 24;
-
     /** Whether the key exists on the server. A key that does not may be new or may have been lost. */
     private boolean stored;
     /** The epoch that the records of the key belong to; 0 if they were written without one. */
     private long epoch;
     /** When the server was last compared with the data, see {@link #check}. */
     private long checked;
-    /** Whether the versions of this key have to continue above those that may have been lost. */
-    private boolean jumps;
 
     /** Whether the key is in grace. */
     private boolean active;
@@ -94,7 +80,6 @@ final class Grace {
         boolean lost = isLost(lineage);
         if (lost) {
             begin(lineage, claim, now);
-            jumps = stored || active;
         } else if ((missed || wentOnBeforeALoss(lineage)) && lineage.graceEnd() > now) {
             startAt(lineage.since(), true, lineage.graceEnd());
         }
@@ -148,11 +133,6 @@ final class Grace {
      */
     void written() {
         stored = true;
-    }
-
-    /** The version from which those of a new epoch go on. A key that is new and has lost nothing begins with the clock. */
-    long jump(long version, long now) {
-        return !jumps ? version : Math.max(version, now) + VERSION_JUMP + epoch % VERSION_SPREAD;
     }
 
     void expire(long now) {

@@ -129,11 +129,13 @@ public final class KeyTable {
         expire(now);
         lineage.state(TimeUnit.MICROSECONDS.convert(claim.lease()), now);
         PermitRecord r = records.get(member);
-        if (here.isDue(claim, r == null ? 0 : r.permits(), records.waiting() > 0, lineage, now)) {
-            if (here.check(server, lineage, claim, knownLease, now)) {
-                records.members().forEach(records::remove);
-                version = here.jump(version, now);
-            }
+        boolean lost = here.isDue(claim, r == null ? 0 : r.permits(), records.waiting() > 0, lineage, now)
+                && here.check(server, lineage, claim, knownLease, now);
+        if (lost) {
+            records.members().forEach(records::remove);
+        }
+        if (lost || here.isActive()) {
+            version = Math.max(version, claim.version()); // the clock may be behind the one that versions have followed
         }
         here.extend(lineage);
         return Optional.of(act(member, claim, now, since, here.reclaimable(claim)));

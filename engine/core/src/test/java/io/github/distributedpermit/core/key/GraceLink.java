@@ -80,7 +80,8 @@ final class GraceLink implements PermitStore {
                 c.kept(),
                 epoch,
                 c.probe(),
-                c.beyond());
+                c.beyond(),
+                c.version());
     }
 
     void stall(long nanos) {

@@ -22,13 +22,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One run of the real core and the real step with servers that lose state: replicas that lag are promoted, servers restart
  * without data, are emptied, freeze, or hand their keys over. What must hold is that valid holders never exceed the limit, that
- * no token repeats, that every call ends, and that afterwards every permit is there.
+ * tokens rise, that every call ends, and that afterwards every permit is there.
  */
 final class GraceSimulation {
 
@@ -136,7 +137,7 @@ final class GraceSimulation {
     private final long gap;
     private final int[] ceiling;
     private final List<Player> players = new ArrayList<>();
-    private final List<Set<PermitToken>> tokens = new ArrayList<>();
+    private final List<NavigableSet<PermitToken>> tokens = new ArrayList<>();
     private final Map<GraceNode, List<Runnable>> frozen = new HashMap<>();
     private final Deque<String> history = new ArrayDeque<>();
     private GraceNode master;
@@ -150,6 +151,10 @@ final class GraceSimulation {
     private long refused;
     private long graces;
     private boolean exceeded;
+    /** Of the servers that have granted a permit, in microseconds. */
+    private long foremostClock = Long.MIN_VALUE;
+
+    private boolean clocksAgree = true;
     private @Nullable AssertionError violation;
 
     /** One instance. */
@@ -242,7 +247,7 @@ final class GraceSimulation {
         for (int key = 0; key < limits.length; key++) {
             limits[key] = 1 + random.nextInt(quiet ? 2 : 5);
             ceiling[key] = limits[key];
-            tokens.add(new HashSet<>());
+            tokens.add(new TreeSet<>());
         }
         limitsDiffer = chance(0.2);
         weights = chance(0.3);
@@ -518,9 +523,7 @@ final class GraceSimulation {
         call.permit = permit;
         player.holding.get(key).add(call);
         trace(() -> player.process + " holds " + call.weight + " of k" + key + " by " + permit.token());
-        if (!tokens.get(key).add(permit.token())) {
-            throw found("token %s was given before", permit.token());
-        }
+        checkToken(key, permit.token(), player.link().node);
         permit.onLoss(() -> {
             lost++;
             trace(() -> player.process + " has lost " + call.weight + " of k" + key);
@@ -530,6 +533,23 @@ final class GraceSimulation {
             player.holding.get(key).remove(call);
             permit.release();
         });
+    }
+
+    /** Tokens follow the clocks of the servers, which have to differ by less than a lease. */
+    private void checkToken(int key, PermitToken token, GraceNode from) {
+        foremostClock = Math.max(foremostClock, from.clockOffset());
+        long shortest = twist == Twist.MIXED_LEASES ? LEASES[0] : LEASE;
+        clocksAgree =
+                clocksAgree && fault != Fault.CLOCK_SET_BACK && foremostClock - from.clockOffset() < shortest / 1_000;
+        if (!clocksAgree) {
+            return;
+        }
+        if (!tokens.get(key).add(token)) {
+            throw found("token %s was given before", token);
+        }
+        if (ceiling[key] == 1 && tokens.get(key).last() != token) {
+            throw found("token %s follows token %s", token, tokens.get(key).last());
+        }
     }
 
     // ---- the store

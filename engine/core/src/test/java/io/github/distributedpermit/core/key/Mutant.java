@@ -61,6 +61,7 @@ enum Mutant {
     HALF_A_LEASE_OF_GRACE("spi.step.StatedLeases", "longest", Mistakes.Halved.class),
     ONLY_THE_LEASE_OF_THE_CLAIMER_COUNTS("spi.step.StatedLeases", "state", Mistakes.OtherLeasesForgotten.class),
     LEASES_THAT_MEMBERS_KNOW_IGNORED("spi.step.Lineage", "check", Mistakes.KnownLeaseIgnored.class),
+    VERSIONS_THAT_MEMBERS_KNOW_IGNORED("Ledger", "highestVersion", FixedValue.value(0L)),
     AN_EARLIER_CHECK_COUNTS("spi.step.Grace", "isDue", Mistakes.EarlierCheckCounts.class),
     EVERY_CLAIM_COUNTS_AS_RECLAIMED("spi.step.Grace", "readmit", Mistakes.CountedAlways.class),
     NO_SECOND_GRACE("spi.step.Grace", "isLost", Mistakes.NotLostInGrace.class),

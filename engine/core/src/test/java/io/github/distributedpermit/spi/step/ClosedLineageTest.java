@@ -82,7 +82,8 @@ class ClosedLineageTest {
     /** Otherwise the data would count as lost, and the former master would begin a grace instead of refusing. */
     @Test
     void closedServerStaysClosedWhenItsClockIsSetBackAndItsEpochChanges() {
-        Claim remembers = new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, 9, false, 0);
+        Claim remembers =
+                new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, 9, false, 0, 0);
         assertThat(table.claim("m", remembers, 2_000_000, 0, lineage, server(3), 0))
                 .isPresent();
         assertThat(lineage.since()).isEqualTo(2_000_000);

@@ -39,7 +39,7 @@ final class ClaimCodec {
     /** The first byte of a message of a member to itself; a number follows. */
     static final byte PROBE = 'P';
 
-    private static final int CLAIM_LENGTH = 8 * Integer.BYTES + 1 + 3 * Double.BYTES;
+    private static final int CLAIM_LENGTH = 8 * Integer.BYTES + 1 + 4 * Double.BYTES;
 
     /** The most that the two bytes of a record can say. */
     static final int MOST_BEYOND = 65_535;
@@ -92,7 +92,8 @@ final class ClaimCodec {
                 .putInt((int) Math.max(1, Math.min(tombstone.toMillis(), Integer.MAX_VALUE)))
                 .putInt(claim.kept())
                 .putInt((int) epoch)
-                .putInt(Math.min(claim.beyond(), MOST_BEYOND));
+                .putInt(Math.min(claim.beyond(), MOST_BEYOND))
+                .putDouble(claim.version());
     }
 
     /**

@@ -5,8 +5,8 @@
 -- longest lease of any member that the claimer knows of (neither: the server may lose state without a grace). Returns the packed view of the member's record.
 
 local member = ARGV[1]
-local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered, beyond =
-  struct.unpack('<I4I4I4I4BdddI4I4I4I4', ARGV[2])
+local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered, beyond, known_version =
+  struct.unpack('<I4I4I4I4BdddI4I4I4I4d', ARGV[2])
 local queue, probe = flags % 2 == 1, flags % 8 >= 4
 local of_node = flags >= 8 -- the member has not used this slot, but other slots of the node for a lease at least
 local now = op.now
@@ -36,8 +36,12 @@ if lineage then
   local recorded = r and r.permits or 0
   local new_server_grace, known_lease = struct.unpack('<dd', ARGV[3])
   state_lease(lineage, lease)
-  if check(lineage, remembered, of_node, probe, kept, wanted, recorded, known_lease, new_server_grace) then
+  local lost = check(lineage, remembered, of_node, probe, kept, wanted, recorded, known_lease, new_server_grace)
+  if lost then
     r = false
+  end
+  if lost or op.grace then -- the clock may be behind the one that versions have followed
+    op.version = math.max(op.version, known_version)
   end
   write_lineage(lineage)
   if op.grace and op.grace.start >= 0 then -- a longer lease may have been stated since the grace began
@@ -148,8 +152,8 @@ if r[field] == 0 or r[field] > r.expiry then -- the stored bound is still a lowe
   op[field] = math.min(op[field], r.expiry)
 end
 
--- The key expires after its records, and not before the clock has passed its version, which is ahead of the clock after a loss of
--- state: otherwise versions, and with them the tokens of grants, would go back. It expires soon after its records when it is not in
+-- The key expires after its records, and not before the clock has passed its version, which is ahead of a clock that is behind that
+-- of an earlier server: otherwise versions, and with them the tokens of grants, would go back. It expires soon after its records when it is not in
 -- use. While it is in use, its expiry covers several renewals, so that most renewals do not write it.
 local lasts = r.expiry - now
 if op.used == 0 and op.queued == 0 then

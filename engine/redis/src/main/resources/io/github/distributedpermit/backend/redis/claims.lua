@@ -14,7 +14,7 @@
 local SHORT_HEADER, SHORT_HEADER_LENGTH = '<I4I4I4i4dddd', 48 -- without the epoch and its check
 local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4ddddI4d', 60, 0x01025044 -- mark, format, minimum reader: no grace
 local RECORD, RECORD_LENGTH, FORMAT = '<I4I4I4I4I4dddddI2', 62, 0x0200 -- not waiting, format of the last writer
-local SHORT_CLAIM, CLAIM, CLAIM_LENGTH = '<I4I4I4I4BdddI4', '<I4I4I4I4BdddI4I4I4', 57
+local SHORT_CLAIM, CLAIM, CLAIM_LENGTH = '<I4I4I4I4BdddI4', '<I4I4I4I4BdddI4I4I4', 65
 local call, pcall, pack, unpack = redis.call, redis.pcall, struct.pack, struct.unpack
 local member, claims = ARGV[1], ARGV[2]
 local time = call('TIME')

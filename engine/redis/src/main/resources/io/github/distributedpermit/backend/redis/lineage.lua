@@ -17,7 +17,6 @@
 
 local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4ddddBc16c16I2', 75, 16
 local NO_NAME = string.rep('-', 16)
-local VERSION_JUMP, VERSION_SPREAD = 64000000, 16777216
 
 local function read_lineage()
   local packed = call('GET', KEYS[6])
@@ -212,9 +211,6 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, know
     local over = from + (whole and longest_lease(l) or new_server_grace)
     if over > now then
       start_grace(from, whole, over)
-    end
-    if op.grace or not op.fresh then -- so that tokens do not repeat; the key stays until the clock has passed the version
-      op.version = math.max(op.version, now) + VERSION_JUMP + epoch % VERSION_SPREAD
     end
   elseif (missed or went_on_before_a_loss(l)) and l.since + longest_lease(l) > now then
     start_grace(l.since, true, l.since + longest_lease(l))

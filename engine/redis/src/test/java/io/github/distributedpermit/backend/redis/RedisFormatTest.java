@@ -232,7 +232,8 @@ class RedisFormatTest extends RedisTest {
     void claimsOfAnotherVersionOfTheScriptAreRefused() {
         RedisEye eye = eye(server);
         Claim claim = new Claim(key(), 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true);
-        byte[] longer = Arrays.copyOf(Packed.claim(claim), 65);
+        byte[] packed = Packed.claim(claim);
+        byte[] longer = Arrays.copyOf(packed, packed.length + 8);
         String[] names = {name(0), name(1), name(2), name(3), name(4)};
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)

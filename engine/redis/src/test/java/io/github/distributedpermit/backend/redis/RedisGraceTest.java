@@ -21,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A real server loses state, and gives members back what they hold before it grants anything else. */
@@ -405,11 +406,45 @@ class RedisGraceTest extends RedisTest {
         assertThat(open(5)).isEqualTo(1);
     }
 
-    /** Versions, and with them the tokens of grants, are ahead of the clock after a loss. */
+    /** A server that starts later without any data begins with the clock, and no member may remember what came before. */
     @Test
-    void keyOutlivesTheVersionThatALossHasMovedOn() {
+    void versionsAreNotAheadOfTheClockAfterALoss() {
+        long before = claim(a, key(), 1, 0, 0).epoch();
+
+        Holding after = claim(a, key(), 1, 1, flush(before));
+
+        assertThat(after.permits()).isEqualTo(1);
+        server.stop();
+        server.start();
+        TestMember started = graced(server);
+        Holding anew = await().ignoreException(PermitStoreException.class)
+                .until(() -> claim(started, key(), 1, 0, 0), answer -> answer.permits() == 1);
+        assertThat(anew.version()).isGreaterThan(after.version());
+    }
+
+    @Test
+    void versionsRiseFromRestartToRestartWithoutData() {
+        long version = claim(a, key(), 1, 0, 0).version();
+        for (int i = 0; i < 4; i++) {
+            server.stop();
+            server.start();
+            TestMember next = graced(server);
+
+            Holding restarted = await().ignoreException(PermitStoreException.class)
+                    .until(() -> claim(next, key(), 1, 0, 1), answer -> true);
+
+            assertThat(restarted.grace()).isTrue();
+            assertThat(restarted.version()).isGreaterThan(version);
+            version = restarted.version();
+        }
+    }
+
+    /** Versions, and with them the tokens of grants, are ahead of a clock that is behind that of an earlier server. */
+    @Test
+    void keyOutlivesTheVersionThatAMemberKnows() {
         long before = claim(a, key() + "-other", 1, 0, 0).epoch();
         flush(before);
+        long known = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + TimeUnit.MINUTES.toMicros(1);
         Claim first = a.next(key(), 1, 1, 1, true);
 
         Holding waiting = TestMember.answer(a.store()
@@ -426,9 +461,11 @@ class RedisGraceTest extends RedisTest {
                         0,
                         before,
                         true,
-                        0)));
+                        0,
+                        known)));
 
         assertThat(waiting.grace()).isTrue();
+        assertThat(waiting.version()).isGreaterThan(known);
         String state = new String(RedisKey.of("permits", key()).state(), StandardCharsets.UTF_8);
         RedisEye eye = eye(server);
         long left = eye.commands().pttl(state);
@@ -542,6 +579,7 @@ class RedisGraceTest extends RedisTest {
                 Math.min(kept, wanted),
                 epoch,
                 true,
+                0,
                 0);
         try {
             return TestMember.answer(member.store().claim(graced));

@@ -26,6 +26,9 @@ class RedisServerClocksTest extends RedisTest {
 
     private final RedisServer master = open(RedisServer.started("--save", "", "--repl-diskless-sync-delay", "0"));
     private long sequence;
+    /** That the claims carry. */
+    private long version;
+
     private long time = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
 
     /** The time of the last check was written by the master, on its clock, which the promoted server reaches again later. */
@@ -45,6 +48,28 @@ class RedisServerClocksTest extends RedisTest {
         assertThat(promoted.permits()).as("a holds the only permit").isZero();
         assertThat(promoted.grace()).isTrue();
         assertThat(claim(replica, "a", 1, 1, promoted.epoch()).permits()).isEqualTo(1);
+    }
+
+    /** With the data, the version that members had received is lost. */
+    @Test
+    void serverWhoseClockIsBehindGoesOnAboveTheVersionThatAHolderKnows() {
+        Holding held = claim(master, "a", 1, 0, 0);
+        master.ask(RedisCommands::flushall);
+        time -= 1_000 * MILLI;
+        Holding emptied = claim(master, "b", 1, 0, held.epoch());
+        assertThat(emptied.grace()).isTrue();
+        assertThat(emptied.version()).isLessThan(held.version());
+
+        version = held.version();
+        Holding reclaimed = claim(master, "a", 1, 1, emptied.epoch());
+
+        assertThat(reclaimed.permits()).isEqualTo(1);
+        assertThat(reclaimed.version()).isGreaterThan(held.version());
+        version = 0;
+        claim(master, "a", 0, 0, emptied.epoch());
+        Holding next = claim(master, "b", 1, 0, emptied.epoch());
+        assertThat(next.permits()).isEqualTo(1);
+        assertThat(next.version()).isGreaterThan(reclaimed.version());
     }
 
     private RedisServer replicaOf(RedisServer server) {
@@ -68,8 +93,8 @@ class RedisServerClocksTest extends RedisTest {
     /** A claim of the only permit, which does not wait. */
     private Holding claim(RedisServer server, String member, int wanted, int kept, long epoch) {
         time += MILLI;
-        Claim claim =
-                new Claim(key(), 1, ++sequence, wanted, wanted, 0, Duration.ZERO, LEASE, false, kept, epoch, false, 0);
+        Claim claim = new Claim(
+                key(), 1, ++sequence, wanted, wanted, 0, Duration.ZERO, LEASE, false, kept, epoch, false, 0, version);
         RedisKey key = RedisKey.of("permits", key());
         byte[][] names = Arrays.copyOf(key.names(), RedisKey.NAMES + 1);
         names[RedisKey.NAMES] = new LineageNames("permits").single();

@@ -138,7 +138,7 @@ final class StepForms implements AutoCloseable {
     /** A claim of another key by a member that remembers data of this epoch. */
     void claimElsewhere(long epoch) {
         Claim claim =
-                new Claim("other", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, epoch, true, 0);
+                new Claim("other", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, epoch, true, 0, 0);
         KeyTable other = KeyTable.graced(TOMBSTONE);
         other.claim("stranger", claim, now, now, lineage, identified(), 0);
         redis.setClock(now);

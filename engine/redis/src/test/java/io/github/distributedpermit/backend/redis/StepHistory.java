@@ -26,8 +26,8 @@ final class StepHistory {
     private final boolean graced;
     /** When and how far the clock is set back. */
     private final SplittableRandom setBacks;
-    /** What members know of the leases of others. */
-    private final SplittableRandom knownLeases;
+    /** What members know of the leases of others and of versions. */
+    private final SplittableRandom known;
 
     /** How many of the leases are in use: with the longest one the grace after a loss of state outlasts the history. */
     private final int leases;
@@ -54,8 +54,8 @@ final class StepHistory {
         this.graced = random.nextInt(3) > 0;
         this.setBacks = new SplittableRandom(~seed);
         this.commonLimit = seed % 3 == 0 ? 0 : 1 + new SplittableRandom(31 * seed).nextInt(mostLimit);
-        this.knownLeases = new SplittableRandom(~seed + 1);
-        this.leases = knownLeases.nextInt(4) == 0 ? LEASES_MILLIS.length : LEASES_MILLIS.length - 1;
+        this.known = new SplittableRandom(~seed + 1);
+        this.leases = known.nextInt(4) == 0 ? LEASES_MILLIS.length : LEASES_MILLIS.length - 1;
         forms.startKey();
     }
 
@@ -89,7 +89,7 @@ final class StepHistory {
 
     private void passTime() {
         if (clockIsSetBack && setBacks.nextInt(12) == 0) {
-            forms.advance(-setBacks.nextInt(30_000_000));
+            forms.advance(-setBacks.nextInt(120_000_000));
         }
         int kind = random.nextInt(20);
         if (kind < 12) {
@@ -121,7 +121,7 @@ final class StepHistory {
         }
         Sent next = nextClaim();
         claims++;
-        long knownLease = LEASES_MILLIS[knownLeases.nextInt(leases)] * 1_000 * knownLeases.nextInt(2);
+        long knownLease = LEASES_MILLIS[known.nextInt(leases)] * 1_000 * known.nextInt(2);
         forms.claim(next.member, next.claim, knownLease, cluster, graced && random.nextInt(20) > 0);
         return next.toString();
     }
@@ -187,8 +187,9 @@ final class StepHistory {
         boolean probe = random.nextInt(30) == 0;
         long next = ++sequences[member];
         int beyond = queue && next % 3 == 0 ? (int) (next * 7_919 % 70_000) : 0;
-        Claim claim =
-                new Claim("key", limit, next, held, wanted, unit, waited, lease, queue, kept, epoch, probe, beyond);
+        long version = forms.now() + 500_000 - known.nextInt(2_000_000);
+        Claim claim = new Claim(
+                "key", limit, next, held, wanted, unit, waited, lease, queue, kept, epoch, probe, beyond, version);
         return new Sent(StepForms.member(member), claim);
     }
 

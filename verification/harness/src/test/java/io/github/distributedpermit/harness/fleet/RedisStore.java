@@ -111,7 +111,7 @@ public final class RedisStore implements Store {
 
     /**
      * The readable name of a killed member does not count: it expires after a day. With a grace the lineage stays by design, and
-     * a key that has been in grace expires after up to 81 s.
+     * a key that has been in grace expires by itself.
      */
     static List<String> residue(RedisCommands<String, String> commands) {
         List<String> left = new ArrayList<>(commands.keys("distributed-permit*"));
