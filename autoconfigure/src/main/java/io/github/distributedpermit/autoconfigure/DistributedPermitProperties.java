@@ -27,8 +27,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param window How many claims of one key may be on their way to the store at once.
  * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
  *     default 5 ms; a backend may say otherwise.
- * @param linger How long a released permit may stay with its instance while no other instance waits, to save the next call the
- *     way to the store. Zero for not at all.
+ * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Another
+ *     instance that begins to wait meanwhile gets it only after that time. At most 10 ms; zero for not at all.
  * @param release Whether giving back a permit waits for the store's confirmation.
  * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
  * @param maxKeys How many keys one instance may use at once. Calls of further ones are rejected.

@@ -24,6 +24,9 @@ final class SettingsReader {
     /** A longer duration is a mistake, and arithmetic on nanoseconds stays far from overflow. */
     private static final Duration LONGEST = Duration.ofDays(365);
 
+    /** Nothing notifies an instance with an idle permit that another one has begun to wait. */
+    private static final Duration LONGEST_LINGER = Duration.ofMillis(10);
+
     /** How often a member makes sure that it still receives its notifications. */
     private static final Duration REDIS_WATCH = Duration.ofSeconds(5);
 
@@ -142,6 +145,13 @@ final class SettingsReader {
 
     private static void linger(String name, @Nullable Duration linger, Duration lease) {
         notNegative(name, linger);
+        if (linger != null && linger.compareTo(LONGEST_LINGER) > 0) {
+            throw invalid(
+                    name,
+                    linger,
+                    "it is longer than %d ms, and another instance that waits gets an idle permit only after that time"
+                            .formatted(LONGEST_LINGER.toMillis()));
+        }
         if (linger != null && linger.compareTo(lease.dividedBy(3)) > 0) {
             throw invalid(name, linger, "it is longer than a third of the lease (%s)".formatted(lease));
         }

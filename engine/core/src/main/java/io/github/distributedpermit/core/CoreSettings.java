@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param window claims of one key that may be in flight
  * @param handOverSlice how long permits pass from call to call within this process while other members wait; {@code null}: as the
  *     backend says
- * @param linger how long a released permit may stay with this process while no other member waits
+ * @param linger how long a released permit may stay with this process; a member that begins to wait meanwhile gets it only after
+ *     that time
  * @param release whether giving back waits for the store
  * @param maxWaiters calls of this process that may wait for one key
  * @param maxKeys keys in use by this process at once
