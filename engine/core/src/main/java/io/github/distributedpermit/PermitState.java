@@ -6,7 +6,7 @@ package io.github.distributedpermit;
  *
  * @param limit the limit in effect: the operator's if one is set, else that of the permit's name
  * @param inUse how many permits the instances hold, including those that one keeps for its next call
- * @param waiting how many more permits the waiting instances want for their calls
+ * @param waiting how many calls of all instances wait, as each instance last stated
  */
 public record PermitState(int limit, int inUse, int waiting) {
 

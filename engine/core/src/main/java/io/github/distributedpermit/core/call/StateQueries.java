@@ -62,7 +62,7 @@ public final class StateQueries {
     private static PermitState read(PermitStats stats, KeyState state) {
         int waiting = state.members().stream()
                 .filter(KeyState.MemberState::waiting)
-                .mapToInt(member -> Math.max(0, member.wanted() - member.permits()))
+                .mapToInt(KeyState.MemberState::calls)
                 .sum();
         return new PermitState(state.override().orElse(stats.policy().limit()), state.used(), waiting);
     }

@@ -3,6 +3,8 @@ package io.github.distributedpermit.core.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.PermitState;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
@@ -44,6 +46,26 @@ class WaitingCallsTest {
         assertThat(holder.lastClaim().beyond()).as("50 less the one it wants").isEqualTo(49);
         assertThat(other.lastClaim().wanted()).isEqualTo(2);
         assertThat(other.lastClaim().beyond()).isEqualTo(198);
+    }
+
+    /** The local store has one member, which wants a permit more than it uses. */
+    @Test
+    void stateCountsAllCallsThatWait() {
+        Timeline time = new Timeline();
+        SimProcess process = new SimProcess("a", time, 77);
+        PermitEngine engine = new PermitEngine(
+                new LocalPermitBackend(process::clock),
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(Bench.KEY, PermitSettings.ofLimit(3)),
+                new CoreEnvironment(
+                        process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+        acquire(engine, 103);
+
+        time.run(RECHECK.multipliedBy(2).toNanos());
+
+        assertThat(engine.named(Bench.KEY).state(Bench.KEY)).isEqualTo(new PermitState(3, 3, 100));
     }
 
     @Test
