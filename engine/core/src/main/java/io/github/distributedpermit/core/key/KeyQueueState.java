@@ -127,7 +127,7 @@ final class KeyQueueState {
         usedBy(waiter.stats);
         if (closing) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
-        } else if (waiters.size() >= policy.maxWaiters()) {
+        } else if (isFull()) {
             refuse(waiter, Reason.QUEUE_FULL, effects);
         } else {
             waiters.add(waiter);
@@ -136,6 +136,26 @@ final class KeyQueueState {
                 needStore(waiter, now, effects);
             }
         }
+    }
+
+    /**
+     * Whether as many calls have to wait as may. A call on its way to the store does not wait: its permit may be free. It has to wait
+     * if an answer has shown so, if claims fail, or if there are more such calls than permits.
+     */
+    private boolean isFull() {
+        int beyond = waiters.size() - policy.maxWaiters();
+        if (beyond < 0) {
+            return false;
+        }
+        return waiters.known() >= policy.maxWaiters()
+                || plan.backoff.isFailing()
+                || beyond >= highestLimit() - ledger.inUse();
+    }
+
+    /** The limit that the store may apply to this member's next claim, as far as is known. */
+    private int highestLimit() {
+        Integer known = ledger.knownLimit();
+        return known == null ? policy.limit() : Math.max(known, policy.limit());
     }
 
     /** A call that was not served can only wait for the store. It fails at once if the store is known not to answer. */
@@ -312,6 +332,7 @@ final class KeyQueueState {
         handOut(false, now, effects);
         withoutStore.serve(now, effects);
         rejectTries(effects);
+        waiters.answered(ledger.appliedSequence());
         returnIdle(now);
         int wanted = wanted(now);
         if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
@@ -487,9 +508,7 @@ final class KeyQueueState {
         if (oldest == null) {
             return ledger.granted();
         }
-        Integer known = ledger.knownLimit();
-        int limit = known == null ? policy.limit() : Math.max(known, policy.limit());
-        long most = Math.max(limit, (long) ledger.inUse() + oldest.weight);
+        long most = Math.max(highestLimit(), (long) ledger.inUse() + oldest.weight);
         return (int) Math.min(most, ledger.inUse() + waiters.weight());
     }
 

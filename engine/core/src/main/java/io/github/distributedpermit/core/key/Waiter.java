@@ -47,6 +47,9 @@ public class Waiter {
 
     boolean inQueue;
 
+    /** Whether a claim that was sent after the call arrived was answered without a permit for it. */
+    boolean hasToWait;
+
     /** Whether the gauge of its name counts it. Written only by the thread that makes or ends the call. */
     public boolean gauged;
 

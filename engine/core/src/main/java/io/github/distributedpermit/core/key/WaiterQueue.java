@@ -26,6 +26,12 @@ final class WaiterQueue {
     private int adoptions;
     private int heaviest;
 
+    /** How many calls have to wait, as the answers to claims have shown that were sent after they arrived. */
+    private int known;
+
+    /** The first waiter behind those calls; {@code null} if there is none. */
+    private @Nullable Waiter unknown;
+
     /** Puts the waiter at the end. */
     void add(Waiter waiter) {
         waiter.previous = last;
@@ -35,6 +41,9 @@ final class WaiterQueue {
             last.next = waiter;
         }
         last = waiter;
+        if (unknown == null) {
+            unknown = waiter;
+        }
         waiter.inQueue = true;
         size++;
         weight += waiter.weight;
@@ -84,6 +93,12 @@ final class WaiterQueue {
             last = before;
         } else {
             after.previous = before;
+        }
+        if (waiter == unknown) {
+            unknown = after;
+        }
+        if (waiter.hasToWait) {
+            known--;
         }
         waiter.previous = null;
         waiter.next = null;
@@ -149,6 +164,22 @@ final class WaiterQueue {
     /** How many permits all waiters want together. */
     long weight() {
         return weight;
+    }
+
+    /** The claims up to this one were answered: calls that they asked for, and that are still here, have to wait. */
+    void answered(long sequence) {
+        for (Waiter w = unknown; w != null && w.wasClaimedBy(sequence); w = unknown) {
+            if (!(w instanceof Adoption)) {
+                w.hasToWait = true;
+                known++;
+            }
+            unknown = w.next;
+        }
+    }
+
+    /** How many calls are known to have to wait. The others may be on their way to permits that are free. */
+    int known() {
+        return known;
     }
 
     /** How many calls wait for a permit, without those that run already. */

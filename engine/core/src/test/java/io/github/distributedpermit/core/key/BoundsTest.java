@@ -45,6 +45,54 @@ class BoundsTest {
     }
 
     @Test
+    void callsOnTheirWayToFreePermitsDoNotFillTheQueue() {
+        Party a = bench.member("a", 100, Bench.bounded(5, 10));
+        List<Asked> calls = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            calls.add(i % 2 == 0 ? a.acquire() : a.tryAcquire());
+        }
+        bench.runMillis(5);
+        assertThat(calls).allMatch(Asked::holds);
+    }
+
+    @Test
+    void callsBeyondTheFreePermitsFillTheQueueBeforeTheStoreHasAnswered() {
+        Party a = bench.member("a", 10, Bench.bounded(5, 10));
+        for (int i = 0; i < 15; i++) {
+            assertThat(a.acquire().isWaiting()).isTrue();
+        }
+        assertRejected(a.acquire(), Reason.QUEUE_FULL);
+    }
+
+    @Test
+    void callsThatAnAnswerShowsToWaitFillTheQueue() {
+        Party b = bench.member("b", 10);
+        for (int i = 0; i < 10; i++) {
+            b.hold();
+        }
+        Party a = bench.member("a", 10, Bench.bounded(5, 10));
+        List<Asked> waiting = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            waiting.add(a.acquire());
+        }
+        bench.runMillis(2);
+        assertRejected(a.acquire(), Reason.QUEUE_FULL);
+        waiting.get(2).future.cancel(false);
+        assertThat(a.acquire().isWaiting()).isTrue();
+    }
+
+    @Test
+    void callsFillTheQueueWhileClaimsFail() {
+        Party a = bench.member("a", 100, Bench.bounded(5, 10));
+        bench.conditions.refusing = true;
+        for (int i = 0; i < 5; i++) {
+            a.acquire();
+        }
+        bench.runMillis(2);
+        assertRejected(a.acquire(), Reason.QUEUE_FULL);
+    }
+
+    @Test
     void tooManyKeysAreRefusedThroughTheFuture() {
         Party a = bench.member("a", 1, Bench.bounded(3, 2));
         acquire(a, "one");
