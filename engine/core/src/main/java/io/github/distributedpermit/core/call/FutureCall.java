@@ -61,7 +61,7 @@ final class FutureCall extends CompletableFuture<Permit> {
     private void endAt(long time, KeyQueue queue) {
         if (time != Long.MAX_VALUE && waiter.outcome() == null) {
             StackRoom.check();
-            timer = registry.scheduler().schedule(() -> timedOut(queue), Math.max(0, time - registry.now()));
+            timer = registry.scheduler().schedule(() -> timedOut(time, queue), Math.max(0, time - registry.now()));
             // the call may have been decided between the two, and then has seen no timer
             if (waiter.outcome() != null) {
                 stopTimer();
@@ -69,9 +69,9 @@ final class FutureCall extends CompletableFuture<Permit> {
         }
     }
 
-    private void timedOut(KeyQueue queue) {
+    private void timedOut(long time, KeyQueue queue) {
         try {
-            long extended = queue.extendedTime(waiter);
+            long extended = queue.extendedTime(waiter, time);
             if (extended > 0) {
                 endAt(extended, queue);
             } else {
@@ -81,7 +81,7 @@ final class FutureCall extends CompletableFuture<Permit> {
             // this was the call's only timer: without another it would wait for ever
             Outcome outcome = waiter.outcome();
             if (outcome == null) {
-                timer = registry.scheduler().schedule(() -> timedOut(queue), AFTER_ERROR);
+                timer = registry.scheduler().schedule(() -> timedOut(time, queue), AFTER_ERROR);
             } else {
                 decided(outcome);
             }

@@ -138,7 +138,7 @@ final class ParkedCall {
             LockSupport.parkNanos(queue, left);
             return;
         }
-        long extended = queue.extendedTime(waiter);
+        long extended = queue.extendedTime(waiter, deadline);
         if (extended > 0) {
             deadline = extended;
         } else {

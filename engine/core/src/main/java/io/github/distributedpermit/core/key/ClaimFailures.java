@@ -20,9 +20,6 @@ final class ClaimFailures {
     private final Outage outage;
     private Policy policy;
 
-    /** When the last claim of this key was answered; -1 before the first answer. */
-    private long answeredAt = -1;
-
     ClaimFailures(
             Policy policy,
             KeyQueueHost host,
@@ -53,17 +50,28 @@ final class ClaimFailures {
 
     /** Fails claims that are overdue, and calls that have waited for the store for a store time-out. */
     void lookAtTheClock(long now, boolean leases, Effects effects) {
-        SentClaim late = plan.sent.oldestInFlight();
-        while (late != null && late.isOverdue(now, policy)) {
-            effects.run(late::cancel);
-            failed(late.sequence, unanswered(), now, effects);
-            late = plan.sent.oldestInFlight();
+        SentClaim oldest = plan.sent.oldestInFlight();
+        if (oldest != null && host.contact().resumedAt() > oldest.at) {
+            plan.sent.restart(host.contact().resumedAt());
+        }
+        while (oldest != null && oldest.isOverdue(now, policy)) {
+            effects.run(oldest::cancel);
+            failed(oldest.sequence, null, now, effects);
+            oldest = plan.sent.oldestInFlight();
+        }
+        if (oldest != null && oldest.isDelayed()) {
+            outage.awaited(now);
+            host.contact().outage.awaited(now);
+            if (oldest.isUnwritten()) {
+                host.contact().outage.seen(now);
+            }
         }
         // a store with sessions keeps the records until the session ends
-        if (leases && plan.sent.forgetUntil(now - policy.lease())) {
+        if (leases && plan.sent.forgetUntil(now - policy.lease(), effects)) {
             plan.askAgain();
         }
         if (waitsForStore() && outage.length(now) >= policy.storeTimeout()) {
+            host.contact().outage.seen(now);
             endWithoutStore(cause(), now, effects);
         }
     }
@@ -94,7 +102,7 @@ final class ClaimFailures {
      * younger than that for this key. If it goes on answering other keys, calls of this one wait twice the time at most.
      */
     boolean mayRunSoon(long now) {
-        return host.contact().outage.failure() != null && outage.length(now) < 2 * policy.storeTimeout();
+        return host.contact().isSilent(now) && outage.length(now) < 2 * policy.storeTimeout();
     }
 
     /** When the waiting calls reach the store time-out; {@link Times#NEVER} if none waits or the store answers. */
@@ -119,7 +127,7 @@ final class ClaimFailures {
     /** A claim was sent. */
     void sent(long now) {
         outage.attempted(now);
-        host.contact().outage.attempted(now);
+        host.contact().asked(now);
     }
 
     /** A claim was answered, even if it had timed out here before. */
@@ -130,30 +138,28 @@ final class ClaimFailures {
             return;
         }
         SentClaim claim = plan.sent.find(sequence);
-        if (claim != null) {
-            host.contact().answered(claim.age(now), now);
-            if (claim.inFlight) {
-                effects.claimed(true, now - claim.at);
-            }
-        } else {
-            host.contact().outage.answered(now); // the claim had timed out, but the store answers
+        if (claim != null && claim.inFlight) {
+            effects.claimed(true, now - claim.at);
         }
-        reportAnswer(now, effects);
+        storeAnswers(now, effects);
         plan.sent.landed(sequence);
         plan.backoff.answered();
         outage.answered(now);
-        answeredAt = now;
     }
 
-    private void reportAnswer(long now, Effects effects) {
-        long lasted = host.contact().reported().answered(now);
+    private void storeAnswers(long now, Effects effects) {
+        long lasted = host.contact().answered(now);
         if (lasted > 0) {
             effects.run(() -> host.storeAnswers(lasted));
         }
     }
 
-    /** A claim has failed, or will not be answered any more. */
-    void failed(long sequence, Throwable cause, long now, Effects effects) {
+    /**
+     * A claim has failed, or is not waited for any more.
+     *
+     * @param cause {@code null} if it was not answered in time
+     */
+    void failed(long sequence, @Nullable Throwable cause, long now, Effects effects) {
         SentClaim claim = plan.sent.find(sequence);
         if (claim == null || !plan.sent.landed(sequence)) {
             return;
@@ -167,24 +173,23 @@ final class ClaimFailures {
         boolean permanent = cause instanceof PermitStoreException failure && failure.isPermanent();
         if (cause instanceof PermitStoreException answer && answer.isAnswer()) {
             // a refusal is an answer of the store, whether or not repeating the claim helps
-            store.outage.answered(now);
-            reportAnswer(now, effects);
+            storeAnswers(now, effects);
         } else {
-            store.outage.failed(cause, claim.at, now);
-            long lasted = store.reported().failed(claim.at, store.answeredAt(), now);
+            long lasted = store.failed(cause, claim.at, now);
             if (lasted > 0) {
-                effects.run(() -> host.storeFails(cause, lasted));
+                Throwable why = cause == null ? unanswered() : cause;
+                effects.run(() -> host.storeFails(why, lasted));
             }
         }
         effects.claimed(false, now - claim.at);
         outage.failed(cause, claim.at, now);
         plan.failed(now, host.jitter());
         if (permanent) {
-            waiters.end(ClaimFailures::waits, new Failed(cause), effects);
+            waiters.end(ClaimFailures::waits, new Failed(cause()), effects);
         } else if (known) {
-            endWithoutStore(cause, now, effects);
+            endWithoutStore(cause(), now, effects);
         } else if (waiters.hasTries()) {
-            waiters.end(waiter -> !waiter.queueing && waiter.wasClaimedBy(sequence), new Failed(cause), effects);
+            waiters.end(waiter -> !waiter.queueing && waiter.wasClaimedBy(sequence), new Failed(cause()), effects);
         }
     }
 
@@ -196,10 +201,10 @@ final class ClaimFailures {
     Throwable away(long now) {
         long bound = policy.storeTimeout();
         Outage known = outage.isKnown(bound, now) ? outage : host.contact().outage;
-        Throwable last = known.failure();
-        if (last == null || !known.isKnown(bound, now)) {
+        if (!known.isKnown(bound, now)) {
             return null;
         }
+        Throwable last = known.failure() == null ? unanswered() : known.failure();
         if (known == outage || host.contact().mayProbe(now)) {
             plan.askAgain();
         }
@@ -210,44 +215,38 @@ final class ClaimFailures {
     }
 
     /**
-     * Why the store is the cause of a call's time-out; {@code null} if the store answers and had no permit for the
-     * call. An answer that has been awaited for no longer than usual is no failure: then the time-out of the call was
-     * too short.
+     * Why the store is the cause of a call's time-out; {@code null} if it answers and had no permit for the call, or if the time-out
+     * was too short to find out. The store is the cause if it or its client has reported a failure of the last claim, or if it is
+     * silent. A claim of this key without an answer is no cause while other claims are answered.
      */
     private @Nullable Throwable failureAtTimeout(Waiter waiter, long now) {
         if (withoutStore.serves(waiter)) {
             return null;
         }
-        SentClaim oldest = plan.sent.oldestInFlight();
-        if (plan.backoff.isFailing() || (oldest != null && oldest.isOverdue(now, policy))) {
+        if (outage.failure() != null || host.contact().isSilent(now)) {
             return cause();
         }
-        if (answeredAt >= waiter.arrival || waiter.wasClaimedBy(ledger.appliedSequence())) {
-            return ledger.isInGrace() ? inGrace(policy) : null;
-        }
-        StoreContact store = host.contact();
-        long silent = Math.max(oldest == null ? 0 : oldest.age(now), store.outage.length(now));
-        if (store.isUsual(silent)) {
-            return null;
-        }
-        return oldest == null && silent == 0
-                ? null
-                : PermitStoreException.passing("no answer within " + silent / 1_000_000 + " ms", null);
+        return ledger.isInGrace() ? inGrace(policy) : null;
     }
 
     /**
      * Until when a call that does not wait for a permit may wait for the store's answer although its time-out has
      * passed, because the process stood still or the claim was written with a delay. 0 if it may not.
+     *
+     * @param deadline when its time-out has passed; if that is a while ago, the process stood still
      */
-    long extendedTime(Waiter waiter, long now) {
+    long extendedTime(Waiter waiter, long deadline, long now) {
         if (waiter.queueing) {
             return 0;
         }
         SentClaim oldest = plan.sent.oldestInFlight();
-        long written = oldest != null && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
-        long resumed = host.contact().resumedAt();
+        long delayed =
+                oldest != null && !oldest.isOverdue(now, policy) && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
+        long resumed = ProcessClock.isLate(now - deadline, policy)
+                ? now
+                : host.contact().resumedAt();
         long answered = resumed > waiter.arrival ? resumed + policy.commandTimeout() : 0;
-        long until = Math.min(Math.max(written, answered), outage.reaches(policy.storeTimeout()));
+        long until = Math.min(Math.max(delayed, answered), outage.reaches(policy.storeTimeout()));
         return until > now ? until : 0;
     }
 
@@ -273,8 +272,8 @@ final class ClaimFailures {
     /** A call got no permit of a store that has lost its state: another instance may hold the permit, or none does. */
     static PermitStoreException inGrace(Policy policy) {
         return PermitStoreException.passing(
-                ("the store has lost the state of this key, for example by a fail-over, and grants no new permits for up to "
-                                + "%d ms, until those who hold permits have reclaimed them")
+                ("the store has lost the state of this key, for example by a fail-over, and grants no new permits for"
+                                + " up to %d ms, until those who hold permits have reclaimed them")
                         .formatted(policy.lease() / 1_000_000),
                 null);
     }

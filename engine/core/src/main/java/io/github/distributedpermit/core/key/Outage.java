@@ -4,32 +4,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Since when claims have been sent without an answer, for one key ({@link ClaimFailures}) or for the whole member
- * ({@link StoreContact}). Written under the lock of one queue or, for the member, by many threads at once: a lost update
- * delays the finding by one claim at worst, so the fields are volatile and no more. Times in which the process stood still
- * do not count.
+ * ({@link StoreContact}). It ends with an answer, and is out of date once it has not been {@linkplain #seen seen} for longer than a
+ * claim that calls wait for may remain unnoticed. Written under the lock of one queue or, for the member, by many threads at once: a
+ * lost update delays the finding by one claim at worst, so the fields are volatile and no more. Times in which the process stood
+ * still do not count.
  */
 final class Outage {
 
     /** A claim is repeated this long after a failure at the latest, see {@link Backoff}. */
     private static final long LONGEST_PAUSE = Backoff.LONGEST;
 
-    /** For how long a failure says something about the present. */
-    private final long memory;
+    /** How long an answer may take. */
+    private final long commandTimeout;
 
     /** When the first claim was sent that no answer has followed; {@link Times#NEVER} if the last claim was answered. */
     private volatile long since = Times.NEVER;
 
-    private volatile long failedAt;
+    /** When it was last seen that a claim has no answer. */
+    private volatile long seenAt;
+
+    /** When a claim was last looked at that may still be answered. */
+    private volatile long awaitedAt;
+
     private volatile long answeredAt = -1;
     private volatile @Nullable Throwable failure;
 
     Outage(long commandTimeout) {
-        memory = commandTimeout + LONGEST_PAUSE;
+        this.commandTimeout = commandTimeout;
     }
 
-    /** A claim is sent. If it is the first for a while, what was known before is outdated. */
+    /** A claim is sent. If none was missing its answer for a while, what was known before is outdated. */
     void attempted(long now) {
-        if (since == Times.NEVER || now - Math.max(since, failedAt) > memory) {
+        if (since == Times.NEVER || !isRecent(now)) {
             forget();
             since = now;
         }
@@ -50,13 +56,29 @@ final class Outage {
         }
     }
 
-    /** A claim that was sent at this time has failed, or was not answered within the command time-out. */
-    void failed(Throwable cause, long sentAt, long now) {
+    /**
+     * A claim that was sent at this time has failed.
+     *
+     * @param cause {@code null} if it was not answered within the command time-out
+     */
+    void failed(@Nullable Throwable cause, long sentAt, long now) {
         if (since == Times.NEVER) {
             since = Math.max(sentAt, answeredAt);
         }
-        failedAt = now;
-        failure = cause;
+        seenAt = now;
+        if (cause != null) {
+            failure = cause;
+        }
+    }
+
+    /** A claim still has no answer, and need not have one yet: what is known is not out of date. */
+    void awaited(long now) {
+        awaitedAt = now;
+    }
+
+    /** A claim has no answer that could have one. */
+    void seen(long now) {
+        seenAt = now;
     }
 
     /** The process stood still for this long, so that it could not receive an answer. */
@@ -64,7 +86,8 @@ final class Outage {
         long from = since;
         if (from != Times.NEVER) {
             since = Math.min(now, from + length);
-            failedAt = Math.min(now, failedAt + length);
+            seenAt = Math.min(now, seenAt + length);
+            awaitedAt = Math.min(now, awaitedAt + length);
         }
     }
 
@@ -80,9 +103,22 @@ final class Outage {
         return from == Times.NEVER ? 0 : now - from;
     }
 
-    /** Whether it has lasted for this long, and a claim has failed recently. */
+    /** Whether it has lasted for this long, and a claim was without an answer a moment ago. */
     boolean isKnown(long length, long now) {
-        return failure != null && length(now) >= length && now - failedAt <= memory;
+        return length(now) >= length && isRecent(now);
+    }
+
+    /**
+     * Whether nothing has been answered for a command time-out, and a claim was found without its answer meanwhile. Time alone does
+     * not show that: an answer may have arrived that the process has not read yet.
+     */
+    boolean isSilence(long now) {
+        return seenAt > since && isKnown(commandTimeout, now);
+    }
+
+    /** A claim that calls wait for is looked at once in a command time-out, and sent again a pause after it failed. */
+    private boolean isRecent(long now) {
+        return now - Math.max(since, Math.max(seenAt, awaitedAt)) <= commandTimeout + LONGEST_PAUSE;
     }
 
     /** When a claim was last answered; -1 if none was. */
@@ -90,7 +126,7 @@ final class Outage {
         return answeredAt;
     }
 
-    /** The last failure; {@code null} if none is known. */
+    /** The last failure that the store or its client has reported; {@code null} if none is known. */
     @Nullable
     Throwable failure() {
         return failure;

@@ -59,7 +59,8 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
 
     /**
      * Whether the claim is overdue: it was written and not answered for a command time-out, or it was not written for a store
-     * time-out. A claim that waits in the client, for a connection for example, is not yet the store's fault.
+     * time-out. A claim that waits in the client, for a connection for example, is not yet the store's fault. Nor is one that a
+     * thread of this process has not passed to the client yet, or whose answer no thread has passed on.
      */
     boolean isOverdue(long now, Policy policy) {
         if (now < overdueAt(policy)) {
@@ -69,11 +70,23 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
             OptionalLong written = pending.writtenAtNanos();
             if (written.isPresent()) {
                 clockFrom = Math.max(clockFrom, answers.time(written.getAsLong()));
-            } else if (now - at < policy.storeTimeout()) {
-                clockFrom = now;
             }
         }
+        if ((!isWithClient() || isUnwritten()) && now - at < policy.storeTimeout()) {
+            clockFrom = now;
+        }
         return now >= overdueAt(policy);
+    }
+
+    /** Whether the client of the store has the claim and has not written it. */
+    boolean isUnwritten() {
+        return stage instanceof PendingClaim pending && pending.writtenAtNanos().isEmpty();
+    }
+
+    /** Whether the client has the claim and has not answered it. */
+    private boolean isWithClient() {
+        CompletionStage<Holding> answer = stage;
+        return answer != null && !(answer instanceof Future<?> future && future.isDone());
     }
 
     /** When the answer is overdue, as far as is known now. */
@@ -84,11 +97,6 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     /** Whether the command time-out began after the claim was handed to the client. */
     boolean isDelayed() {
         return clockFrom > at;
-    }
-
-    /** For how long the store has had the opportunity to answer. */
-    long age(long now) {
-        return now - clockFrom;
     }
 
     /** Receives the answer when this stage completes. */
@@ -110,6 +118,13 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     void cancel() {
         if (stage instanceof Future<?> future) {
             future.cancel(false);
+        }
+    }
+
+    /** Lets the client drop the command unless it has written it: then the answer is of use, although the claim is too old. */
+    void withdraw() {
+        if (isUnwritten()) {
+            cancel();
         }
     }
 

@@ -115,9 +115,12 @@ final class SentClaims {
     }
 
     /** Drops claims sent up to that time, whose leases have ended. Whether one of them was still in flight. */
-    boolean forgetUntil(long time) {
+    boolean forgetUntil(long time, Effects effects) {
         int before = inFlight;
         for (SentClaim first = oldest; first != null && first.at <= time; first = oldest) {
+            if (first.inFlight) {
+                effects.run(first::withdraw);
+            }
             removeOldest(first);
         }
         return inFlight < before;

@@ -1,28 +1,17 @@
 package io.github.distributedpermit.core.key;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the claims of all keys together show about the store: whether it answers, and how long that usually takes. So a call
- * of a key that was never used before need not find out by itself that the store does not answer. Thread-safe; updates of
- * the usual time may be lost, which does not matter for an average.
+ * What the claims of all keys together show about the store. Whether it answers is a matter of the store, not of one key: so a
+ * call of a key that was never used before need not find out by itself that the store does not answer, and a claim that is lost while
+ * others are answered shows nothing. Thread-safe.
  */
 public final class StoreContact {
 
     /** While calls fail at once, one claim in this many nanoseconds finds out whether the store answers again. */
     private static final long PROBE = 500_000_000L;
-
-    /** An answer that takes so many times as long as usual is overdue. */
-    private static final int USUAL_FACTOR = 8;
-
-    /** Threads and networks may delay any answer by this many nanoseconds. */
-    private static final long USUAL_LEAST = 10_000_000L;
-
-    /** A slow answer raises the usual time by one part in so many of itself at most. */
-    private static final int RISE = 8;
-
-    /** A quick answer lowers the usual time by one part in so many of the difference. */
-    private static final int FALL = 2;
 
     /** Since when no claim of any key has been answered. */
     final Outage outage;
@@ -36,7 +25,10 @@ public final class StoreContact {
     private final KnownOverrides overrides = new KnownOverrides();
 
     private final AtomicLong lastProbe = new AtomicLong(Long.MIN_VALUE / 2);
-    private volatile long usual;
+
+    /** When the last standstill of the process began, as far as is known; guarded by this. */
+    private long stoppedAt;
+
     private volatile long resumedAt;
 
     public StoreContact(long commandTimeout) {
@@ -54,30 +46,36 @@ public final class StoreContact {
         return overrides;
     }
 
-    /** A claim that belongs to no queue is sent, only to find out whether the store answers. */
+    /** A claim is sent. */
     public void asked(long now) {
         outage.attempted(now);
     }
 
-    /** Such a claim, sent at this time, was answered. */
-    public void answers(long now) {
+    /**
+     * A claim was answered, even if by a refusal.
+     *
+     * @return how many nanoseconds the outage lasted, if one was reported; else 0
+     */
+    public long answered(long now) {
         outage.answered(now);
-    }
-
-    /** Such a claim failed. */
-    public void failed(Throwable cause, long sentAt, long now) {
-        outage.failed(cause, sentAt, now);
+        return reported.answered(now);
     }
 
     /**
-     * A claim was answered after this time. What is usual rises slowly and falls quickly: after the store did not answer for
-     * seconds, all claims that were under way are answered at once, and their seconds are not usual.
+     * A claim that was sent at this time has failed.
+     *
+     * @param cause {@code null} if it was not answered within the command time-out
+     * @return for how many nanoseconds the store has not answered, if that is to be reported now; else 0
      */
-    void answered(long took, long now) {
-        outage.answered(now);
-        long known = usual;
-        long change = took > known ? Math.min(took - known, known) / RISE : (took - known) / FALL;
-        usual = Math.max(1, known == 0 ? took : known + change);
+    public long failed(@Nullable Throwable cause, long sentAt, long now) {
+        outage.failed(cause, sentAt, now);
+        boolean shows = cause != null || outage.isSilence(now); // a single claim may be lost while others are answered
+        return shows ? reported.failed(sentAt, outage.answeredAt(), now) : 0;
+    }
+
+    /** Whether the store has not answered anything for a command time-out although it was asked. */
+    boolean isSilent(long now) {
+        return outage.isSilence(now) || reported.isReported();
     }
 
     /** The outage as operators see it. */
@@ -88,12 +86,6 @@ public final class StoreContact {
     /** When any claim was last answered; -1 if none was. */
     public long answeredAt() {
         return outage.answeredAt();
-    }
-
-    /** Whether answers of this store may take this long. If it has never answered, nothing is usual. */
-    boolean isUsual(long age) {
-        long known = usual;
-        return known != 0 && age <= USUAL_LEAST + USUAL_FACTOR * known;
     }
 
     /** Whether one more claim may be sent only to find out whether the store answers again. */
@@ -107,12 +99,12 @@ public final class StoreContact {
         return resumedAt;
     }
 
-    /** The process stood still until now. Each key reports it for itself, so that only what is new is counted. */
+    /** The process stood still until now. Each key reports what it has noticed, so that only what is new is counted. */
     synchronized void stoodStill(long length, long now) {
-        long unknown = Math.min(length, now - resumedAt);
-        if (unknown > 0) {
-            resumedAt = now;
-            outage.skip(unknown, now);
-        }
+        long from = now - length;
+        long known = Math.max(0, resumedAt - Math.max(from, stoppedAt));
+        stoppedAt = from < resumedAt ? Math.min(from, stoppedAt) : from;
+        resumedAt = now;
+        outage.skip(length - known, now);
     }
 }

@@ -8,7 +8,6 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.PermitStore;
-import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -151,7 +150,7 @@ final class Instances {
         // a claim that is older than that was sent before the process stood still, and says nothing about the store
         boolean recent = now - late < interval + commandTimeout;
         if (late != Long.MIN_VALUE && now - late >= commandTimeout && recent) {
-            reports.failed(PermitStoreException.passing("no answer within the command time-out", null), late, now);
+            reports.unanswered(late, now);
         }
         reports.asked(now);
         CompletionStage<KeyState> state =
@@ -186,7 +185,7 @@ final class Instances {
             if (now - sentAt < commandTimeout) { // a later answer is none, as for the claims of calls
                 reports.answered(now);
             }
-        } else {
+        } else if (failure != null) {
             reports.failed(failure, sentAt, now);
         }
     }

@@ -7,7 +7,6 @@ import io.github.distributedpermit.core.key.LastingOutage;
 import io.github.distributedpermit.core.key.StoreContact;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -117,7 +116,10 @@ final class OutageProbe {
             }
         }
         if (late != null) {
-            failed(PermitStoreException.passing("no answer within the command time-out", null), late, now);
+            if (host.contact().lasting().isOn()) {
+                reports.unanswered(late.sentAt, now);
+            }
+            host.contact().lasting().failed();
         }
         if (attempt != null) {
             if (host.contact().lasting().isOn()) {

@@ -20,30 +20,37 @@ final class StoreReports {
 
     /** A claim was answered. */
     void answered(long now) {
-        host.contact().answers(now);
-        long lasted = host.contact().reported().answered(now);
+        long lasted = host.contact().answered(now);
         if (lasted > 0) {
             host.storeAnswers(lasted);
         }
     }
 
     /**
-     * A claim that was sent at this time failed or was not answered in time. A refusal is an answer of the store.
+     * A claim that was sent at this time failed. A refusal is an answer of the store.
      *
      * @return whether the store did not answer
      */
-    boolean failed(@Nullable Throwable failure, long sentAt, long now) {
-        Throwable cause = StoreLog.cause(failure);
+    boolean failed(Throwable failure, long sentAt, long now) {
+        Throwable cause = PermitStoreException.causeOf(failure);
         if (cause instanceof PermitStoreException answer && answer.isAnswer()) {
             answered(now);
             return false;
         }
-        host.contact().failed(cause, sentAt, now);
-        long lasted = host.contact().reported().failed(sentAt, host.contact().answeredAt(), now);
-        if (lasted > 0) {
-            host.storeFails(cause, lasted);
-        }
+        report(cause, cause, sentAt, now);
         return true;
+    }
+
+    /** A claim that was sent at this time was not answered in time. */
+    void unanswered(long sentAt, long now) {
+        report(null, PermitStoreException.passing("no answer within the command time-out", null), sentAt, now);
+    }
+
+    private void report(@Nullable Throwable failure, Throwable why, long sentAt, long now) {
+        long lasted = host.contact().failed(failure, sentAt, now);
+        if (lasted > 0) {
+            host.storeFails(why, lasted);
+        }
     }
 
     /** Whether the store answered that it refuses the claim permanently. */

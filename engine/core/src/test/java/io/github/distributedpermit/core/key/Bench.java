@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Engines around one simulated store, on a clock that the test drives. A message takes half a millisecond. */
@@ -222,6 +223,13 @@ final class Bench {
         boolean answersLost;
         boolean pushesLost;
         boolean refusing;
+        /** For how long a claim of this sequence waits in the client. */
+        LongUnaryOperator writing = sequence -> 0;
+
+        @Override
+        public long writeDelay(long sequence) {
+            return writing.applyAsLong(sequence);
+        }
 
         @Override
         public long claimDelay() {

@@ -174,20 +174,21 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     }
 
     /**
-     * A call ended because of the store. One that waits has had no answer for the store time-out by then, or its own is over;
-     * a try has seen its claim fail or unanswered for the command time-out, unless the whole member had no answer for the
-     * store time-out. Time the process stood still does not count, but for what was left of a timer.
+     * A call ended because of the store. One that waits has had no answer for the store time-out by then. If its own time-out is
+     * over, nothing at all was answered to the member for the command time-out, or the last claim of the key has failed. A try has
+     * seen its claim fail or unanswered for the command time-out, unless the whole member had no answer for the store time-out. Time
+     * the process stood still does not count, but for what was left of a timer.
      */
     void storeFailed(SimCall call) {
         SimMember member = call.member;
         long now = member.process.runningTime();
         long missed = member.process.wasStopped() ? plan.commandTimeout + 1_000 * MILLI : 0;
-        long heardAt = isAsRecentAsCallbacks(member.answeredAt[call.key], member)
-                ? member.heardBefore[call.key]
-                : member.heardAt[call.key];
+        long heardAt = heardAt(member, call.key);
         boolean silent = now - heardAt + missed >= plan.storeTimeout;
         boolean overdue = call.block
-                ? call.timeout >= 0 && time.now() - call.arrivedAt >= call.timeout
+                ? call.timeout >= 0
+                        && time.now() - call.arrivedAt >= call.timeout
+                        && isStoresFault(member, call.key, now)
                 : time.now() - answerableFrom(call) >= plan.commandTimeout
                         || member.failedAt[call.key] >= call.arrivedRunning;
         if (!silent && !overdue) {
@@ -195,6 +196,20 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
                     "%s ended because of the store, which answered %d ms ago (%d ms of the member's time)",
                     call, (now - heardAt) / MILLI, (now - call.arrivedRunning) / MILLI);
         }
+    }
+
+    /** When the key was last answered, before those answers that callbacks may not know of yet. */
+    private long heardAt(SimMember member, int key) {
+        return isAsRecentAsCallbacks(member.answeredAt[key], member) ? member.heardBefore[key] : member.heardAt[key];
+    }
+
+    private boolean isStoresFault(SimMember member, int key, long now) {
+        long anything = Long.MIN_VALUE;
+        for (int any = 0; any < ceiling.length; any++) {
+            anything = Math.max(anything, heardAt(member, any));
+        }
+        long stopped = member.process.wasStopped() ? plan.commandTimeout / 2 : 0;
+        return now - anything + stopped >= plan.commandTimeout || member.failedAt[key] >= heardAt(member, key);
     }
 
     /** A stop in which its time ended gives it a command time-out of its own. */

@@ -53,8 +53,12 @@ final class SimLink implements PermitStore {
         sentAt.put(claim.sequence(), process.clock());
         network.tap.sent(this, claim);
         Answer answer = new Answer();
-        if (network.time.now() < writesFrom) {
-            network.time.after(writesFrom - network.time.now(), process, () -> write(claim, answer));
+        long delay = network.weather.writeDelay(claim.sequence());
+        long wait = Math.max(writesFrom - network.time.now(), delay);
+        if (delay == Weather.LOST) {
+            return answer;
+        } else if (wait > 0) {
+            network.time.after(wait, process, () -> write(claim, answer));
         } else {
             write(claim, answer);
         }

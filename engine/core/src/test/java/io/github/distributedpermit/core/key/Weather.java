@@ -16,6 +16,11 @@ interface Weather {
         return MILLI / 2;
     }
 
+    /** Until the client writes the claim of this sequence, or {@link #LOST}. */
+    default long writeDelay(long sequence) {
+        return 0;
+    }
+
     /** Until the answer reaches the member, or {@link #LOST}. */
     default long answerDelay() {
         return MILLI / 2;
