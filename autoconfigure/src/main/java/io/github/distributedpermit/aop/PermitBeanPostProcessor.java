@@ -36,16 +36,23 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
 
     private final PermitOperations operations;
     private final ConfigurableListableBeanFactory beanFactory;
+    private final String permits;
     /** Names of beans with limited methods that this post-processor has seen before all singletons were made. */
     private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
     private volatile boolean singletonsMade;
 
-    /** Checks the beans of this factory. */
-    public PermitBeanPostProcessor(PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
+    /**
+     * Checks the beans of this factory.
+     *
+     * @param permits the name of the bean that limited beans take permits from, if it is in this factory
+     */
+    public PermitBeanPostProcessor(
+            PermitOperations operations, ConfigurableListableBeanFactory beanFactory, String permits) {
         this.operations = operations;
         this.beanFactory = beanFactory;
+        this.permits = permits;
     }
 
     /** First, so that it sees beans as they are and few are made before it. */
@@ -65,6 +72,11 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         operations.check(bean.getClass());
         if (operations.limits(AopProxyUtils.ultimateTargetClass(bean))) {
+            if (beanFactory.containsLocalBean(beanName)) {
+                // Spring then destroys this bean first, and before it those that use it: their @PreDestroy methods get
+                // permits
+                beanFactory.registerDependentBean(permits, beanName);
+            }
             if (!singletonsMade) {
                 seen.add(beanName);
             }

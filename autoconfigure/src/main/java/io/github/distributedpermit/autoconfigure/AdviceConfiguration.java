@@ -33,7 +33,7 @@ class AdviceConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static PermitBeanPostProcessor distributedPermitBeanPostProcessor(
             PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
-        return new PermitBeanPostProcessor(operations, beanFactory);
+        return new PermitBeanPostProcessor(operations, beanFactory, DistributedPermitAutoConfiguration.ENGINE);
     }
 
     @Bean

@@ -23,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
@@ -58,6 +59,9 @@ public final class DistributedPermitAutoConfiguration {
     /** Name or qualifier of the application's bean that runs what follows from asynchronous calls. */
     static final String EXECUTOR = "distributedPermitExecutor";
 
+    /** Name of the bean with the permits of this process. */
+    static final String ENGINE = "distributedPermitEngine";
+
     private static final String BOOTS_EXECUTOR = "applicationTaskExecutor";
 
     @Bean
@@ -89,7 +93,7 @@ public final class DistributedPermitAutoConfiguration {
                 properties.defaults(), properties.permits(), environment, new SettingsReader(properties), warnings);
     }
 
-    @Bean
+    @Bean(ENGINE)
     @ConditionalOnMissingBean(Permits.class)
     PermitEngine distributedPermitEngine(
             DistributedPermitProperties properties,
@@ -164,12 +168,15 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     StoreMembership distributedPermitStoreMembership(
-            ObjectProvider<PermitEngine> engines, DistributedPermitProperties properties, PermitThreads threads) {
+            ObjectProvider<PermitEngine> engines,
+            DistributedPermitProperties properties,
+            PermitThreads threads,
+            ConfigurableApplicationContext context) {
         PermitEngine engine = engines.getIfAvailable();
         Optional<StoreProbe> probe = engine != null && properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
                 : Optional.empty();
-        return new StoreMembership(engine, probe, threads.leaving());
+        return new StoreMembership(engine, probe, threads.leaving(), context::isClosed);
     }
 
     /** What looks at the permits of this instance now and then: the warnings of long calls, and tasks of other configurations. */

@@ -72,7 +72,7 @@ record EngineAccess(@Nullable PermitEngine engine, MemberFactory members, String
     @Override
     public void drain() {
         if (engine != null) {
-            engine.shutdown();
+            engine.drain();
         }
     }
 

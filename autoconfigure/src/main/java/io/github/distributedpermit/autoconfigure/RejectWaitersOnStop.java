@@ -4,8 +4,9 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * First step of the shutdown, before the web server drains its requests: waiting calls are rejected at once, so that they do
- * not hold the drain up; calls that hold permits go on.
+ * Rejects the calls that still wait when the web server has drained its requests. Until then calls are served as before: requests,
+ * messages and jobs that the application has accepted may need more permits. Calls that hold permits go on, and later ones
+ * get a permit if one is free.
  */
 final class RejectWaitersOnStop extends ContextLifecycle {
 
@@ -22,9 +23,13 @@ final class RejectWaitersOnStop extends ContextLifecycle {
         }
     }
 
-    /** Stops first. */
+    /**
+     * Between Boot's two steps for a web server: at {@code DEFAULT_PHASE - 1024} it waits for its requests, also for those whose calls wait
+     * for permits, and 1024 below that it stops, also if not all have ended. Schedulers, executors and the containers of message
+     * listeners stop before both.
+     */
     @Override
     public int getPhase() {
-        return DEFAULT_PHASE;
+        return DEFAULT_PHASE - 1024 - 512;
     }
 }

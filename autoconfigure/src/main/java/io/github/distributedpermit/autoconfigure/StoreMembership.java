@@ -7,15 +7,19 @@ import io.github.distributedpermit.spi.StoreGauges;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the store at start, asks it if the application is to fail fast, and is the last step of the shutdown: after the web
- * server has drained and before the connection to the store goes down, it waits for running calls (at most
- * {@code spring.lifecycle.timeout-per-shutdown-phase}) and leaves the store. The member's id is made with the join: a process
+ * Joins the store at start, and asks it if the application is to fail fast. The member's id is made with the join: a process
  * that is restored from an image joins after the restore, so no two copies of an image have the same one.
+ *
+ * <p>At the shutdown, after the web server has stopped and before the application's connections do, it waits until the running calls
+ * have returned their permits, at most {@code spring.lifecycle.timeout-per-shutdown-phase}. Of a context that is closed, the engine
+ * leaves the store when it is destroyed, after all beans that use permits, so that their {@code @PreDestroy} methods can. A context
+ * that is only stopped, as before a checkpoint, destroys no beans and must keep no connection, so it leaves the store here.
  */
 final class StoreMembership extends ContextLifecycle {
 
@@ -27,11 +31,15 @@ final class StoreMembership extends ContextLifecycle {
     private final @Nullable PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
+    private final BooleanSupplier closed;
 
     /** Counts the starts, so that a stop that ends late does not end what a later start has begun. */
     private final AtomicInteger starts = new AtomicInteger();
 
-    StoreMembership(@Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor) {
+    /** @param closed whether the context is being closed, and not only stopped */
+    StoreMembership(
+            @Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor, BooleanSupplier closed) {
+        this.closed = closed;
         this.engine = engine;
         this.probe = probe;
         this.executor = executor;
@@ -67,7 +75,12 @@ final class StoreMembership extends ContextLifecycle {
 
     @Override
     void end() {
-        if (engine != null) {
+        if (engine == null) {
+            return;
+        }
+        if (closed.getAsBoolean()) {
+            engine.shutdown();
+        } else {
             engine.close();
         }
     }

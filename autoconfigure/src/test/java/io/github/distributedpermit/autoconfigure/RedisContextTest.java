@@ -14,9 +14,12 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -26,6 +29,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Whole applications on a real Redis. */
 @ExtendWith({RedisExtension.class, OutputCaptureExtension.class})
@@ -54,6 +58,47 @@ class RedisContextTest {
             assertThat(permit).as("a closed application holds nothing").isPresent();
             permit.get().release();
         });
+    }
+
+    /** The connection factory has stopped by then. The permits have connections of their own, and the threads of Boot's bean. */
+    @Test
+    void permitThatABeanTakesWhenItIsDestroyedIsGrantedAndReturned(RedisServer server) {
+        List<String> results = new CopyOnWriteArrayList<>();
+        on(server).withBean(Service.class).withBean(Flush.class, results).run(context -> {
+            Starts.connect(context);
+            context.getBean(Flush.class);
+        });
+        assertThat(results).containsExactly("done");
+        on(server).withBean(Service.class).run(later -> {
+            Starts.connect(later);
+            assertThat(later.getBean(Service.class).export())
+                    .as("the permit was returned")
+                    .isEqualTo("done");
+        });
+    }
+
+    /** Such a factory has threads of its own, on which the permits depend. The lease is too long for anything to expire. */
+    @Test
+    void factoryThatEndsItsThreadsBeforeThePermitsCausesNoWarningAndLosesNoPermit(
+            RedisServer server, CapturedOutput output) {
+        List<String> results = new CopyOnWriteArrayList<>();
+        ApplicationContextRunner runner = plain().withPropertyValues(
+                        "distributed-permit.backend=redis",
+                        "distributed-permit.lease=1h",
+                        "distributed-permit.command-timeout=5s")
+                .withBean(LettuceConnectionFactory.class, "127.0.0.1", server.port())
+                .withBean(Service.class);
+        runner.withBean(Flush.class, results).run(context -> {
+            Starts.connect(context);
+            assertThat(context.getBean(Service.class).export()).isEqualTo("done");
+            context.getBean(Flush.class);
+        });
+        assertThat(results).containsExactly("PermitBackendException");
+        runner.run(later -> {
+            Starts.connect(later);
+            assertThat(later.getBean(Service.class).export()).isEqualTo("done");
+        });
+        assertThat(output).doesNotContain("do not work");
     }
 
     @Test
@@ -160,6 +205,18 @@ class RedisContextTest {
         java.io.StringWriter text = new java.io.StringWriter();
         failure.printStackTrace(new java.io.PrintWriter(text));
         return text.toString();
+    }
+
+    record Flush(Service service, List<String> results) implements DisposableBean {
+
+        @Override
+        public void destroy() {
+            try {
+                results.add(service.export());
+            } catch (PermitBackendException e) {
+                results.add(e.getClass().getSimpleName());
+            }
+        }
     }
 
     static class Service {

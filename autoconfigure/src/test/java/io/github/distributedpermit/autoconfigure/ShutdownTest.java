@@ -12,7 +12,9 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -21,16 +23,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 class ShutdownTest {
-
-    /** Of Boot's graceful shutdown of web servers, which drains requests. */
-    private static final int WEB_SERVER_DRAIN = SmartLifecycle.DEFAULT_PHASE - 1024;
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private final LocalPermitBackend store = new LocalPermitBackend();
@@ -44,7 +46,7 @@ class ShutdownTest {
     }
 
     @Test
-    void waitingCallsAreToldAtOnceAndRunningOnesFinish() {
+    void waitingCallsAreRejectedAndRunningOnesFinish() {
         runner.run(other -> runner.run(context -> {
             Service service = context.getBean(Service.class);
             PermitEngine engine = context.getBean(PermitEngine.class);
@@ -72,37 +74,96 @@ class ShutdownTest {
         }));
     }
 
-    /** As the drain of a web server waits for its requests, of which one waits for a permit. */
+    /** As the drain of a web server waits for its requests. One of them waits for a permit, and later takes another one. */
     @Test
-    void waitingCallsAreRejectedBeforeTheWebServerDrains() {
+    void requestsThatTheWebServerDrainsGetPermitsAsBefore() {
         Drain drain = new Drain();
-        runner.withBean(Drain.class, () -> drain).run(context -> {
+        patient().withBean(Drain.class, () -> drain).run(context -> {
             Service service = context.getBean(Service.class);
-            PermitEngine engine = context.getBean(PermitEngine.class);
             Future<String> running = executor.submit(service::export);
             service.begun().await();
-            Future<String> request = executor.submit(service::export);
-            await().until(() -> engine.inspect("export").toCompletableFuture().get().members().stream()
-                    .anyMatch(member -> member.waiting()));
+            Future<String> request = executor.submit(() -> service.export() + service.other());
+            awaitWaiting(context);
             drain.requests = request;
 
             Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
 
-            assertThat(drain.ended.get(30, TimeUnit.SECONDS))
-                    .as("the waiting request ended")
-                    .isTrue();
-            assertThat(running).isNotDone();
+            assertThat(drain.begun.get(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(request).isNotDone();
             service.end().countDown();
-            closing.get(20, TimeUnit.SECONDS);
+            assertThat(running.get(30, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(request.get(30, TimeUnit.SECONDS)).isEqualTo("donedone");
+            closing.get(30, TimeUnit.SECONDS);
         });
+    }
+
+    /** A scheduler and the containers of message listeners have the highest phase, as a bean without another one. */
+    @Test
+    void jobInProgressGetsPermitsAsBefore() {
+        Drain scheduler = new Drain() {
+            @Override
+            public int getPhase() {
+                return DEFAULT_PHASE;
+            }
+        };
+        patient().withBean(Drain.class, () -> scheduler).run(context -> {
+            Service service = context.getBean(Service.class);
+            executor.submit(service::export);
+            service.begun().await();
+            Future<String> job = executor.submit(service::export);
+            awaitWaiting(context);
+            scheduler.requests = job;
+
+            Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
+
+            assertThat(scheduler.begun.get(30, TimeUnit.SECONDS)).isTrue();
+            service.end().countDown();
+            assertThat(job.get(30, TimeUnit.SECONDS)).isEqualTo("done");
+            closing.get(30, TimeUnit.SECONDS);
+        });
+    }
+
+    /** The drain ends without the request, as its time-out makes it. */
+    @Test
+    void requestThatStillWaitsWhenTheWebServerHasDrainedIsRejected() {
+        Drain drain = new Drain();
+        runner.withBean(Drain.class, () -> drain).run(context -> {
+            Service service = context.getBean(Service.class);
+            executor.submit(service::export);
+            service.begun().await();
+            Future<String> request = executor.submit(service::export);
+            awaitWaiting(context);
+
+            Future<?> closing = executor.submit(context.getSourceApplicationContext()::close);
+
+            assertThat(failure(request))
+                    .isInstanceOfSatisfying(
+                            PermitRejectedException.class,
+                            rejected -> assertThat(rejected.reason()).isEqualTo(Reason.SHUTTING_DOWN));
+            service.end().countDown();
+            closing.get(30, TimeUnit.SECONDS);
+        });
+    }
+
+    @Test
+    void preDestroyMethodsGetFreePermits() {
+        Flushed flushed = new Flushed();
+        runner.withBean(Flushed.class, () -> flushed)
+                .withBean(Flush.class)
+                .withBean(FlushInCode.class)
+                .run(other -> runner.run(context -> {
+                    other.getSourceApplicationContext().close();
+                    assertThat(flushed.results).containsExactlyInAnyOrder("done", "in code");
+                    assertThat(context.getBean(Permits.class).tryAcquire("other"))
+                            .as("the permits were returned")
+                            .hasValueSatisfying(Permit::release);
+                }));
     }
 
     /** A minimum hold of an hour: a shutdown that waited for it would end with its time-out of ten minutes. */
     @Test
     void jobThatHasEndedDoesNotHoldUpTheShutdown() {
-        ApplicationContextRunner patient = runner.withConfiguration(
-                        AutoConfigurations.of(LifecycleAutoConfiguration.class)) // reads the time-out
-                .withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=10m");
+        ApplicationContextRunner patient = patient();
         patient.run(other -> patient.run(context -> {
             context.getBean(Service.class).shortJob();
             Permits elsewhere = other.getBean(Permits.class);
@@ -138,13 +199,15 @@ class ShutdownTest {
     }
 
     @Test
-    void linesCloseBeforeTheWebServerDrainsAndTheStoreIsLeftAfterIt() {
+    void waitingCallsAreRejectedBetweenTheDrainAndTheStopOfTheWebServerAndTheStoreIsLeftAfterIt() {
         runner.run(context -> {
-            int lines = context.getBean(RejectWaitersOnStop.class).getPhase();
+            int rejection = context.getBean(RejectWaitersOnStop.class).getPhase();
             int membership = context.getBean(StoreMembership.class).getPhase();
-            assertThat(lines).isGreaterThan(WEB_SERVER_DRAIN);
+            assertThat(rejection)
+                    .isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE)
+                    .isGreaterThan(WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE);
             assertThat(membership)
-                    .isLessThan(WEB_SERVER_DRAIN)
+                    .isLessThan(WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE)
                     .isGreaterThan(new LettuceConnectionFactory().getPhase());
         });
     }
@@ -167,9 +230,21 @@ class ShutdownTest {
         }
     }
 
-    /** Stops when Boot's graceful shutdown does, and waits for its requests, though not for ever. */
+    /** With a time-out of the shutdown that no test reaches. */
+    private ApplicationContextRunner patient() {
+        return runner.withConfiguration(AutoConfigurations.of(LifecycleAutoConfiguration.class)) // reads the time-out
+                .withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=10m");
+    }
+
+    private static void awaitWaiting(ApplicationContext context) {
+        PermitEngine engine = context.getBean(PermitEngine.class);
+        await().until(() -> engine.inspect("export").toCompletableFuture().get().members().stream()
+                .anyMatch(member -> member.waiting()));
+    }
+
+    /** Stops when Boot's graceful shutdown does, and waits for its requests. */
     static class Drain implements SmartLifecycle {
-        private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        private final CompletableFuture<Boolean> begun = new CompletableFuture<>();
         private volatile Future<?> requests = CompletableFuture.completedFuture(true);
         private volatile boolean running;
 
@@ -181,11 +256,11 @@ class ShutdownTest {
         @Override
         public void stop() {
             running = false;
+            begun.complete(true);
             try {
-                failure(requests);
-                ended.complete(true);
+                requests.get(30, TimeUnit.SECONDS);
             } catch (Exception e) {
-                ended.complete(false); // it took too long
+                // the test sees what has become of the request
             }
         }
 
@@ -196,7 +271,28 @@ class ShutdownTest {
 
         @Override
         public int getPhase() {
-            return WEB_SERVER_DRAIN;
+            return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE;
+        }
+    }
+
+    static class Flushed {
+        private final List<String> results = new CopyOnWriteArrayList<>();
+    }
+
+    /** Made before the permits, which its own methods need only when it is destroyed. */
+    record Flush(Service service, Flushed flushed) implements DisposableBean {
+
+        @Override
+        public void destroy() {
+            flushed.results.add(service.other());
+        }
+    }
+
+    record FlushInCode(Permits permits, Flushed flushed) implements DisposableBean {
+
+        @Override
+        public void destroy() {
+            flushed.results.add(permits.supply("export", () -> "in code"));
         }
     }
 
@@ -215,6 +311,11 @@ class ShutdownTest {
         @DistributedPermit(key = "job", limit = 1, block = false, holdAtLeast = "1h")
         public void shortJob() {
             // ends at once
+        }
+
+        @DistributedPermit(key = "other", limit = 1)
+        public String other() {
+            return "done";
         }
 
         @DistributedPermit(key = "export", limit = 1)

@@ -56,7 +56,7 @@ public final class PermitRejectedException extends RejectedExecutionException {
         ABOVE_LIMIT,
         /** As many keys as allowed are in use already ({@code distributed-permit.max-keys}). */
         TOO_MANY_KEYS,
-        /** The application is shutting down. */
+        /** The application is shutting down and no permit is free, or an operator has drained this instance. */
         SHUTTING_DOWN
     }
 }

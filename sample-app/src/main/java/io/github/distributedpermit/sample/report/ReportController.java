@@ -53,7 +53,7 @@ class ReportController {
         return previews.preview(id, checked(hold), Instant.now());
     }
 
-    private static Duration checked(Duration hold) {
+    static Duration checked(Duration hold) {
         if (hold.isNegative() || hold.compareTo(LONGEST) > 0) {
             throw new ResponseStatusException(
                     HttpStatus.BAD_REQUEST, "hold has to be between 0s and " + LONGEST.toSeconds() + "s");

@@ -4,6 +4,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.call.NamedCalls;
 import io.github.distributedpermit.core.call.Outcomes;
 import io.github.distributedpermit.core.call.StateQueries;
+import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
@@ -47,14 +48,19 @@ final class Membership {
 
     CompletionStage<Void> shutdown() {
         ending = true;
-        return shutdown.begin(registry);
+        return shutdown.begin(registry, Admission.WITHOUT_WAITING);
     }
 
-    /** {@link #shutdown()} without waiting for running calls, then leaves the store. */
+    CompletionStage<Void> drain() {
+        ending = true;
+        return shutdown.begin(registry, Admission.NONE);
+    }
+
+    /** {@link #drain()} without waiting for running calls, then leaves the store. */
     void leave() {
         ending = true;
-        shutdown.begin(registry);
-        shutdown.awaitReturns();
+        shutdown.begin(registry, Admission.NONE);
+        shutdown.awaitReturns(registry);
         registry.leave();
     }
 }

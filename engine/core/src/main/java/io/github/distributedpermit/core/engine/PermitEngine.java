@@ -346,16 +346,23 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
     }
 
     /**
-     * Rejects waiting and new calls and returns idle permits; calls that hold permits go on and return theirs. The stage
-     * completes when no permit is held any more and the store has confirmed that, or has not for a command time-out.
+     * Begins the end of this process: rejects waiting calls and returns idle permits. Calls that hold permits go on and return
+     * theirs. Later calls get a permit if one is free, and are rejected instead of waiting for one. The stage completes when no
+     * permit is held and the store has confirmed that, or has not for a command time-out.
      */
     public CompletionStage<Void> shutdown() {
         Membership joined = membership;
         return joined == null ? CompletableFuture.completedStage(null) : joined.shutdown();
     }
 
+    /** By order of an operator: the same as {@link #shutdown()}, and rejects all later calls. */
+    public CompletionStage<Void> drain() {
+        Membership joined = membership;
+        return joined == null ? CompletableFuture.completedStage(null) : joined.drain();
+    }
+
     /**
-     * {@link #shutdown()} without waiting for running calls, then leaves the store. Takes about a second at most. Calls are
+     * {@link #drain()} without waiting for running calls, then leaves the store. Takes about a second at most. Calls are
      * rejected until {@link #join}.
      */
     @Override

@@ -55,14 +55,13 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      *
      * @param policy the settings that apply to the key
      * @param unused whether it is created for a notification and not for a call, so that it only returns permits
-     * @param closing whether the application is shutting down already
      */
-    public KeyQueue(String key, Policy policy, boolean unused, boolean closing, KeyQueueHost host, Owner owner) {
+    public KeyQueue(String key, Policy policy, boolean unused, KeyQueueHost host, Owner owner) {
         this.key = key;
         this.limit = unused ? NONE : policy.limit();
         this.host = host;
         this.owner = owner;
-        this.state = new KeyQueueState(key, this, policy, closing, host);
+        this.state = new KeyQueueState(key, this, policy, host);
         this.timer = new KeyQueueTimer(this::timerFired);
         this.clock = new ProcessClock(host, timer, state);
         this.fastPath = new IdleFastPath(this, state, timer);
@@ -362,9 +361,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         check();
     }
 
-    /** Rejects waiting and later calls. Calls that hold permits go on. */
-    public void close() {
-        event((now, effects) -> state.close(effects));
+    /** The host {@linkplain KeyQueueHost#admission admits} fewer calls. Those that hold permits go on. */
+    public void admissionChanged() {
+        event((now, effects) -> state.admissionChanged(effects));
     }
 
     /** Stops renewals and repetitions, because the member has left the store. */

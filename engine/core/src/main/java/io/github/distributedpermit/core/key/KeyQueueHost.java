@@ -47,6 +47,9 @@ public interface KeyQueueHost {
     /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns. */
     void send(Claim claim, SentClaim sent);
 
+    /** Which calls the queue serves. After a change, {@link KeyQueue#admissionChanged} follows. */
+    Admission admission();
+
     /** Grants permits that the store does not record. */
     StorelessGrants storeless();
 

@@ -30,7 +30,6 @@ final class KeyQueueState {
     private final KeyQueueHost host;
     private Policy policy;
 
-    private boolean closing;
     private @Nullable PermitStats lastStats;
 
     /** Whether calls of more than one name have used the key. */
@@ -39,8 +38,7 @@ final class KeyQueueState {
     /** How many losses of the member's session have been handled here, see {@link KeyQueueHost#lostSessions()}. */
     private long seenLost;
 
-    KeyQueueState(String key, Callbacks queue, Policy policy, boolean closing, KeyQueueHost host) {
-        this.closing = closing;
+    KeyQueueState(String key, Callbacks queue, Policy policy, KeyQueueHost host) {
         this.key = key;
         this.owner = queue;
         this.policy = policy;
@@ -101,8 +99,8 @@ final class KeyQueueState {
         if (withoutStore.hasEnded()) {
             withoutStore.leave();
             failures.storeIsBack(now);
-            if (closing) {
-                waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
+            if (isClosing()) {
+                endWaiting(effects);
             }
             if (!waiters.isEmpty()) {
                 plan.askAgain();
@@ -125,11 +123,13 @@ final class KeyQueueState {
     /** A call arrives: it is served, rejected, or waits. */
     void enter(Waiter waiter, long now, Effects effects) {
         usedBy(waiter.stats);
-        if (closing) {
+        Admission admission = host.admission();
+        if (admission == Admission.NONE) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
         } else if (isFull()) {
             refuse(waiter, Reason.QUEUE_FULL, effects);
         } else {
+            waiter.isTry |= admission == Admission.WITHOUT_WAITING;
             waiters.add(waiter);
             handOut(true, now, effects);
             if (waiter.inQueue && (waiter.needsStore() || !withoutStore.enter(now, effects))) {
@@ -164,7 +164,7 @@ final class KeyQueueState {
         if (away != null && (waiter.needsStore() || !waiter.queueing || !failures.mayRunSoon(now))) {
             waiters.remove(waiter);
             end(waiter, new Failed(away), effects);
-        } else if (!waiter.queueing) {
+        } else if (waiter.isTry) {
             // a call that does not wait is rejected only by the answer to a claim that was sent after it arrived
             plan.newTry();
         }
@@ -226,7 +226,7 @@ final class KeyQueueState {
                 plan.giveBack();
             }
             handOut(true, now, effects);
-        } else if (!closing) {
+        } else if (!isClosing()) {
             lingering.begin(now);
         }
         return true;
@@ -294,7 +294,7 @@ final class KeyQueueState {
 
     /** Whether nothing is lowered now, because the store can't be reached and may lose its state, see {@link ClaimPlan}. */
     private boolean keepsAll() {
-        return plan.isOutOfContact(ledger) && !closing;
+        return plan.isOutOfContact(ledger) && !isClosing();
     }
 
     /** Ends the lingering of idle permits, so that the {@link #settle} that follows returns them. */
@@ -316,11 +316,24 @@ final class KeyQueueState {
         plan.forgotten();
     }
 
-    /** Shutdown: waiting calls are rejected, idle permits are returned. */
-    void close(Effects effects) {
-        closing = true;
+    /** Fewer calls are admitted: waiting calls are rejected, idle permits are returned. */
+    void admissionChanged(Effects effects) {
         lingering.end();
-        waiters.end(waiter -> true, new Refused(Reason.SHUTTING_DOWN), effects);
+        endWaiting(effects);
+    }
+
+    /**
+     * Rejects the calls that wait. One whose first claim is not answered yet may still get a free permit by that answer, unless no
+     * calls are admitted any more. Calls that run without a record in the store do not ask for one any more.
+     */
+    private void endWaiting(Effects effects) {
+        boolean all = host.admission() == Admission.NONE;
+        Outcome end = new Refused(Reason.SHUTTING_DOWN);
+        waiters.end(waiter -> all || waiter instanceof OutageCall.Adoption, end, effects);
+        waiters.stopQueueing();
+        if (!waiters.isEmpty()) {
+            plan.newTry();
+        }
     }
 
     /**
@@ -382,6 +395,8 @@ final class KeyQueueState {
             Outcome end =
                     ledger.isInGrace() ? new Failed(ClaimFailures.inGrace(policy)) : new Refused(Reason.LIMIT_REACHED);
             waiters.end(w -> !w.queueing && w.wasClaimedBy(applied), end, effects);
+            Outcome closing = new Refused(Reason.SHUTTING_DOWN);
+            waiters.end(w -> w.isTry && w.wasClaimedBy(applied), closing, effects);
         }
     }
 
@@ -492,7 +507,7 @@ final class KeyQueueState {
 
     /** Whether no call here and, as of the last answer, no other member wants the permits that are not in use. */
     boolean mayBeIdle() {
-        return waiters.isEmpty() && !closing && !ledger.isContended() && !ledger.isOver();
+        return waiters.isEmpty() && !isClosing() && !ledger.isContended() && !ledger.isOver();
     }
 
     /**
@@ -535,7 +550,7 @@ final class KeyQueueState {
     }
 
     boolean isClosing() {
-        return closing;
+        return host.admission() != Admission.ALL;
     }
 
     /** When the timer fires next. An unused queue has one more event a command time-out from now, which retires it. */

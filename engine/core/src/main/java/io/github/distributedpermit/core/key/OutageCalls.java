@@ -143,6 +143,7 @@ final class OutageCalls {
         }
         if (waiters.hasTries()) {
             waiters.end(w -> !w.queueing && !w.needsStore(), new Refused(Reason.LIMIT_REACHED), effects);
+            waiters.end(w -> w.isTry && !w.needsStore(), new Refused(Reason.SHUTTING_DOWN), effects);
         }
     }
 

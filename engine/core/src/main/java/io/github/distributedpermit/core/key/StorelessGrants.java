@@ -16,21 +16,20 @@ public final class StorelessGrants {
     private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
     private final AtomicInteger inUse = new AtomicInteger();
     private final AtomicLong count = new AtomicLong();
-    private volatile boolean closed;
 
     public StorelessGrants(KeyQueueHost host) {
         this.host = host;
     }
 
-    /** A permit of this key; {@code null} if the application is shutting down. */
+    /** A permit of this key; {@code null} if no calls are admitted any more. */
     @Nullable
     public Grant grant(PermitStats stats, String key, int weight, long now) {
-        if (closed) {
+        if (isClosed()) {
             return null;
         }
         Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, nextCount(), now);
-        inUse.incrementAndGet(); // before the second look at the flag: a shutdown sees one of the two
-        if (closed) {
+        inUse.incrementAndGet(); // before the second look at the admission: a shutdown sees one of the two
+        if (isClosed()) {
             // Not on this thread, which may have the lock of a queue: the look at all queues takes the lock of each.
             host.scheduler().schedule(this::ended, 0);
             return null;
@@ -46,9 +45,8 @@ public final class StorelessGrants {
         return count.incrementAndGet();
     }
 
-    /** No more permits are granted. */
-    public void close() {
-        closed = true;
+    private boolean isClosed() {
+        return host.admission() == Admission.NONE;
     }
 
     /** Whether calls hold such permits. */
@@ -62,7 +60,7 @@ public final class StorelessGrants {
     }
 
     private void ended() {
-        if (inUse.decrementAndGet() == 0 && closed) {
+        if (inUse.decrementAndGet() == 0 && host.admission() != Admission.ALL) {
             host.progress();
         }
     }

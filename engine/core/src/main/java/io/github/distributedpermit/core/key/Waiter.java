@@ -28,8 +28,11 @@ public class Waiter {
     /** How many permits the call wants. */
     final int weight;
 
-    /** Whether the call waits for a permit; otherwise it is rejected after one claim. */
+    /** Whether the caller is willing to wait for a permit. */
     public final boolean queueing;
+
+    /** Whether it leaves the queue when one claim has been answered: it is not willing to wait, or a shutdown does not let it. */
+    boolean isTry;
 
     /** When the call arrived, on the clock of the process. */
     public final long arrival;
@@ -82,6 +85,7 @@ public class Waiter {
         this.stats = stats;
         this.weight = weight;
         this.queueing = queueing;
+        this.isTry = !queueing;
         this.arrival = arrival;
         this.waker = waker;
     }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The calls of this process that wait for one key, in the order of their arrival: a doubly linked list, so that a
  * waiter can be removed at any position in constant time. A waiter is either <em>queueing</em> (it waits for a permit)
- * or a <em>try</em> (a call with {@code block = false}, which stays only until one claim has been answered). Guarded by
+ * or a <em>try</em> (a call with {@code block = false}, or any call during a shutdown), which stays only until one claim
+ * has been answered. Guarded by
  * the lock of the {@link KeyQueue}. Links and counts change together, without a method call in between, so that not
  * even a stack overflow can leave them inconsistent.
  */
@@ -50,7 +51,7 @@ final class WaiterQueue {
         if (waiter.weight > heaviest) {
             heaviest = waiter.weight;
         }
-        if (waiter.queueing) {
+        if (!waiter.isTry) {
             queueing++;
         }
         if (!waiter.needsStore()) {
@@ -105,7 +106,7 @@ final class WaiterQueue {
         waiter.inQueue = false;
         size--;
         weight -= waiter.weight;
-        if (waiter.queueing) {
+        if (!waiter.isTry) {
             queueing--;
         }
         if (!waiter.needsStore()) {
@@ -213,6 +214,16 @@ final class WaiterQueue {
     void unclaimed() {
         for (Waiter w = last; w != null; w = w.previous) {
             w.firstClaim = Waiter.UNCLAIMED;
+        }
+    }
+
+    /** Turns the calls that wait into tries. */
+    void stopQueueing() {
+        for (Waiter w = firstCall(); w != null; w = w.next) {
+            if (!w.isTry) {
+                w.isTry = true;
+                queueing--;
+            }
         }
     }
 

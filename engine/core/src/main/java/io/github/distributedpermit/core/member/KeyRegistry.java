@@ -5,6 +5,7 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.jfr.FlightRecording;
+import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueHost;
@@ -74,7 +75,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final AtomicLong lostSessions = new AtomicLong();
     private final AtomicLong reclaimedAt = new AtomicLong(-BETWEEN_RECLAIMS);
 
-    private volatile boolean closing;
+    private volatile Admission admission = Admission.ALL;
     private volatile boolean closed;
 
     public KeyRegistry(
@@ -110,12 +111,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         if (queues.size() >= settings.maxKeys()) {
             return null;
         }
-        boolean open = !closing;
-        queue = queues.computeIfAbsent(key, absent -> newQueue(absent, ofSession(policy), false));
-        if (open && closing) {
-            queue.close(); // it may have been created too late to be closed with the others
-        }
-        return queue;
+        return queues.computeIfAbsent(key, absent -> newQueue(absent, ofSession(policy), false));
     }
 
     /** The queue of the key; {@code null} if the key is not in use. */
@@ -132,8 +128,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     private KeyQueue newQueue(String key, Policy policy, boolean unused) {
         return policy.isUnlimited()
-                ? new KeyQueue(key, Policy.ofUnusedKey(settings), true, closing, this, this)
-                : new KeyQueue(key, policy, unused, closing, this, this);
+                ? new KeyQueue(key, Policy.ofUnusedKey(settings), true, this, this)
+                : new KeyQueue(key, policy, unused, this, this);
     }
 
     /** Settings of names have changed: the queues of keys in use apply them. */
@@ -267,6 +263,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return survey;
     }
 
+    /** Whether calls hold permits. */
+    boolean isInUse() {
+        return storeless.isInUse() || queues.values().stream().anyMatch(KeyQueue::isInUse);
+    }
+
     /** How many permits calls of this process have lost. */
     long lostPermits() {
         return log.lostPermits();
@@ -276,12 +277,24 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return queues.size();
     }
 
-    /** Takes no more calls and rejects those that wait. */
-    void close() {
-        closing = true;
-        instances.close();
-        storeless.close();
-        each(KeyQueue::close);
+    @Override
+    public Admission admission() {
+        return admission;
+    }
+
+    /** Admits only such calls from now on, and rejects those that wait. Has no effect if no more than these are admitted already. */
+    void admit(Admission fewer) {
+        synchronized (this) {
+            if (admission.compareTo(fewer) >= 0) {
+                return;
+            }
+            admission = fewer;
+        }
+        if (fewer == Admission.NONE) {
+            instances.close();
+        }
+        // a call that has read the old value has its lock until it is in its queue, so that the following line finds it
+        each(KeyQueue::admissionChanged);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.KeyQueue;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -8,10 +9,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The orderly end of the membership: no new calls, waiting calls rejected, idle permits returned, and then the wait for the
- * calls that still hold permits. Thread-safe. The queues report {@link #progress} and this looks at the whole registry.
+ * The orderly end of the membership: waiting calls rejected, idle permits returned, and then the wait for the calls that
+ * still hold permits. Thread-safe. The queues report {@link #progress} and this looks at the whole registry.
+ *
+ * <p>Calls may get free permits until the member leaves, so that nothing may be held at one time and something later. Each
+ * wait therefore begins with a look of its own.
  */
 public final class Shutdown {
 
@@ -24,35 +29,44 @@ public final class Shutdown {
 
     private final Duration commandTimeout;
     private final Scheduler scheduler;
-    private final CompletableFuture<Void> returned = new CompletableFuture<>();
 
-    /** Completes when all permits that are left belong to running calls. */
-    private final CompletableFuture<Void> idleReturned = new CompletableFuture<>();
+    /** Completes when no permit is held, or the store has had its time to confirm that. Replaced by the next wait then. */
+    private CompletableFuture<Void> returned = new CompletableFuture<>();
+
+    /** Completes when all permits that are left belong to running calls. Replaced by each {@link #awaitReturns}. */
+    private CompletableFuture<Void> idleReturned = new CompletableFuture<>();
 
     /** Looks at the registry; does nothing before the shutdown begins. */
     private volatile Runnable look = () -> {};
 
     private final AtomicBoolean lookingSoon = new AtomicBoolean();
-    private boolean begun;
-    private boolean lastChance;
+
+    /** The wait that ends after a command time-out, since no call holds a permit; {@code null} if there is none. */
+    private @Nullable CompletableFuture<Void> ending;
 
     public Shutdown(Duration commandTimeout, Scheduler scheduler) {
         this.commandTimeout = commandTimeout;
         this.scheduler = scheduler;
     }
 
-    /** Begins the shutdown. The future completes when nothing is held, or the store has had its time to confirm that. */
-    public CompletableFuture<Void> begin(KeyRegistry registry) {
+    /**
+     * Begins the shutdown, or goes on with fewer calls.
+     *
+     * @param admission the calls that are still served
+     * @return completes when nothing is held, or the store has had its time to confirm that
+     */
+    public CompletableFuture<Void> begin(KeyRegistry registry, Admission admission) {
+        registry.admit(admission);
+        CompletableFuture<Void> wait;
         synchronized (this) {
-            if (begun) {
-                return returned;
+            if (returned.isDone()) {
+                returned = new CompletableFuture<>();
             }
-            begun = true;
+            wait = returned;
         }
-        registry.close();
         look = () -> lookAgain(registry);
         look(registry);
-        return returned;
+        return wait;
     }
 
     /** A queue has been retired, or its last running call has ended. */
@@ -74,6 +88,12 @@ public final class Shutdown {
     }
 
     private void look(KeyRegistry registry) {
+        CompletableFuture<Void> idle;
+        CompletableFuture<Void> all;
+        synchronized (this) { // before the look, so that it ends no wait that has begun after it
+            idle = idleReturned;
+            all = returned;
+        }
         boolean inUse = registry.storeless().isInUse();
         boolean owing = false;
         for (KeyQueue queue : registry) {
@@ -87,27 +107,47 @@ public final class Shutdown {
             }
         }
         if (!owing) {
-            idleReturned.complete(null);
+            idle.complete(null);
         }
         if (!inUse && !owing) {
-            returned.complete(null);
+            all.complete(null);
         } else if (!inUse) {
-            giveLastChance();
+            giveLastChance(all, registry);
         }
     }
 
     /** No call holds a permit any more: the store has one more command time-out to confirm the returns. */
-    private synchronized void giveLastChance() {
-        if (!lastChance) {
-            lastChance = true;
-            scheduler.schedule(() -> returned.complete(null), commandTimeout.toNanos());
+    private void giveLastChance(CompletableFuture<Void> wait, KeyRegistry registry) {
+        synchronized (this) {
+            if (ending == wait) {
+                return;
+            }
+            ending = wait;
+        }
+        scheduler.schedule(() -> endUnlessInUse(wait, registry), commandTimeout.toNanos());
+    }
+
+    /** A call may have got a free permit since. Its end gives the store another command time-out. */
+    private void endUnlessInUse(CompletableFuture<Void> wait, KeyRegistry registry) {
+        if (registry.isInUse()) {
+            synchronized (this) {
+                ending = null;
+            }
+            look(registry); // in case that call has just ended
+        } else {
+            wait.complete(null);
         }
     }
 
     /** Waits for the returns of the queues that no call uses, for a second at most. */
-    public void awaitReturns() {
+    public void awaitReturns(KeyRegistry registry) {
+        CompletableFuture<Void> wait = new CompletableFuture<>();
+        synchronized (this) {
+            idleReturned = wait;
+        }
+        look(registry);
         try {
-            idleReturned.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            wait.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (TimeoutException | ExecutionException e) {

@@ -156,13 +156,14 @@ class LimitChangeTest {
     }
 
     @Test
-    void aShutdownWaitsForCallsWithoutALimitAndTakesNoMore() {
+    void aShutdownWaitsForCallsWithoutALimitAndADrainTakesNoMore() {
         Party a = bench.member("a", 1);
         a.engine.changeLimits(Map.of(Bench.KEY, PermitDefinition.UNLIMITED));
         Asked running = a.acquire();
         var ended = a.engine.shutdown().toCompletableFuture();
         bench.runMillis(3_000);
         assertThat(ended).isNotDone();
+        a.engine.drain();
         Asked late = a.acquire();
         assertThat(late.failure())
                 .isInstanceOfSatisfying(

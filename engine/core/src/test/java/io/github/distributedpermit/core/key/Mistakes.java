@@ -26,6 +26,14 @@ final class Mistakes {
         }
     }
 
+    /** {@code KeyRegistry.admit}. */
+    static final class AdmitsNone {
+        @OnMethodEnter
+        static void enter(@Argument(value = 0, readOnly = false) Admission fewer) {
+            fewer = Admission.NONE;
+        }
+    }
+
     /** {@code Ledger.isNews}. */
     static final class NoVersionTest {
         @OnMethodExit

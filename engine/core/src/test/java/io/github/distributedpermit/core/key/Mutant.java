@@ -77,6 +77,7 @@ enum Mutant {
     OPENED_WITH_ITS_RECORDS("spi.step.Lineage", "open", Mistakes.OnlyOpened.class),
     ANSWERS_COUNT_WITHOUT_A_REPLICA("GraceNode", "isCopied", FixedValue.value(true)),
     NOTIFICATIONS_COUNT_WITHOUT_A_REPLICA("GraceLink", "countsNotifications", FixedValue.value(true)),
+    NO_FREE_PERMIT_WHILE_LEAVING("member.KeyRegistry", "admit", Mistakes.AdmitsNone.class),
     CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),
     ZERO_RECORD_DELETED(ModelTable.Mistake.ZERO_RECORD_DELETED),

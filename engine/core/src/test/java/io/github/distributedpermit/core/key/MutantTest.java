@@ -72,6 +72,7 @@ class MutantTest {
         "NEVER_LEARNS, HandOverTest, aLingeringPermitGoesBackAsSoonAsTheProcessHearsThatAnotherWaits",
         "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
         "LEFT_BROKEN, ErrorsTest, callThatWasDecidedWhenAnErrorStruckHasItsPermit",
+        "NO_FREE_PERMIT_WHILE_LEAVING, ShutdownTest, laterCallGetsAFreePermitAndReturnsItAtOnce",
     })
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {
         Class<?> type = Class.forName(MutantTest.class.getPackageName() + "." + test);

@@ -46,7 +46,7 @@ public class QueueUnderLincheck {
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
 
     private static KeyQueue queue(Policy policy, OnlyMember member) {
-        return new KeyQueue("queue", policy, false, false, member, member);
+        return new KeyQueue("queue", policy, false, member, member);
     }
 
     /** Whether idle permits may stay. */
@@ -154,6 +154,11 @@ public class QueueUnderLincheck {
         @Override
         public long time(long tickerNanos) {
             return tickerNanos;
+        }
+
+        @Override
+        public Admission admission() {
+            return Admission.ALL;
         }
 
         @Override

@@ -3,11 +3,14 @@ package io.github.distributedpermit.core.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -54,13 +57,100 @@ class ShutdownTest {
     }
 
     @Test
-    void newCallsAreRejectedAlsoForKeysNobodyUses() {
+    void laterCallGetsAFreePermitAndReturnsItAtOnce() {
+        shutdown();
+        Asked late = a.acquire();
+        bench.runMillis(2);
+        assertThat(late.holds()).isTrue();
+        late.release();
+        bench.runMillis(2);
+        assertThat(bench.used()).isZero();
+        assertThat(a.engine.keys()).isZero();
+    }
+
+    @Test
+    void laterCallDoesNotWaitForAPermit() {
+        Permit held = bench.member("b", 1).hold();
+        shutdown();
+        Asked patient = a.acquire();
+        Asked timed = a.acquire(Duration.ofSeconds(1));
+        Asked impatient = a.tryAcquire();
+        bench.runMillis(3);
+        assertShuttingDown(patient);
+        assertShuttingDown(timed);
+        assertThat(impatient.failure())
+                .isInstanceOfSatisfying(
+                        PermitRejectedException.class,
+                        e -> assertThat(e.reason()).isEqualTo(Reason.LIMIT_REACHED));
+        held.release();
+        bench.runMillis(2);
+        assertThat(bench.used()).isZero();
+        assertThat(a.engine.keys()).isZero();
+    }
+
+    @Test
+    void callWhoseClaimIsUnansweredAtTheShutdownGetsAFreePermit() {
+        Asked sent = a.acquire();
+        Asked second = a.acquire();
+        shutdown();
+        bench.runMillis(3);
+        assertThat(sent.holds()).isTrue();
+        assertShuttingDown(second);
+    }
+
+    @Test
+    void laterCallDoesNotOvertakeThoseThatWaitElsewhere() {
+        Permit held = bench.member("b", 1).hold();
+        Asked waiting = bench.member("c", 1).acquire();
+        bench.runMillis(2);
+        shutdown();
+        held.release();
+        Asked late = a.acquire();
+        bench.runMillis(3);
+        assertThat(waiting.holds()).isTrue();
+        assertShuttingDown(late);
+    }
+
+    @Test
+    void laterCallOfAnInstanceThatIsDrainedIsRejectedAlsoForAKeyThatNoCallUses() {
+        a.engine.drain();
         shutdown();
         assertShuttingDown(a.acquire());
         assertShuttingDown(a.tryAcquire());
         assertShuttingDown(a.acquire(Duration.ofSeconds(1)));
         assertThat(a.claims()).isZero();
         assertThat(a.engine.keys()).isZero();
+    }
+
+    @Test
+    void eachWaitForTheEndWaitsForTheCallsThatHoldPermitsThen() {
+        assertThat(shutdown()).isCompleted();
+        Asked late = a.acquire();
+        bench.runMillis(2);
+        CompletableFuture<Void> second = shutdown();
+        bench.run(Bench.COMMAND.multipliedBy(2));
+        assertThat(second).isNotDone();
+        late.release();
+        bench.runMillis(2);
+        assertThat(second).isCompleted();
+    }
+
+    @Test
+    void callThatBeginsWhileTheStoreHasItsTimeToConfirmAReturnIsWaitedFor() throws Exception {
+        Permit permit = a.hold();
+        a.engine.changeSettings(
+                PermitSettings.NONE,
+                Map.of(Bench.KEY, Bench.limit(1), "free", PermitSettings.ofLimit(PermitDefinition.UNLIMITED)));
+        bench.conditions.refusing = true;
+        CompletableFuture<Void> done = shutdown();
+        permit.release();
+        bench.run(Bench.COMMAND.minusMillis(10));
+        Permit late = a.engine.named("free").acquire("free");
+        bench.run(Bench.COMMAND);
+        assertThat(done).isNotDone();
+        late.release();
+        bench.run(Bench.COMMAND.plusMillis(10));
+        assertThat(done).isCompleted();
     }
 
     @Test

@@ -24,6 +24,7 @@ final class Simulation {
 
     private static final long MILLI = Weather.MILLI;
     private static final long TOMBSTONE = 30_000 * MILLI;
+    private static final int CALLS_WHILE_LEAVING = 3;
     private static final int HISTORY = Integer.getInteger("permit.simulation.history", 250);
 
     /** What happened in a run. */
@@ -335,6 +336,7 @@ final class Simulation {
                 if (!call.member.leaving) {
                     throw invariants.violation("%s was refused by %s, which is not leaving", call, call.member);
                 }
+                invariants.refused(call);
             }
             case TOO_MANY_KEYS -> throw invariants.violation("%s ended with %s", call, reason);
         }
@@ -463,6 +465,10 @@ final class Simulation {
         if (politely) {
             trace(() -> "--- " + member + " leaves");
             member.leaving = true;
+            for (int i = 0; i < CALLS_WHILE_LEAVING; i++) {
+                int key = plan.later.nextInt(plan.limits.length);
+                time.after(plan.later.nextLong(plan.lease / 10), member.process, () -> start(member, key, 1, true, -1));
+            }
             member.engine.shutdown().whenComplete((ok, failure) -> {
                 trace(() -> "--- " + member + " has left");
                 if (member.holding.stream().anyMatch(h -> h.stream().anyMatch(SimCall::isHeld))) {

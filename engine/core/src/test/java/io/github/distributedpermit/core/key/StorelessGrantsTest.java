@@ -17,18 +17,24 @@ class StorelessGrantsTest {
             PermitDefinition.named("key", "the test").limit(1).build(),
             new Policy(1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 4, 10, Release.ASYNC, OnStoreFailure.FAIL));
     private int looks;
+    private Admission admission = Admission.ALL;
 
     private final StorelessGrants grants = new StorelessGrants(new QueueUnderLincheck.OnlyMember(true) {
         @Override
         public void progress() {
             looks++;
         }
+
+        @Override
+        public Admission admission() {
+            return admission;
+        }
     });
 
     /** The look takes the lock of each queue, and the refused call may have that of one: two such calls would wait for each other. */
     @Test
     void refusedCallDoesNotLookAtTheQueues() {
-        grants.close();
+        admission = Admission.NONE;
 
         assertThat(grants.grant(stats, "key", 1, 0)).isNull();
 
@@ -39,7 +45,7 @@ class StorelessGrantsTest {
     @Test
     void lastPermitThatComesBackAfterTheShutdownDoes() {
         Grant grant = Objects.requireNonNull(grants.grant(stats, "key", 1, 0));
-        grants.close();
+        admission = Admission.WITHOUT_WAITING;
         assertThat(looks).isZero();
 
         grant.release();

@@ -956,7 +956,8 @@ class WithoutStoreTest {
         Asked waiting = a.acquire();
         CompletableFuture<Void> done = a.engine.shutdown().toCompletableFuture();
         assertRejected(waiting, Reason.SHUTTING_DOWN);
-        assertRejected(a.tryAcquire(), Reason.SHUTTING_DOWN);
+        assertRejected(a.acquire(), Reason.SHUTTING_DOWN);
+        assertRejected(a.tryAcquire(), Reason.LIMIT_REACHED);
         bench.run(Duration.ofMinutes(1));
         assertThat(done).isNotDone();
         assertThat(running.holds()).isTrue();

@@ -327,13 +327,14 @@ final class ConnectionManager implements AutoCloseable {
 
     /**
      * Only the first failure in a row is logged, and the first permanent one; the end of the row is logged by {@link
-     * #reportSuccess}.
+     * #reportSuccess}. At the shutdown of an application its factory stops before the permits do, which is no failure.
      */
     private void reportFailure(Throwable e) {
         PermitStoreException before = failure;
         PermitStoreException reason = Failures.ofAttempt(e, before);
         failure = reason; // before the log, which may fail
-        if ((before == null || (reason.isPermanent() && !before.isPermanent())) && !signal.isClosed()) {
+        boolean isNews = before == null || (reason.isPermanent() && !before.isPermanent());
+        if (isNews && !signal.isClosed() && !connector.isStoppedByApplication()) {
             // Another failure while subscribing, such as a time-out, may be that of the whole server.
             boolean onlyNotifications = subscribing && (reason.isPermanent() || e instanceof PermitStoreException);
             LOG.log(

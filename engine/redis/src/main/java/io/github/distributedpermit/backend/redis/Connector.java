@@ -126,6 +126,11 @@ final class Connector implements AutoCloseable {
         return uris.isCluster() ? noLocator() : uris::single;
     }
 
+    /** Whether the application has stopped its factory, which it had started. Its threads may have ended with it. */
+    boolean isStoppedByApplication() {
+        return client != null && !factory.isRunning();
+    }
+
     /** In a cluster no code asks for the one master. */
     private static MasterLocator noLocator() {
         return () -> {
