@@ -10,16 +10,19 @@ import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -31,6 +34,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.core.task.TaskDecorator;
+import reactor.core.publisher.Mono;
 
 /** Methods that return futures hold their permit until the future has ended. */
 class FutureMethodsTest {
@@ -100,14 +104,96 @@ class FutureMethodsTest {
     }
 
     @Test
-    void cancelCancelsTheWorkAndReturnsThePermit() {
+    void cancelCancelsWorkThatItCanStopAndReturnsThePermit() {
         run(context -> {
-            CompletableFuture<String> result = context.getBean(Service.class).call(() -> work);
+            CompletableFuture<String> stoppable = new CompletableFuture<>() {
+                @Override
+                public boolean cancel(boolean mayInterruptIfRunning) {
+                    return super.cancel(mayInterruptIfRunning);
+                }
+            };
+            CompletableFuture<String> result = context.getBean(Service.class).call(() -> stoppable);
             awaitHeld(context);
             result.cancel(true);
-            assertThat(work).isCancelled();
+            assertThat(stoppable).isCancelled();
             assertThat(isFree(context, "one")).isTrue();
         });
+    }
+
+    @Test
+    void cancelDoesNotStopTheWorkOfACompletableFutureSoThePermitIsHeldUntilItEnds() {
+        holdsWhileItsWorkRuns(result -> result.cancel(true));
+    }
+
+    /** As when a client of WebFlux disconnects. */
+    @Test
+    void cancelOfAMonoAroundTheFutureDoesNotEither() {
+        holdsWhileItsWorkRuns(result -> Mono.fromFuture(result).subscribe().dispose());
+    }
+
+    @Test
+    void timeOutOfAMonoAroundTheFutureDoesNotEither() {
+        holdsWhileItsWorkRuns(result -> assertThatExceptionOfType(Exception.class)
+                .isThrownBy(() ->
+                        Mono.fromFuture(result).timeout(Duration.ofMillis(1)).block())
+                .withCauseInstanceOf(TimeoutException.class));
+    }
+
+    @Test
+    void timeOutOfTheFutureDoesNotEither() {
+        holdsWhileItsWorkRuns(result -> assertThatExceptionOfType(CompletionException.class)
+                .isThrownBy(() -> result.orTimeout(1, TimeUnit.MILLISECONDS).join()));
+    }
+
+    private void holdsWhileItsWorkRuns(Consumer<CompletableFuture<String>> ending) {
+        CountDownLatch end = new CountDownLatch(1);
+        run(context -> {
+            CompletableFuture<String> running =
+                    CompletableFuture.supplyAsync(() -> awaited(end), task -> new Thread(task).start());
+            CompletableFuture<String> result = context.getBean(Service.class).call(() -> running);
+            awaitHeld(context);
+            ending.accept(result);
+            assertThat(result).isCompletedExceptionally();
+            assertThat(isFree(context, "one")).isFalse();
+            end.countDown();
+            await().until(() -> isFree(context, "one"));
+            assertThat(running).isCompletedWithValue("done");
+        });
+    }
+
+    private static String awaited(CountDownLatch end) {
+        try {
+            end.await(30, TimeUnit.SECONDS);
+            return "done";
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The permit would otherwise be granted to a call that has no caller any more. */
+    @Test
+    void cancelReachesAnInnerCallThatWaits() {
+        run(context -> {
+            Service service = context.getBean(Service.class);
+            Permits permits = context.getBean(Permits.class);
+            Permit taken = permits.acquire("first");
+            CompletableFuture<String> inner = service.call(() -> service.two(() -> work));
+            awaitHeld(context);
+            inner.cancel(true);
+            await().until(() -> isFree(context, "one"));
+            CompletableFuture<String> inCode = service.call(() -> holding(permits.acquireAsync("first")));
+            await().until(() -> !isFree(context, "one"));
+            inCode.cancel(true);
+            await().until(() -> isFree(context, "one"));
+            taken.release();
+            await().until(() -> isFree(context, "first"));
+            assertThat(isFree(context, "second")).isTrue();
+        });
+    }
+
+    @SuppressWarnings("unchecked") // the value is never used
+    private static CompletableFuture<String> holding(CompletableFuture<?> permit) {
+        return (CompletableFuture<String>) permit;
     }
 
     @Test

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the caller of a limited method gets: ends as the future of the method does, after the permits were released. If its
- * caller ends it before, a waiting call leaves the queue; cancelling it cancels the future of the method as well, and the
- * permits are held until that has ended. Thread-safe.
+ * caller ends it before, a waiting call leaves the queue; the permits of one that runs are held until the future of the method has
+ * ended. Cancelling it cancels that future too if this may stop the work, see {@link Cancellation}. Thread-safe.
  */
 final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
@@ -27,17 +27,14 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
         acquisition.cancel(false);
         Future<?> running = work;
         if (running != null && isCancelled()) {
-            cancel(running);
+            Cancellation.cancel(running);
         }
     }
 
-    /** Work that can't be cancelled goes on, and holds its permits until it ends. */
-    private static void cancel(Future<?> running) {
-        try {
-            running.cancel(true);
-        } catch (RuntimeException e) {
-            // such as the UnsupportedOperationException of a minimal stage
-        }
+    /** Overridden to show that a cancellation ends a waiting call: another limited method may return this future. */
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        return super.cancel(mayInterruptIfRunning);
     }
 
     /** The permits were taken, or could not be. */
@@ -53,7 +50,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
             if (returned instanceof Future<?> future) {
                 work = future;
                 if (isCancelled()) {
-                    cancel(future);
+                    Cancellation.cancel(future);
                 }
             }
             WorkEnd.observe(returned, (value, error) -> end(permits, value, error));

@@ -132,6 +132,15 @@ final class FutureCall extends CompletableFuture<Permit> {
         }
     }
 
+    /**
+     * Overridden to show that a cancellation ends the call: the advice passes one on only to futures whose class does something about
+     * it. A permit that arrives after its caller has left would have no owner.
+     */
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        return super.cancel(mayInterruptIfRunning);
+    }
+
     /** Dependent stages are ordinary futures: cancelling one of them does not cancel this call. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
