@@ -1,6 +1,7 @@
 package io.github.distributedpermit.aop;
 
 import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -64,6 +65,10 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         operations.check(bean.getClass());
+        Set<Method> limited = operations.limitedMethodsOf(bean.getClass());
+        if (!limited.isEmpty()) {
+            UnproxiedBeans.check(bean, beanName, limited, beanFactory);
+        }
         return bean;
     }
 

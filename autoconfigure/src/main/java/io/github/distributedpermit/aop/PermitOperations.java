@@ -195,7 +195,12 @@ public final class PermitOperations {
 
     /** Whether a class has limited methods. */
     boolean limits(Class<?> beanType) {
-        return !limitedMethods(ClassUtils.getUserClass(beanType)).isEmpty();
+        return !limitedMethodsOf(beanType).isEmpty();
+    }
+
+    /** The limited methods of the class of a bean. */
+    Set<Method> limitedMethodsOf(Class<?> beanType) {
+        return limitedMethods(ClassUtils.getUserClass(beanType));
     }
 
     /** Looked up for every bean by the check and again by the pointcut, so remembered. */

@@ -9,15 +9,24 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.aspectj.lang.annotation.Aspect;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -105,6 +114,42 @@ class BeanKindsTest {
                         assertThatExceptionOfType(PermitRejectedException.class).isThrownBy(client::call);
                     }
                     assertThat(output).doesNotContain("is NOT limited");
+                });
+    }
+
+    /** Such a bean would run without a limit, and nothing would say so. */
+    @ParameterizedTest
+    @CsvSource({
+        "LimitedAspect, an @Aspect",
+        "LimitedInterceptor, a MethodInterceptor",
+        "LimitedAdvisor, an Advisor",
+        "LimitedPointcut, a Pointcut",
+        "LimitedInfrastructure, an AopInfrastructureBean",
+        "LimitedByItsType, an @Aspect"
+    })
+    void beanThatSpringNeverProxiesStopsTheStart(String type, String kind) throws ClassNotFoundException {
+        Class<?> bean = Class.forName(BeanKindsTest.class.getName() + "$" + type);
+        assertThat(Contexts.refusal(bean))
+                .hasMessageContaining("@DistributedPermit on call()")
+                .hasMessageContaining(bean.getName())
+                .hasMessageContaining(kind)
+                .hasMessageContaining("Move the method to another bean")
+                .hasMessageContaining("the bean Permits");
+    }
+
+    @Test
+    void aspectIsLimitedWhereSpringDoesNotTreatItAsOne() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration.class))
+                .withPropertyValues("distributed-permit.backend=local", "spring.aop.auto=false")
+                .withBean(LimitedAspect.class)
+                .run(context -> {
+                    try (Permit taken = context.getBean(Permits.class).acquire("aspect")) {
+                        assertThat(taken.isHeld()).isTrue();
+                        assertThatExceptionOfType(PermitRejectedException.class)
+                                .isThrownBy(context.getBean(LimitedAspect.class)::call);
+                    }
                 });
     }
 
@@ -348,5 +393,53 @@ class BeanKindsTest {
         public int getOrder() {
             return LOWEST_PRECEDENCE;
         }
+    }
+
+    @Aspect
+    static class LimitedAspect {
+        @DistributedPermit(key = "aspect", limit = 1, block = false)
+        public void call() {}
+    }
+
+    @Aspect
+    @DistributedPermit(key = "aspect", limit = 1, block = false)
+    static class LimitedByItsType {
+        public void call() {}
+    }
+
+    static class LimitedInterceptor implements MethodInterceptor {
+        @Override
+        public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+            return invocation.proceed();
+        }
+
+        @DistributedPermit(key = "interceptor", limit = 1, block = false)
+        public void call() {}
+    }
+
+    static class LimitedAdvisor extends DefaultPointcutAdvisor {
+        private static final long serialVersionUID = 1L;
+
+        LimitedAdvisor() {
+            super(new LimitedPointcut(), new LimitedInterceptor());
+        }
+
+        @DistributedPermit(key = "advisor", limit = 1, block = false)
+        public void call() {}
+    }
+
+    static class LimitedPointcut extends StaticMethodMatcherPointcut {
+        @Override
+        public boolean matches(Method method, Class<?> type) {
+            return false;
+        }
+
+        @DistributedPermit(key = "pointcut", limit = 1, block = false)
+        public void call() {}
+    }
+
+    static class LimitedInfrastructure implements AopInfrastructureBean {
+        @DistributedPermit(key = "infrastructure", limit = 1, block = false)
+        public void call() {}
     }
 }
