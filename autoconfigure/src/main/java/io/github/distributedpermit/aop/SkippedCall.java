@@ -13,9 +13,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.core.annotation.MergedAnnotations;
-import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
-import org.springframework.scheduling.annotation.Scheduled;
 
 /**
  * Returns nothing from a call that got no permit, see {@link DistributedPermit#onReject()}. For reactive types and futures
@@ -51,9 +48,7 @@ record SkippedCall(@Nullable Object value) implements RejectedAnswer {
             return definition.onReject() == OnReject.SKIP;
         }
         Class<?> returned = SuspendingFunctions.returnType(method);
-        return !definition.block()
-                && (returned == void.class || !returned.isPrimitive())
-                && MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
+        return !definition.block() && (returned == void.class || !returned.isPrimitive()) && Jobs.isJob(method);
     }
 
     private static @Nullable Object empty(Class<?> returned) {

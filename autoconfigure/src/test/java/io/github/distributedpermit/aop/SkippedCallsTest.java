@@ -11,20 +11,46 @@ import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.OnReject;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.spi.PermitBackend;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.ApplicationArguments;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.Banner;
+import org.springframework.boot.CommandLineRunner;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.event.EventListener;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Flux;
@@ -93,6 +119,35 @@ class SkippedCallsTest {
             await().until(() -> job.runs().get() > 5);
             assertThat(output).doesNotContain("ERROR").doesNotContain("PermitRejectedException");
         });
+    }
+
+    /** As of two instances that start together: the first of them runs its jobs still. */
+    @Test
+    void startUpJobThatGetsNoPermitIsSkippedAndDoesNotFailTheStart() {
+        LocalPermitBackend store = new LocalPermitBackend();
+        try (ConfigurableApplicationContext first = start(store)) {
+            assertThat(first.getBean(Started.class).jobs)
+                    .containsExactlyInAnyOrder(
+                            "singleton", "listener", "refreshed", "application runner", "command line runner", "ready");
+            Permit running =
+                    first.getBean(Permits.class).named("start-up").acquireUninterruptibly(PermitRequest.of("start-up"));
+            try (ConfigurableApplicationContext second = start(store)) {
+                assertThat(second.getBean(Started.class).jobs).isEmpty();
+                assertThatExceptionOfType(PermitRejectedException.class)
+                        .as("a listener to another event has a caller")
+                        .isThrownBy(() -> second.publishEvent("text"));
+            }
+            running.release();
+        }
+    }
+
+    private static ConfigurableApplicationContext start(LocalPermitBackend store) {
+        return new SpringApplicationBuilder(StartUpJobs.class)
+                .web(WebApplicationType.NONE)
+                .bannerMode(Banner.Mode.OFF)
+                .initializers((GenericApplicationContext context) ->
+                        context.registerBean("store", PermitBackend.class, () -> store))
+                .run();
     }
 
     @Test
@@ -169,6 +224,115 @@ class SkippedCallsTest {
         @DistributedPermit(key = "job", limit = 1, block = false)
         public void run() {
             runs.incrementAndGet();
+        }
+    }
+
+    static class Started {
+        private final List<String> jobs = new CopyOnWriteArrayList<>();
+
+        void add(String job) {
+            jobs.add(job);
+        }
+    }
+
+    /** The annotation of each of these methods. */
+    @Retention(RetentionPolicy.RUNTIME)
+    @DistributedPermit(key = "start-up", limit = 1, block = false)
+    @interface StartUp {}
+
+    @Configuration
+    @ImportAutoConfiguration({
+        AopAutoConfiguration.class,
+        PropertyPlaceholderAutoConfiguration.class,
+        DistributedPermitAutoConfiguration.class
+    })
+    @Import({Started.class, Singleton.class, Listener.class, Annotated.class, AtTheStart.class, WithItsArguments.class})
+    static class StartUpJobs {}
+
+    static class Singleton implements SmartInitializingSingleton {
+
+        private final Started started;
+
+        Singleton(Started started) {
+            this.started = started;
+        }
+
+        @Override
+        @StartUp
+        public void afterSingletonsInstantiated() {
+            started.add("singleton");
+        }
+    }
+
+    static class Listener implements ApplicationListener<ApplicationStartedEvent> {
+
+        private final Started started;
+
+        Listener(Started started) {
+            this.started = started;
+        }
+
+        @Override
+        @StartUp
+        public void onApplicationEvent(ApplicationStartedEvent event) {
+            started.add("listener");
+        }
+    }
+
+    static class Annotated {
+
+        private final Started started;
+
+        Annotated(Started started) {
+            this.started = started;
+        }
+
+        @EventListener
+        @StartUp
+        public void refreshed(ContextRefreshedEvent event) {
+            started.add("refreshed");
+        }
+
+        @EventListener(ApplicationReadyEvent.class)
+        @StartUp
+        public void ready() {
+            started.add("ready");
+        }
+
+        @EventListener
+        @StartUp
+        public void text(String text) {
+            started.add(text);
+        }
+    }
+
+    static class AtTheStart implements ApplicationRunner {
+
+        private final Started started;
+
+        AtTheStart(Started started) {
+            this.started = started;
+        }
+
+        @Override
+        @StartUp
+        public void run(ApplicationArguments arguments) {
+            started.add("application runner");
+        }
+    }
+
+    static class WithItsArguments implements CommandLineRunner {
+
+        private final Started started;
+
+        WithItsArguments(Started started) {
+            this.started = started;
+        }
+
+        @Override
+        @StartUp
+        public void run(String... arguments) {
+            started.add("command line runner");
         }
     }
 
