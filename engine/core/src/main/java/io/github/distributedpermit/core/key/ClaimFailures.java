@@ -102,7 +102,11 @@ final class ClaimFailures {
      * younger than that for this key. If it goes on answering other keys, calls of this one wait twice the time at most.
      */
     boolean mayRunSoon(long now) {
-        return host.contact().isSilent(now) && outage.length(now) < 2 * policy.storeTimeout();
+        StoreContact store = host.contact();
+        long bound = policy.storeTimeout();
+        // The second, because with a command time-out as long as the store time-out the silence shows too late.
+        boolean silent = store.isSilent(now) || store.outage.length(now) >= bound / 2;
+        return silent && outage.length(now) < 2 * bound;
     }
 
     /** When the waiting calls reach the store time-out; {@link Times#NEVER} if none waits or the store answers. */
@@ -242,9 +246,8 @@ final class ClaimFailures {
         SentClaim oldest = plan.sent.oldestInFlight();
         long delayed =
                 oldest != null && !oldest.isOverdue(now, policy) && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
-        long resumed = ProcessClock.isLate(now - deadline, policy)
-                ? now
-                : host.contact().resumedAt();
+        long resumed =
+                policy.isStandstill(now - deadline) ? now : host.contact().resumedAt();
         long answered = resumed > waiter.arrival ? resumed + policy.commandTimeout() : 0;
         long until = Math.min(Math.max(delayed, answered), outage.reaches(policy.storeTimeout()));
         return until > now ? until : 0;

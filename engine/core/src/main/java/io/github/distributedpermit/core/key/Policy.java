@@ -35,6 +35,9 @@ public record Policy(
         Release release,
         OnStoreFailure onStoreFailure) {
 
+    /** What is late by more than this part of the command time-out is so because the process stood still. */
+    private static final int STANDSTILL = 20;
+
     /** A member ends a lease this part of it earlier than the store, because clocks do not run at equal rates. */
     public static final int MARGIN = 20;
 
@@ -87,6 +90,11 @@ public record Policy(
                 maxWaiters,
                 release,
                 onStoreFailure);
+    }
+
+    /** Whether the process stood still, since something happens so many nanoseconds after it was due. */
+    boolean isStandstill(long late) {
+        return late > commandTimeout / STANDSTILL;
     }
 
     /** How long permits are valid after the claim was sent that the store has confirmed. */

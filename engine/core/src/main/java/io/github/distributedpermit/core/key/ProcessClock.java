@@ -7,9 +7,6 @@ package io.github.distributedpermit.core.key;
  */
 final class ProcessClock {
 
-    /** A timer that is overdue by more than this part of the command time-out is a standstill of the process. */
-    private static final int STANDSTILL = 20;
-
     private final KeyQueueHost host;
     private final KeyQueueTimer timer;
     private final KeyQueueState state;
@@ -24,15 +21,10 @@ final class ProcessClock {
     long now() {
         long now = host.now();
         long late = timer.lateBy(now);
-        if (isLate(late, state.policy())) {
+        if (state.policy().isStandstill(late)) {
             timer.excuse(now);
             state.failures.stoodStill(late, now);
         }
         return now;
-    }
-
-    /** Whether the process stood still, since something happens so many nanoseconds after it was due. */
-    static boolean isLate(long late, Policy policy) {
-        return late > policy.commandTimeout() / STANDSTILL;
     }
 }
