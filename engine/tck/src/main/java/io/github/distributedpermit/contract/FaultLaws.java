@@ -26,7 +26,7 @@ interface FaultLaws extends ContractTests {
             grants += run.grants();
             losses += run.losses();
         }
-        assertThat(grants).as("the drivers really got permits").isGreaterThan(fixture.runs() * 20);
+        assertThat(grants).as("the drivers really got permits").isGreaterThan(fixture.runs() * 10);
         if (peer().store().session().isEmpty()) {
             assertThat(losses).as("leases really ended").isPositive();
         }

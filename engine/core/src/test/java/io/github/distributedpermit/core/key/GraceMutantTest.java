@@ -59,7 +59,7 @@ class GraceMutantTest {
 
     /** Found too seldom for a search, in 13 of 3,000 runs. */
     @ParameterizedTest
-    @CsvSource("GRACE_ENDS_EARLY, TWO_FAIL_OVERS, 293")
+    @CsvSource("GRACE_ENDS_EARLY, TWO_FAIL_OVERS, 66")
     void rareMutantIsFoundByAKnownSeed(Mutant mutant, Fault fault, long seed) {
         assertThat(mutant.world().run(GraceSimulation.class, "findingOf", seed, fault.name()))
                 .asString()
