@@ -9,6 +9,7 @@ import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.TimeSource;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -156,6 +158,16 @@ public final class DistributedPermitAutoConfiguration {
     AnnotationSettingsWarning distributedPermitAnnotationSettingsWarning(
             NamedSettings settings, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
         return new AnnotationSettingsWarning(settings, operations, beanFactory);
+    }
+
+    @Bean
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
+    RejectWaitersInTime distributedPermitRejectWaitersInTime(
+            ObjectProvider<PermitEngine> engine, PermitThreads threads, Environment environment) {
+        Duration drain = Binder.get(environment)
+                .bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
+                .orElse(Duration.ofSeconds(30));
+        return new RejectWaitersInTime(engine.getIfAvailable(), threads.scheduler(null), drain);
     }
 
     // the engine of a parent outlives this context

@@ -161,8 +161,8 @@ class MvcMethodsTest {
     }
 
     @Test
-    void shutdownAnswersWaitingRequests() throws Exception {
-        WebServer stopping = new WebServer(WebApplicationType.SERVLET, Application.class);
+    void shutdownAnswersRequestsThatWaitLongerThanItDrains() throws Exception {
+        WebServer stopping = new WebServer(WebApplicationType.SERVLET, Application.class, WebServer.SHORT_DRAIN);
         stopping.start();
         Gauges gauges = stopping.bean(Gauges.class);
         // A running request: Tomcat may cut off the answer of the last one, whose end it counts before the answer is

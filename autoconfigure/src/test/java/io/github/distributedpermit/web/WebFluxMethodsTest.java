@@ -105,8 +105,8 @@ class WebFluxMethodsTest {
     }
 
     @Test
-    void shutdownAnswersWaitingRequests() throws Exception {
-        WebServer stopping = new WebServer(WebApplicationType.REACTIVE, Application.class);
+    void shutdownAnswersRequestsThatWaitLongerThanItDrains() throws Exception {
+        WebServer stopping = new WebServer(WebApplicationType.REACTIVE, Application.class, WebServer.SHORT_DRAIN);
         stopping.start();
         Controller controller = stopping.bean(Controller.class);
         CompletableFuture<String> end = controller.begin();
