@@ -22,6 +22,11 @@ public enum Backend {
     /** ZooKeeper, with Curator. */
     ZOOKEEPER("org.apache.curator:curator-recipes", "org.apache.curator.framework.CuratorFramework"),
 
+    /** The application's relational database. Without {@code distributed-permit.backend}, only where no other client is. */
+    JDBC(
+            "org.springframework.boot:spring-boot-starter-jdbc",
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"),
+
     /** The memory of this process: for a single instance and for tests. Never taken unless asked for. */
     LOCAL("");
 

@@ -20,6 +20,8 @@ record BackendChoice(
         List<Backend> present,
         @Nullable ClassLoader classLoader) {
 
+    private static final String JEDIS = "redis.clients.jedis.Jedis";
+
     static BackendChoice of(Environment environment, @Nullable ClassLoader classLoader) {
         Optional<Backend> wanted = Optional.ofNullable(Binder.get(environment)
                 .bind("distributed-permit.backend", Backend.class)
@@ -27,7 +29,12 @@ record BackendChoice(
         List<Backend> present = Stream.of(Backend.values())
                 .filter(backend -> backend != Backend.LOCAL && backend.isPresent(classLoader))
                 .toList();
-        return new BackendChoice(wanted, present, classLoader);
+        // Nearly every application has a database, so that it decides nothing beside a client that was added for
+        // permits.
+        List<Backend> others =
+                present.stream().filter(backend -> backend != Backend.JDBC).toList();
+        boolean database = others.isEmpty() && !ClassUtils.isPresent(JEDIS, classLoader);
+        return new BackendChoice(wanted, database ? present : others, classLoader);
     }
 
     /** The one to use: what was asked for, else the only one there. */
@@ -76,7 +83,7 @@ record BackendChoice(
     }
 
     private boolean jedisOnly() {
-        return ClassUtils.isPresent("redis.clients.jedis.Jedis", classLoader)
+        return ClassUtils.isPresent(JEDIS, classLoader)
                 && !ClassUtils.isPresent("io.lettuce.core.RedisClient", classLoader);
     }
 

@@ -43,6 +43,7 @@ import org.springframework.core.env.Environment;
         afterName = {
             "org.springframework.boot.autoconfigure.aop.AopAutoConfiguration",
             "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
             "org.springframework.cloud.consul.ConsulAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
@@ -51,6 +52,7 @@ import org.springframework.core.env.Environment;
     RedisBackendConfiguration.class,
     ConsulBackendConfiguration.class,
     ZooKeeperBackendConfiguration.class,
+    JdbcBackendConfiguration.class,
     LocalBackendConfiguration.class,
     NoBackendConfiguration.class,
     AdviceConfiguration.class,

@@ -46,7 +46,8 @@ class BackendChoiceTest {
             "org.springframework.data.redis",
             "redis.clients",
             "org.springframework.cloud.consul",
-            "org.apache.curator");
+            "org.apache.curator",
+            "org.springframework.boot.jdbc");
 
     private static ApplicationContextRunner plain() {
         return Starts.plain().withClassLoader(Starts.redisOnly());
@@ -98,7 +99,7 @@ class BackendChoiceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"redis", "consul", "zookeeper"})
+    @ValueSource(strings = {"redis", "consul", "zookeeper", "jdbc"})
     void askedForWithoutItsClientStopsTheStartAndSaysWhatToAdd(String backend) {
         FailureAnalysis analysis =
                 analysis(plain().withClassLoader(noClient).withPropertyValues("distributed-permit.backend=" + backend));

@@ -53,6 +53,8 @@ class MetadataTest {
                         "distributed-permit.fail-fast",
                         "distributed-permit.hand-over-slice",
                         "distributed-permit.instance-name",
+                        "distributed-permit.jdbc.initialize-schema",
+                        "distributed-permit.jdbc.table-prefix",
                         "distributed-permit.key-prefix",
                         "distributed-permit.lease",
                         "distributed-permit.linger",

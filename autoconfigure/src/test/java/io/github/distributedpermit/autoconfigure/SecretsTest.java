@@ -24,6 +24,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.cloud.autoconfigure.ConfigurationPropertiesRebinderAutoConfiguration;
@@ -172,10 +173,11 @@ class SecretsTest {
         return text.toString();
     }
 
-    /** Without the parts of Spring Cloud whose names in JMX two applications of one process cannot both have. */
+    /** Without a database and the parts of Spring Cloud whose names in JMX two applications of one process cannot both have. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(
             exclude = {
+                DataSourceAutoConfiguration.class,
                 LifecycleMvcEndpointAutoConfiguration.class,
                 RefreshAutoConfiguration.class,
                 RefreshEndpointAutoConfiguration.class,

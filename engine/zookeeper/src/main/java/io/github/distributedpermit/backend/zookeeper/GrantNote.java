@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.snapshot.NewerParts;
 import io.github.distributedpermit.spi.snapshot.RecordText;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;

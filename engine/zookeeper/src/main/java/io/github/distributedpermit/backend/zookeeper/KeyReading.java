@@ -1,5 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
+import io.github.distributedpermit.spi.snapshot.NewerFormatException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException;
@@ -47,7 +49,7 @@ final class KeyReading {
                 KeyDocument parsed = KeyDocument.decode(data == null ? new byte[0] : data);
                 document = new NodeSnapshot(parsed, stat.getVersion(), stat.getCzxid(), List.of());
             } catch (NewerFormatException e) {
-                result.completeExceptionally(e.at(path));
+                result.completeExceptionally(e.at("Node '" + path + "' in ZooKeeper"));
             } catch (IllegalArgumentException e) {
                 result.completeExceptionally(Faults.foreign(path, e));
             }

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.Snapshot;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.PlannedCommit;
 import java.util.ArrayList;
 import java.util.List;

@@ -46,6 +46,8 @@ import org.jspecify.annotations.Nullable;
 final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, MemberSession.Events {
 
     private static final System.Logger LOG = System.getLogger(ZooKeeperSnapshotStore.class.getName());
+    /** What a server takes at most in one message, unless it is configured otherwise, is a little more. */
+    private static final int MAX_BYTES = 1_000_000;
     /** After so many conflicts an eviction fails, and the operator can repeat it. */
     private static final int EVICTION_ATTEMPTS = 20;
     /** How long an inspection waits for a session. */
@@ -226,7 +228,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         NodeTransaction transaction = new NodeTransaction(planned, nodes, path);
         // Checked here, because a server closes the connection of a client that sends too much.
         int bytes = transaction.document().encode().length;
-        if (bytes > KeyDocument.MAX_BYTES) {
+        if (bytes > MAX_BYTES) {
             return CompletableFuture.completedFuture(new Commit.Denied<>(Faults.tooMany(path, bytes)));
         }
         Link link = session.link();

@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.io.IOException;
 import java.io.InputStream;

@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;

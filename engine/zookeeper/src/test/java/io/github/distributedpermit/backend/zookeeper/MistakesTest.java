@@ -8,6 +8,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.PlannedCommit;
 import io.github.distributedpermit.spi.snapshot.StoreSession;
 import io.github.distributedpermit.spi.step.KeyTable;

@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.zookeeper;
 
 import io.github.distributedpermit.contract.KeySnapshot;
 import io.github.distributedpermit.contract.KeySnapshot.Row;
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.ArrayList;
 import java.util.List;

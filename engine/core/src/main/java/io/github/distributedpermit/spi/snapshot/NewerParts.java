@@ -1,4 +1,4 @@
-package io.github.distributedpermit.backend.zookeeper;
+package io.github.distributedpermit.spi.snapshot;
 
 import java.util.List;
 import java.util.Map;
@@ -17,14 +17,14 @@ import java.util.Map;
  * @param members the same of the lines of members, by id
  * @param entries whole lines
  */
-record NewerParts(
+public record NewerParts(
         int format, int minimumReader, String header, String key, Map<String, String> members, List<String> entries) {
 
     /** The format that this version writes. */
-    static final int FORMAT = 2;
+    public static final int FORMAT = 2;
 
     /** The lowest format that an instance has to know to use what this version writes. */
-    static final int MINIMUM_READER = 1;
+    public static final int MINIMUM_READER = 1;
 
     /** Of a document that this version creates. */
     static final NewerParts NONE = new NewerParts(FORMAT, MINIMUM_READER, "", "", Map.of(), List.of());

@@ -1,13 +1,13 @@
-package io.github.distributedpermit.backend.zookeeper;
+package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 
 /**
  * A document needs a reader that knows a newer format than this version. {@link KeyDocument} throws it without
- * knowing the node; {@link KeyReading} turns it into the permanent failure of the claim. Nothing is written to such a
+ * knowing where the document is; the store turns it into the permanent failure of the claim. Nothing is written to such a
  * key.
  */
-final class NewerFormatException extends RuntimeException {
+public final class NewerFormatException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
@@ -22,9 +22,8 @@ final class NewerFormatException extends RuntimeException {
         this.minimumReader = minimumReader;
     }
 
-    /** @param path of the node, for the message */
-    PermitStoreException at(String path) {
-        return PermitStoreException.newerFormat(
-                "Node '" + path + "' in ZooKeeper", format, minimumReader, NewerParts.FORMAT);
+    /** @param place the document, as people find it in the store */
+    public PermitStoreException at(String place) {
+        return PermitStoreException.newerFormat(place, format, minimumReader, NewerParts.FORMAT);
     }
 }

@@ -1,6 +1,5 @@
-package io.github.distributedpermit.backend.zookeeper;
+package io.github.distributedpermit.spi.snapshot;
 
-import io.github.distributedpermit.spi.snapshot.RecordText;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -12,26 +11,23 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The content of the node of a key: a line with the format, one for the key, and one for each member that holds or waits.
- * Versions and places in the queue count from the creation of the node. Fields that a newer version has added at the end of
- * a line are kept, and so are lines that begin with {@code +}. Immutable.
+ * All that is recorded for a key, as text, for stores that keep one document for each key: a line with the format, one for
+ * the key, and one for each member that holds or waits. Fields that a newer version has added at the end of a line are kept,
+ * and so are lines that begin with {@code +}. Immutable.
  *
- * <p>{@link KeyReading} reads it and {@link NodeTransaction} writes it. All members of a key are in one document, so
- * that one conditional write is enough for a step; its size bounds the number of members.
+ * <p>ZooKeeper keeps it in a node, a database in a row. All members of a key are in one document, so that one conditional
+ * write is enough for a step; its size bounds the number of members.
  *
- * @param ticks the highest version given to a record
+ * @param ticks the highest version given to a record. A store may count versions, and places in the queue, from a number of
+ *     its own that never falls
  * @param override the operator's limit, if set
  * @param records of the members, also of those that have died since
  * @param newer the format, and what this version does not know
- * @param ticks relative to the creation of the node, see {@link NodeSnapshot}
  */
-record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> records, NewerParts newer) {
+public record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> records, NewerParts newer) {
 
-    /** Of a key without a node. */
-    static final KeyDocument EMPTY = new KeyDocument(0, OptionalInt.empty(), List.of(), NewerParts.NONE);
-
-    /** What a server takes at most in one message, unless it is configured otherwise, is a little more. */
-    static final int MAX_BYTES = 1_000_000;
+    /** Of a key that is not used. */
+    public static final KeyDocument EMPTY = unused(0);
 
     private static final String NAME = "distributed-permit";
     /** Marks a line that a newer version has added and that is no record. */
@@ -43,16 +39,26 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
     /** Those of a record, and since format 2 one that is left out if it is 0 and nothing follows. */
     private static final int MEMBER_FIELDS = RecordText.RECORD_FIELDS + 1;
 
+    /** Of a key that is not used, with the highest version that was given to a record of it. */
+    public static KeyDocument unused(long ticks) {
+        return new KeyDocument(ticks, OptionalInt.empty(), List.of(), NewerParts.NONE);
+    }
+
+    /** Whether nothing but the version would be lost with it. */
+    public boolean isUnused() {
+        return equals(unused(ticks));
+    }
+
     /**
-     * What is recorded for a member. Also of a member whose node has vanished; whether a record counts is decided by
-     * {@link NodeSnapshot}.
+     * What is recorded for a member. Also of a member that has died: whether a record counts is decided by the
+     * {@link Snapshot}.
      */
-    Optional<PermitRecord> record(String member) {
+    public Optional<PermitRecord> record(String member) {
         return records.stream().filter(r -> r.member().equals(member)).findFirst();
     }
 
     /** Ends with a line end; what follows the last one is not read. */
-    byte[] encode() {
+    public byte[] encode() {
         StringBuilder text = new StringBuilder(64 + 96 * records.size());
         text.append(NAME).append(' ').append(newer.format());
         text.append(' ').append(newer.minimumReader());
@@ -80,7 +86,7 @@ record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> re
      * Fails with {@code IllegalArgumentException} if this is no document of ours, and with {@link NewerFormatException} if
      * only newer versions may use it; nothing else of it is looked at then.
      */
-    static KeyDocument decode(byte[] bytes) {
+    public static KeyDocument decode(byte[] bytes) {
         String[] lines = new String(bytes, StandardCharsets.ISO_8859_1).split("\n", -1);
         String[] header = lines[0].split(" ", HEADER_FIELDS + 1);
         if (header.length < HEADER_FIELDS || !header[0].equals(NAME)) {

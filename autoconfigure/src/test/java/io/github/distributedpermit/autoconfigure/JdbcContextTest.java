@@ -1,0 +1,190 @@
+package io.github.distributedpermit.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.backend.jdbc.JdbcPermitBackend;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+
+/** Permits in the application's database, as Spring Boot configures it. */
+class JdbcContextTest {
+
+    private static EmbeddedPostgres server;
+
+    private final ApplicationContextRunner embedded = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(DataSourceAutoConfiguration.class, DistributedPermitAutoConfiguration.class))
+            .withPropertyValues("distributed-permit.backend=jdbc", "distributed-permit.permits.export.limit=3");
+
+    @BeforeAll
+    static void start() throws IOException {
+        server = EmbeddedPostgres.builder().start();
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        server.close();
+    }
+
+    /** Each test has a database of its own. */
+    private ApplicationContextRunner postgres(String database) {
+        try (Connection c = server.getPostgresDatabase().getConnection();
+                var s = c.createStatement()) {
+            s.execute("CREATE DATABASE " + database);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        return embedded.withPropertyValues(
+                "spring.datasource.url=" + server.getJdbcUrl("postgres", database),
+                "spring.datasource.username=postgres");
+    }
+
+    private static int free(Permits permits, String key, int limit) throws InterruptedException {
+        List<Permit> taken = new ArrayList<>();
+        for (int i = 0; i < limit; i++) {
+            permits.tryAcquire(key).ifPresent(taken::add);
+        }
+        taken.forEach(Permit::release);
+        return taken.size();
+    }
+
+    @Test
+    void embeddedDatabaseGetsItsTables() {
+        embedded.run(context -> {
+            assertThat(context).hasSingleBean(JdbcPermitBackend.class);
+            assertThat(free(context.getBean(Permits.class), "export", 3)).isEqualTo(3);
+        });
+    }
+
+    @Test
+    void twoApplicationsShareALimit() {
+        ApplicationContextRunner one =
+                postgres("shared").withPropertyValues("distributed-permit.jdbc.initialize-schema=always");
+        one.run(a -> one.run(b -> {
+            Permits here = a.getBean(Permits.class);
+            Permits there = b.getBean(Permits.class);
+            try (Permit permit = here.acquire("export")) {
+                assertThat(permit.isHeld()).isTrue();
+                assertThat(free(there, "export", 3)).isEqualTo(2);
+            }
+        }));
+    }
+
+    @Test
+    void missingTablesStopTheStartWithTheStatementsThatCreateThem() {
+        postgres("untouched")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("distributed_permit_key")
+                        .hasMessageContaining("CREATE TABLE IF NOT EXISTS distributed_permit_member")
+                        .hasMessageContaining("distributed-permit.jdbc.initialize-schema=always"));
+    }
+
+    @Test
+    void tablesHaveTheirPrefix() {
+        postgres("prefixed")
+                .withPropertyValues(
+                        "distributed-permit.jdbc.initialize-schema=always",
+                        "distributed-permit.jdbc.table-prefix=public.my_permits_")
+                .run(context -> {
+                    assertThat(free(context.getBean(Permits.class), "export", 3))
+                            .isEqualTo(3);
+                    try (Connection c = context.getBean(DataSource.class).getConnection();
+                            var rows = c.createStatement().executeQuery("SELECT count(*) FROM my_permits_key")) {
+                        assertThat(rows.next()).isTrue();
+                        assertThat(rows.getInt(1)).isEqualTo(1);
+                    }
+                });
+    }
+
+    /** Calls that hold all connections of the pool, as transactions around them do, must not keep permits from being renewed. */
+    @Test
+    void permitsAreTakenAndReturnedWhileThePoolIsExhausted() {
+        postgres("exhausted")
+                .withPropertyValues(
+                        "distributed-permit.jdbc.initialize-schema=always",
+                        "spring.datasource.hikari.maximum-pool-size=2")
+                .run(context -> {
+                    HikariDataSource pool = context.getBean(HikariDataSource.class);
+                    try (Connection one = pool.getConnection();
+                            Connection two = pool.getConnection()) {
+                        assertThat(one).isNotSameAs(two);
+                        assertThat(free(context.getBean(Permits.class), "export", 3))
+                                .isEqualTo(3);
+                    }
+                });
+    }
+
+    @Test
+    void embeddedDatabaseIsNotTakenWithoutBeingAskedFor() {
+        BackendChoice onlyJdbc = new BackendChoice(
+                Optional.empty(), List.of(Backend.JDBC), getClass().getClassLoader());
+        assertThat(onlyJdbc.taken()).contains(Backend.JDBC);
+        embedded.withPropertyValues("distributed-permit.backend=")
+                .withClassLoader(new FilteredClassLoader(
+                        "io.lettuce", "redis.clients", "org.apache.curator", "org.springframework.cloud.consul"))
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("embedded database")
+                        .hasMessageContaining("distributed-permit.backend=jdbc"));
+    }
+
+    @Test
+    void dataSourceThatRoutesIsRefused() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(DistributedPermitAutoConfiguration.class))
+                .withUserConfiguration(Routing.class)
+                .withPropertyValues("distributed-permit.backend=jdbc")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("routes each call")
+                        .hasMessageContaining("@PermitDataSource"));
+    }
+
+    @Test
+    void applicationWithoutADataSourceIsToldSo() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(DistributedPermitAutoConfiguration.class))
+                .withPropertyValues("distributed-permit.backend=jdbc")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("has no DataSource beans")
+                        .hasMessageContaining("spring.datasource.url"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Routing {
+
+        @Bean
+        DataSource routing() {
+            AbstractRoutingDataSource source = new AbstractRoutingDataSource() {
+                @Override
+                protected Object determineCurrentLookupKey() {
+                    return "one";
+                }
+            };
+            source.setTargetDataSources(Map.of());
+            return source;
+        }
+    }
+}

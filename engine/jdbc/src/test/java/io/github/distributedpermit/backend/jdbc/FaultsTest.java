@@ -1,0 +1,251 @@
+package io.github.distributedpermit.backend.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** What goes wrong with a database that the contract does not know, on a real PostgreSQL server. */
+class FaultsTest {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final PGSimpleDataSource database =
+            (PGSimpleDataSource) PostgreSql.database().source();
+    private final String prefix = "faults-" + COUNT.incrementAndGet();
+    private Connection observer;
+
+    @BeforeEach
+    void connect() throws SQLException {
+        observer = database.getConnection();
+    }
+
+    @AfterEach
+    void disconnect() throws SQLException {
+        observer.close();
+    }
+
+    private JdbcSettings settings(Duration session, Duration commandTimeout) {
+        return JdbcSettings.of(prefix, JdbcSettings.DEFAULT_TABLE_PREFIX, session, commandTimeout);
+    }
+
+    private TestMember member() {
+        return new TestMember(database, settings(Duration.ofSeconds(20), Duration.ofSeconds(2)));
+    }
+
+    private int execute(String sql, Object... values) {
+        try (PreparedStatement p = observer.prepareStatement(sql)) {
+            for (int i = 0; i < values.length; i++) {
+                p.setObject(i + 1, values[i]);
+            }
+            return p.executeUpdate();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private long count(String sql, String value) throws SQLException {
+        try (PreparedStatement p = observer.prepareStatement(sql)) {
+            p.setString(1, value);
+            try (ResultSet row = p.executeQuery()) {
+                row.next();
+                return row.getLong(1);
+            }
+        }
+    }
+
+    /** The session lives in its row, so that a broken connection loses nothing. */
+    @Test
+    void permitsOutliveTheirConnections() throws SQLException {
+        try (TestMember a = member();
+                TestMember b = member()) {
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+
+            try (Statement s = observer.createStatement()) {
+                s.executeQuery("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                        + " AND backend_type = 'client backend'");
+            }
+
+            await().atMost(SOON)
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertThat(b.permits("export", 1, 1)).isZero());
+            int before = a.confirmations.get();
+            await().atMost(SOON).until(() -> a.confirmations.get() > before);
+            assertThat(a.losses).hasValue(0);
+        }
+    }
+
+    @Test
+    void memberWhoseRowIsGoneLosesItsPermitsAndJoinsAgain() {
+        try (TestMember a = member();
+                TestMember b = member()) {
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+
+            execute("DELETE FROM distributed_permit_member WHERE id LIKE ?", a.id + "~%");
+
+            await().atMost(SOON).untilAsserted(() -> assertThat(a.losses).hasValue(1));
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(b.permits("export", 1, 1)).isEqualTo(1));
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(a.permits("other", 1, 1)).isEqualTo(1));
+        }
+    }
+
+    /** A statement of a member that stood still must change nothing after others have ended its session. */
+    @Test
+    void expiredMemberIsRemovedByTheOthersAndItsPermitsAreFree() throws SQLException {
+        try (TestMember b = new TestMember(database, settings(Duration.ofSeconds(2), Duration.ofMillis(500)))) {
+            TestMember a = new TestMember(database, settings(Duration.ofSeconds(2), Duration.ofMillis(500)));
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+            assertThat(b.permits("export", 1, 1)).isZero();
+
+            execute(
+                    "UPDATE distributed_permit_member SET id = id || '-stopped', expires = 0 WHERE id LIKE ?",
+                    a.id + "~%");
+
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(count(
+                                    "SELECT count(*) FROM distributed_permit_member WHERE id LIKE ?",
+                                    a.id + "%-stopped"))
+                            .isZero());
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(b.permits("export", 1, 1)).isEqualTo(1));
+            a.close();
+        }
+    }
+
+    @Test
+    void waitingMemberIsServedByThePollWithoutARepeatedClaim() {
+        try (TestMember a = member();
+                TestMember b = member()) {
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+            assertThat(b.permits("export", 1, 1)).isZero();
+
+            assertThat(a.permits("export", 1, 0)).isZero();
+
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(b.notice.get())
+                            .hasValueSatisfying(
+                                    holding -> assertThat(holding.permits()).isEqualTo(1)));
+        }
+    }
+
+    /** A row that another transaction has locked fails the claim, and the connection can be used for others. */
+    @Test
+    void foreignLockOnARowFailsItsClaimsOnly() throws SQLException {
+        try (TestMember a = member()) {
+            assertThat(a.permits("locked", 1, 1)).isEqualTo(1);
+            observer.setAutoCommit(false);
+            execute("UPDATE distributed_permit_key SET touched = touched WHERE name = ?", prefix + ":locked");
+
+            assertThatThrownBy(() -> a.permits("locked", 1, 0))
+                    .isInstanceOf(CompletionException.class)
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            PermitStoreException.class,
+                            e -> assertThat(e.isPermanent()).isFalse())
+                    .hasMessageContaining("55P03");
+            assertThat(a.permits("other", 1, 1)).isEqualTo(1);
+
+            observer.rollback();
+            observer.setAutoCommit(true);
+            await().atMost(SOON)
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertThat(a.permits("locked", 1, 0)).isZero());
+        }
+    }
+
+    @Test
+    void missingTableIsAPermanentFailureThatSaysWhatToDo() {
+        JdbcSettings settings = JdbcSettings.of(prefix, "absent_", Duration.ofSeconds(20), Duration.ofSeconds(2));
+
+        assertThatThrownBy(() -> new JdbcPermitBackend(database, "", settings).checkTables())
+                .isInstanceOfSatisfying(
+                        PermitStoreException.class,
+                        e -> assertThat(e.isPermanent()).isTrue())
+                .hasMessageContaining("absent_key")
+                .hasMessageContaining("distributed-permit.jdbc.initialize-schema=always");
+    }
+
+    /** Those of docs/sql.md suffice, and a missing one is named. */
+    @Test
+    void userNeedsFourRightsOnTwoTables() throws SQLException {
+        String user = "permits_" + COUNT.incrementAndGet();
+        execute("CREATE USER " + user);
+        execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_permit_key, distributed_permit_member TO " + user);
+        PGSimpleDataSource limited = (PGSimpleDataSource) PostgreSql.database().source();
+        limited.setUser(user);
+        try (TestMember a = new TestMember(limited, settings(Duration.ofSeconds(20), Duration.ofSeconds(2)))) {
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+
+            execute("REVOKE UPDATE ON distributed_permit_key FROM " + user);
+
+            assertThatThrownBy(() -> a.permits("export", 1, 0))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            PermitStoreException.class,
+                            e -> assertThat(e.isPermanent()).isTrue())
+                    .hasMessageContaining("42501");
+            execute("GRANT UPDATE ON distributed_permit_key TO " + user);
+        }
+    }
+
+    @Test
+    void rowOfANewerVersionIsLeftAsItIs() throws SQLException {
+        String text = "distributed-permit 99 99\n0 -\n";
+        execute("INSERT INTO distributed_permit_key VALUES (?, 1, 1, ?)", prefix + ":newer", text);
+        try (TestMember a = member()) {
+            assertThatThrownBy(() -> a.permits("newer", 1, 1))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            PermitStoreException.class,
+                            e -> assertThat(e.isPermanent()).isTrue())
+                    .hasMessageContaining("format 99")
+                    .hasMessageContaining(prefix + ":newer");
+        }
+        assertThat(count("SELECT count(*) FROM distributed_permit_key WHERE document = ?", text))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void rowOfAnotherProgramIsLeftAsItIs() {
+        execute("INSERT INTO distributed_permit_key VALUES (?, 1, 1, 'hello')", prefix + ":foreign");
+        try (TestMember a = member()) {
+            assertThatThrownBy(() -> a.permits("foreign", 1, 1))
+                    .cause()
+                    .hasMessageContaining("is not of distributed-permit")
+                    .hasMessageContaining("delete the row");
+        }
+    }
+
+    @Test
+    void memberKeepsTwoConnectionsAndClosesThem() throws SQLException {
+        String connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?";
+        PGSimpleDataSource named = (PGSimpleDataSource) PostgreSql.database().source();
+        named.setApplicationName(prefix);
+        try (TestMember a = new TestMember(named, settings(Duration.ofSeconds(20), Duration.ofSeconds(2)))) {
+            for (int i = 0; i < 50; i++) {
+                assertThat(a.permits("key-" + i, 1, 1)).isEqualTo(1);
+            }
+            assertThat(count(connections, prefix)).isEqualTo(2);
+        }
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(count(connections, prefix)).isZero());
+        assertThat(count("SELECT count(*) FROM distributed_permit_member WHERE prefix = ?", prefix))
+                .isZero();
+    }
+}
