@@ -13,6 +13,7 @@ import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -188,11 +189,14 @@ class ShutdownTest {
 
     @Test
     void closedApplicationLeavesNoThreadBehind() {
+        // Applications of other tests may live in this JVM.
+        Set<Thread> before = Thread.getAllStackTraces().keySet();
         runner.run(context -> context.getBean(Permits.class)
                 .acquireAsync("export")
                 .get(10, TimeUnit.SECONDS)
                 .release());
         await().until(() -> Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !before.contains(thread))
                 .map(Thread::getName)
                 .noneMatch(name ->
                         name.startsWith("distributed-permit-timer") || name.startsWith("distributed-permit-callback")));
