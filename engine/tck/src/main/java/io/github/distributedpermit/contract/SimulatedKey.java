@@ -58,7 +58,7 @@ final class SimulatedKey {
         return grants;
     }
 
-    /** Whether an answer or a notice has stated more permits than the claim of its sequence wanted. */
+    /** Whether an answer or a notice has stated more permits than the claim of its sequence, or one after it, wanted. */
     boolean gotMoreThanItWanted() {
         return gotMoreThanItWanted;
     }
@@ -164,7 +164,9 @@ final class SimulatedKey {
         applied = holding;
         appliedSentAt = sentAt;
         appliedWanted = claim == null ? appliedWanted : claim.wanted();
-        gotMoreThanItWanted |= holding.permits() > appliedWanted;
+        // A later claim without an answer may have been executed: a store that records no sequences does not say so.
+        int mostWanted = sent.values().stream().mapToInt(Sent::wanted).reduce(appliedWanted, Math::max);
+        gotMoreThanItWanted |= holding.permits() > mostWanted;
         validUntil = valid;
         while (inUse() > permits) {
             holders.removeLast();
