@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -171,6 +172,9 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
 
     /** Renews the session or begins one, and schedules the next time, whatever has happened. */
     private void keepAlive() {
+        if (closed) {
+            return;
+        }
         try {
             StoreSession current = session;
             long sentAt = ticker.getAsLong();
@@ -180,6 +184,9 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.WARNING, "The renewal of the session failed and will be repeated", e);
         } finally {
+            if (closed) {
+                control.close(); // a call that took longer than close() waits may have opened a connection
+            }
             long pause = session == null ? RETRY.toMillis() : length.toMillis() / RENEWALS_PER_SESSION;
             controlThread.schedule(this::keepAlive, pause, TimeUnit.MILLISECONDS);
         }
@@ -308,11 +315,14 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
                 break;
             }
         }
-        if (!writes.isEmpty()) {
+        if (!closed && !writes.isEmpty()) {
             write(writes);
         }
-        if (!reads.isEmpty()) {
+        if (!closed && !reads.isEmpty()) {
             read(reads);
+        }
+        if (closed) {
+            client.close(); // as for the session
         }
     }
 
@@ -410,23 +420,28 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         StoreSession last = session;
         session = null;
         polling.clear();
-        claimsThread.execute(client::close);
-        claimsThread.shutdown();
+        // Waited for before the shutdown, which drops what is queued.
+        CountDownLatch left = new CountDownLatch(2);
+        claimsThread.execute(() -> {
+            client.close();
+            left.countDown();
+        });
         controlThread.execute(() -> {
             if (last != null) {
                 leave(last);
             }
             control.close();
+            left.countDown();
         });
-        controlThread.shutdown();
         try {
-            if (!controlThread.awaitTermination(LEAVE_MILLIS, TimeUnit.MILLISECONDS)) {
-                controlThread.shutdownNow();
+            if (!left.await(LEAVE_MILLIS, TimeUnit.MILLISECONDS)) {
+                LOG.log(System.Logger.Level.DEBUG, "A call of the client is under way; the session ends by itself");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
         claimsThread.shutdownNow();
+        controlThread.shutdownNow();
     }
 
     private void leave(StoreSession last) {
