@@ -15,9 +15,13 @@ import io.github.distributedpermit.benchmark.load.SliceStats;
 import io.github.distributedpermit.benchmark.load.Workload;
 import io.github.distributedpermit.benchmark.micro.LimitedApplication;
 import io.github.distributedpermit.benchmark.micro.LimitedService;
+import io.github.distributedpermit.benchmark.ours.ScriptClaims;
 import io.github.distributedpermit.benchmark.servers.RedisCluster;
 import io.github.distributedpermit.benchmark.servers.RedisServer;
 import io.github.distributedpermit.benchmark.servers.ScriptCalls;
+import io.github.distributedpermit.spi.Claim;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.codec.ByteArrayCodec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -59,6 +63,24 @@ class SmokeTest {
                                 .isPositive();
                     }
                 }
+            }
+        }
+    }
+
+    @Test
+    void scriptsAcceptTheClaimsThatTheBenchmarkPacks() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            RedisClient client = RedisClient.create("redis://127.0.0.1:" + redis.port());
+            try (var connection = client.connect(ByteArrayCodec.INSTANCE)) {
+                for (boolean grace : List.of(true, false)) {
+                    ScriptClaims claims = new ScriptClaims(connection, grace);
+                    claims.send(
+                            "m0", new Claim("job" + grace, 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true));
+                    claims.flush();
+                    assertThat(connection.sync().keys("*job" + grace + "*")).isNotEmpty();
+                }
+            } finally {
+                client.shutdown();
             }
         }
     }

@@ -276,7 +276,8 @@ final class ClaimFailures {
     static PermitStoreException inGrace(Policy policy) {
         return PermitStoreException.passing(
                 ("the store has lost the state of this key, for example by a fail-over, and grants no new permits for"
-                                + " up to %d ms, until those who hold permits have reclaimed them")
+                                + " up to %d ms (or the longest lease of another instance), until those who hold permits have"
+                                + " reclaimed them")
                         .formatted(policy.lease() / 1_000_000),
                 null);
     }

@@ -407,7 +407,9 @@ final class Simulation {
             }
             if (!plan.endless && plan.chance(often / 2)) {
                 boolean politely = plan.chance(0.4);
-                time.after(plan.random.nextLong(plan.duration), null, () -> end(member, politely));
+                // a process that is stopped can be killed, but it cannot leave before it goes on
+                SimProcess by = politely ? member.process : null;
+                time.after(plan.random.nextLong(plan.duration), by, () -> end(member, politely));
             }
         }
     }

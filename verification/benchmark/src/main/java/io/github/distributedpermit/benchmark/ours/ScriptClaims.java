@@ -24,8 +24,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScriptClaims {
 
-    private static final int CLAIM_LENGTH = 57;
+    private static final int CLAIM_LENGTH = 65;
     private static final int TOMBSTONE_MILLIS = 30_000;
+
+    /** A new server waits for no member, and the longest lease is not known. */
+    private static final byte[] GRACE = new byte[2 * Double.BYTES];
 
     private final StatefulRedisConnection<byte[], byte[]> connection;
     private final String sha1;
@@ -69,7 +72,7 @@ public final class ScriptClaims {
         Stream<String> lineage = grace ? Stream.of(RedisSettings.DEFAULT_PREFIX + ":lineage") : Stream.of();
         byte[][] names = Stream.concat(ofKey, lineage).map(ScriptClaims::bytes).toArray(byte[][]::new);
         byte[][] arguments = grace
-                ? new byte[][] {bytes(member), packed(claim), bytes("0")} // a new server waits for no member
+                ? new byte[][] {bytes(member), packed(claim), GRACE}
                 : new byte[][] {bytes(member), packed(claim)};
         connection
                 .async()
@@ -96,6 +99,7 @@ public final class ScriptClaims {
                 .putInt(claim.kept())
                 .putInt((int) claim.epoch())
                 .putInt(claim.beyond())
+                .putDouble(claim.version())
                 .array();
     }
 

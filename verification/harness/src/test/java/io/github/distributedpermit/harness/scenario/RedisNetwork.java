@@ -11,11 +11,13 @@ import io.github.distributedpermit.harness.scenario.Stage.Target;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The rows of the network between members and one Redis server. */
 final class RedisNetwork {
 
-    /** As in the core, and the double of its factor: every key is a new one, so that calls wait for answers alone. */
+    /** Time for the claim to be sent and to be found overdue, by what an answer takes on this machine. */
     private static final double USUAL_FACTOR = 16;
 
     private static final double USUAL_LEAST = 10_000_000;
@@ -66,8 +68,8 @@ final class RedisNetwork {
                                 stage, store.network(), SHORT.dividedBy(5), SHORT.multipliedBy(2))),
                 row(
                         "redis-silent-new-keys",
-                        "silence for 1 to 3 s, while calls ask for keys never used before and wait for less than the command time-out",
-                        "`PermitBackendException`, never \"limit reached\"",
+                        "silence for 1.5 to 3 s, while calls ask for keys never used before and wait for less than the command time-out",
+                        "`PermitBackendException`, not \"limit reached\", once a claim of the instance was unanswered for the command time-out",
                         Setup.ordinary(SHORT, RECONNECTED).withOrders(NEW_KEYS),
                         RedisNetwork::silence),
                 new Scenario<>(
@@ -82,12 +84,13 @@ final class RedisNetwork {
     }
 
     /**
-     * What is asked for while nothing is answered must not be refused: no member can know that there was no permit. A call whose
-     * time-out is not much longer than answers take otherwise may be: then the time-out was too short. On a machine that is
-     * stalled answers take long.
+     * What is asked for while nothing is answered must not be refused, as soon as a claim of the same member was without an answer
+     * for the command time-out: until then the member cannot know that the store is silent. On a machine that is stalled all
+     * answers take long.
      */
     private static boolean silence(Stage stage, RedisStore store) throws Exception {
-        Duration time = stage.between(SHORT.dividedBy(2), SHORT.multipliedBy(3).dividedBy(2));
+        Duration time = stage.between(
+                SHORT.multipliedBy(3).dividedBy(4), SHORT.multipliedBy(3).dividedBy(2));
         stage.aim(Call::isWaiting);
         int first = stage.log().size();
         long[] silent = {0, 0};
@@ -106,11 +109,14 @@ final class RedisNetwork {
                 .mapToLong(call -> call.entered() - call.asked())
                 .average()
                 .orElse(0);
+        double known = Setup.COMMAND_TIMEOUT.toNanos() + USUAL_LEAST + USUAL_FACTOR * usual;
+        Map<Integer, Long> firstClaim = within.stream().collect(Collectors.toMap(Call::member, Call::asked, Math::min));
         within.stream()
-                .filter(call -> call.timeout() > USUAL_LEAST + USUAL_FACTOR * usual)
+                .filter(call -> call.ended() - firstClaim.getOrDefault(call.member(), call.asked()) > known)
                 .filter(call -> call.ending() == Ending.TIMED_OUT || call.ending() == Ending.REFUSED)
                 .findFirst()
-                .ifPresent(call -> stage.expect(false, "there was no answer, and a call was refused: " + call));
+                .ifPresent(call ->
+                        stage.expect(false, "the store was known to be silent, and a call was refused: " + call));
         return within.stream().anyMatch(call -> call.ending() != Ending.RETURNED);
     }
 
