@@ -173,6 +173,7 @@ class WallsTest {
         Map<String, List<String>> clients = Map.of(
                 "redis", List.of("io.lettuce..", "org.springframework.data.redis.."),
                 "consul", List.of("org.springframework.cloud.consul..", "java.net.http.."),
+                "jdbc", List.of("org.postgresql.."),
                 "zookeeper", List.of("org.apache.curator..", "org.apache.zookeeper.."));
         clients.forEach((backend, libraries) -> check(noClasses()
                 .that()

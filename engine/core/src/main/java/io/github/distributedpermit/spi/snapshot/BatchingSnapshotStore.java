@@ -24,7 +24,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link SnapshotStore} for a client that blocks and sends no notifications, such as JDBC. What is requested while a call of
+ * A {@link SnapshotStore} for a client that blocks, such as JDBC. What is requested while a call of
  * the client is under way goes into the next call, all keys together. Thread-safe.
  *
  * <p>It has two clients, each with a connection and a thread of its own: one reads and commits keys, the other renews the
@@ -74,6 +74,16 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
 
         /** The readable name of the process behind a session. */
         Optional<String> name(String session) throws Exception;
+
+        /**
+         * Waits for notices of other members that they have served this one.
+         *
+         * @return the names of the keys; empty, at once, if notices may have been lost or do not arrive at all, so that keys have
+         *     to be read
+         */
+        default Optional<Set<String>> notices(Duration atMost) throws Exception {
+            return Optional.empty();
+        }
 
         /** Ends its connection. */
         @Override
@@ -152,7 +162,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         this.ticker = ticker;
         this.claimsThread = claimsThread;
         this.controlThread = controlThread;
-        this.polling = new QueuePolling<>(control, controlThread, ticker, this::served);
+        this.polling = new QueuePolling<>(control, controlThread, ticker, this::served, this::closeControl);
     }
 
     /** The id of the member behind the name of a session. */
@@ -184,11 +194,22 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.WARNING, "The renewal of the session failed and will be repeated", e);
         } finally {
-            if (closed) {
-                control.close(); // a call that took longer than close() waits may have opened a connection
-            }
+            closeControl();
             long pause = session == null ? RETRY.toMillis() : length.toMillis() / RENEWALS_PER_SESSION;
             controlThread.schedule(this::keepAlive, pause, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** A call of the client that took longer than {@link #close} waits may have left a connection open. */
+    private void closeControl() {
+        if (closed) {
+            control.close();
+        }
+    }
+
+    private void closeClient() {
+        if (closed) {
+            client.close();
         }
     }
 
@@ -321,9 +342,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         if (!closed && !reads.isEmpty()) {
             read(reads);
         }
-        if (closed) {
-            client.close(); // as for the session
-        }
+        closeClient();
     }
 
     private void write(List<Write<S>> writes) {
@@ -339,7 +358,11 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
             Change<S> change = writes.get(i).change();
             Commit<S> outcome = outcomes.get(i);
             if (outcome instanceof Commit.Done<S> done) {
-                polling.seen(change.name(), change.planned().member(), done.after());
+                String member = change.planned().member();
+                polling.seen(change.name(), member, done.after());
+                if (change.planned().step().served().containsKey(member)) {
+                    served(change.name(), done.after());
+                }
             }
             writes.get(i).answer().complete(outcome);
         }
@@ -382,6 +405,8 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
                 answer.complete(operation.call());
             } catch (Exception | Error e) {
                 answer.completeExceptionally(failure(e));
+            } finally {
+                closeClient();
             }
         });
         return answer;

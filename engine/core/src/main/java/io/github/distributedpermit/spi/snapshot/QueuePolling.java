@@ -2,8 +2,11 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -13,9 +16,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the keys in whose queues the member is, for a store that sends no notifications: one read of all of them, every
- * 5 ms for a tenth of a second after the last change, then at growing intervals up to 100 ms, and none while the member is in
- * no queue. Thread-safe; reads run on the executor of the control connection.
+ * Looks at the keys in whose queues the member is. If the store sends notices, it reads the keys that they name. Otherwise it
+ * reads all of them, every 5 ms for a tenth of a second after the last change, then at growing intervals up to 100 ms. It does
+ * nothing while the member is in no queue. Thread-safe; reads run on the executor of the control connection.
  *
  * <p>Nothing but latency depends on it: the core of a waiting member repeats its claim anyway.
  */
@@ -55,22 +58,29 @@ final class QueuePolling<S extends Snapshot> {
     /** Receives the name of each key where the record of the member has changed, and the key. */
     private final BiConsumer<String, S> changed;
 
+    /** Runs on the executor after each poll, also if that has failed. */
+    private final Runnable polled;
+
     /** Whether a poll is scheduled or runs. */
     private final AtomicBoolean polling = new AtomicBoolean();
     /** When the member last joined a queue or found a change; any thread sets it. */
     private volatile long lastChange;
     /** Confined to the poll, of which there is one at a time. */
     private long interval = SHORTEST_NANOS;
+    /** The keys of the last notices in whose queues the member was not yet, as far as {@link #seen} said. Confined to the poll. */
+    private Set<String> early = Set.of();
 
     QueuePolling(
             BatchingSnapshotStore.Client<S> client,
             ScheduledExecutorService control,
             LongSupplier ticker,
-            BiConsumer<String, S> changed) {
+            BiConsumer<String, S> changed,
+            Runnable polled) {
         this.client = client;
         this.control = control;
         this.ticker = ticker;
         this.changed = changed;
+        this.polled = polled;
     }
 
     /** A request of the member itself has left the key like this. */
@@ -96,11 +106,14 @@ final class QueuePolling<S extends Snapshot> {
     }
 
     private void poll() {
-        Map<String, Place> before = Map.copyOf(queued);
+        boolean notified = false;
         try {
-            if (!before.isEmpty()) {
-                Map<String, S> read = client.read(before.keySet());
-                before.forEach((name, place) -> compare(name, place, read.get(name)));
+            if (!queued.isEmpty()) {
+                // Not longer than between two polls, since the thread also renews the session.
+                long wait = early.isEmpty() ? LONGEST_NANOS : SHORTEST_NANOS;
+                Optional<Set<String>> notices = client.notices(Duration.ofNanos(wait));
+                notified = notices.isPresent();
+                read(notices);
             }
         } catch (Exception | Error e) {
             LOG.log(System.Logger.Level.DEBUG, "The queues were not read; the core finds grants by its re-check", e);
@@ -108,9 +121,25 @@ final class QueuePolling<S extends Snapshot> {
             boolean eager = ticker.getAsLong() - lastChange < EAGER_NANOS;
             interval = eager ? SHORTEST_NANOS : Math.min(LONGEST_NANOS, interval + interval / 4);
             polling.set(false);
+            polled.run();
             if (!queued.isEmpty()) {
-                schedule(interval);
+                schedule(notified ? 0 : interval);
             }
+        }
+    }
+
+    private void read(Optional<Set<String>> notices) throws Exception {
+        Map<String, Place> due = new HashMap<>(queued);
+        if (notices.isPresent()) {
+            Set<String> named = new HashSet<>(notices.get());
+            named.addAll(early);
+            due.keySet().retainAll(named);
+            early = new HashSet<>(notices.get());
+            early.removeAll(due.keySet());
+        }
+        if (!due.isEmpty()) {
+            Map<String, S> read = client.read(due.keySet());
+            due.forEach((name, place) -> compare(name, place, read.get(name)));
         }
     }
 

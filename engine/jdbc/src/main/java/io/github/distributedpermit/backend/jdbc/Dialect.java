@@ -1,9 +1,12 @@
 package io.github.distributedpermit.backend.jdbc;
 
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** What differs between databases. Immutable. */
 enum Dialect {
@@ -21,6 +24,17 @@ enum Dialect {
                     "SET lock_timeout = " + statement.dividedBy(2).toMillis(),
                     "SET statement_timeout = " + statement.toMillis(),
                     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'");
+        }
+
+        @Override
+        boolean isProxied(Connection open) throws SQLException {
+            return DRIVER && Notices.isProxied(open);
+        }
+
+        @Override
+        @Nullable
+        Notices listen(Connection open, String channel) throws SQLException {
+            return DRIVER ? Notices.listen(open, channel) : null;
         }
     },
     MYSQL(
@@ -46,6 +60,8 @@ enum Dialect {
             return List.of("SET LOCK_TIMEOUT " + statement.toMillis());
         }
     };
+
+    private static final boolean DRIVER = hasDriver();
 
     private final String now;
     private final String insert;
@@ -97,4 +113,31 @@ enum Dialect {
      * @param statement how long a statement may wait or run
      */
     abstract List<String> session(Duration statement);
+
+    /** Whether the next transaction may be executed over another connection to the database than this one. */
+    boolean isProxied(Connection open) throws SQLException {
+        return false;
+    }
+
+    /** Begins to receive notices over a connection; {@code null} if it cannot. */
+    @Nullable
+    Notices listen(Connection open, String channel) throws SQLException {
+        return null;
+    }
+
+    /** Sends notices: the channels and the names of the keys; {@code null} if the database has none. */
+    @Nullable
+    String send() {
+        return this == POSTGRESQL ? "SELECT pg_notify(c, k) FROM unnest(?::text[], ?::text[]) AS served(c, k)" : null;
+    }
+
+    /** Whether the application has the usual driver of PostgreSQL; another one may serve the database as well. */
+    private static boolean hasDriver() {
+        try {
+            Class.forName("org.postgresql.PGConnection", false, Dialect.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
 }

@@ -7,6 +7,8 @@ import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.NewerFormatException;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
+import io.github.distributedpermit.spi.step.Step;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -59,6 +62,12 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         this.live = live;
         this.ticker = ticker;
         this.swept = ticker.getAsLong();
+    }
+
+    /** Where notices for a member arrive: an identifier, whatever the id of the member is. */
+    static String channel(String member) {
+        UUID id = UUID.nameUUIDFromBytes(member.getBytes(StandardCharsets.UTF_8));
+        return "dp_" + id.toString().replace("-", "");
     }
 
     private String rowName(String name) {
@@ -146,7 +155,64 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     @Override
     public List<Commit<JdbcSnapshot>> commit(List<BatchingSnapshotStore.Change<JdbcSnapshot>> changes) {
         List<Commit<JdbcSnapshot>> together = changes.size() == 1 ? List.of() : commitTogether(changes);
-        return together.isEmpty() ? changes.stream().map(this::commitAlone).toList() : together;
+        List<Commit<JdbcSnapshot>> outcomes =
+                together.isEmpty() ? changes.stream().map(this::commitAlone).toList() : together;
+        List<Notice> notices = new ArrayList<>();
+        for (int i = 0; i < outcomes.size(); i++) {
+            if (outcomes.get(i) instanceof Commit.Done<JdbcSnapshot>) {
+                addNotices(
+                        notices, changes.get(i).name(), changes.get(i).planned().step());
+            }
+        }
+        send(notices);
+        return outcomes;
+    }
+
+    private record Notice(String channel, String name) {}
+
+    private static void addNotices(List<Notice> notices, String name, Step step) {
+        for (String session : step.served().keySet()) {
+            notices.add(new Notice(channel(BatchingSnapshotStore.process(session)), name));
+        }
+    }
+
+    /**
+     * After the commit, so that only grants that stand are notified. Within its transaction all that notify would wait for each
+     * other's commits to reach the disk.
+     */
+    private void send(List<Notice> notices) {
+        if (notices.isEmpty()) {
+            return;
+        }
+        try {
+            run((c, s) -> s.send == null ? false : send(c, s.send, notices));
+        } catch (PermitStoreException e) {
+            LOG.log(
+                    System.Logger.Level.DEBUG,
+                    "Members were not notified; they find their grants by their re-checks",
+                    e);
+        }
+    }
+
+    private static boolean send(Connection c, String sql, List<Notice> notices) throws SQLException {
+        try (PreparedStatement p = c.prepareStatement(sql)) {
+            p.setArray(
+                    1,
+                    c.createArrayOf(
+                            "text", notices.stream().map(Notice::channel).toArray()));
+            p.setArray(
+                    2,
+                    c.createArrayOf("text", notices.stream().map(Notice::name).toArray()));
+            return p.execute();
+        }
+    }
+
+    @Override
+    public Optional<Set<String>> notices(Duration atMost) {
+        return run((c, s) -> {
+            Notices received = link.notices();
+            return received == null ? Optional.empty() : received.await(atMost);
+        });
     }
 
     /** Empty if the database refused all of them, so that the one which it refused is found one by one. */
@@ -295,8 +361,11 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
                 return 0;
             }
             KeyTable table = before.table();
-            table.evict(record.member(), before.version());
+            Step step = table.evict(record.member(), before.version());
             if (evict(rowName(name), record.member(), before, before.with(table))) {
+                List<Notice> notices = new ArrayList<>();
+                addNotices(notices, name, step);
+                send(notices);
                 return record.permits();
             }
         }

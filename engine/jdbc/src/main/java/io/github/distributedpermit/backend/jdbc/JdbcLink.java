@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +19,18 @@ final class JdbcLink {
 
     private final DataSource source;
     private final JdbcSettings settings;
+    /** Where notices for the member arrive; empty if this connection receives none. */
+    private final Optional<String> channel;
+
     private @Nullable Connection connection;
     private @Nullable Statements statements;
+    private @Nullable Notices notices;
+    private boolean warned;
 
-    JdbcLink(DataSource source, JdbcSettings settings) {
+    JdbcLink(DataSource source, JdbcSettings settings, Optional<String> channel) {
         this.source = source;
         this.settings = settings;
+        this.channel = channel;
     }
 
     /** Opens a connection if there is none. */
@@ -52,12 +59,14 @@ final class JdbcLink {
         return known;
     }
 
+    /** What the database sends to this member; {@code null} if the present connection receives nothing. */
+    @Nullable
+    Notices notices() throws SQLException {
+        connection();
+        return notices;
+    }
+
     private void prepare(Connection open) throws SQLException {
-        Statements known =
-                new Statements(Dialect.of(open.getMetaData().getDatabaseProductName()), settings.tablePrefix());
-        open.setAutoCommit(true);
-        open.setReadOnly(false);
-        open.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         try {
             // Unlike a query time-out, it ends the wait for a server that is frozen.
             open.setNetworkTimeout(
@@ -65,14 +74,38 @@ final class JdbcLink {
         } catch (SQLFeatureNotSupportedException e) {
             LOG.log(System.Logger.Level.DEBUG, "This driver has no network time-out", e);
         }
-        // Shorter than the network time-out, so that the server itself ends a statement that waits for a lock.
-        Duration statement = settings.commandTimeout().multipliedBy(3).dividedBy(4);
-        try (Statement s = open.createStatement()) {
-            for (String sql : known.dialect().session(statement)) {
-                s.execute(sql);
-            }
+        Dialect dialect = Dialect.of(open.getMetaData().getDatabaseProductName());
+        open.setAutoCommit(true);
+        open.setReadOnly(false);
+        if (open.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
+            open.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }
-        statements = known;
+        if (dialect.isProxied(open)) {
+            notices = null;
+            warnOfProxy();
+        } else {
+            // Shorter than the network time-out, so that the server itself ends a statement that waits for a lock.
+            Duration statement = settings.commandTimeout().multipliedBy(3).dividedBy(4);
+            try (Statement s = open.createStatement()) {
+                for (String sql : dialect.session(statement)) {
+                    s.execute(sql);
+                }
+            }
+            notices = channel.isPresent() ? dialect.listen(open, channel.get()) : null;
+        }
+        statements = new Statements(dialect, settings.tablePrefix());
+    }
+
+    /** Settings of a connection that others use as well must stay as they are. */
+    private void warnOfProxy() {
+        if (channel.isPresent() && !warned) {
+            warned = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "A proxy such as PgBouncer is between permits and their database: instances that wait for permits read the database"
+                            + " repeatedly, and a statement that waits for a lock occupies a connection of the proxy. Mark a"
+                            + " DataSource that connects directly with @PermitDataSource");
+        }
     }
 
     /**

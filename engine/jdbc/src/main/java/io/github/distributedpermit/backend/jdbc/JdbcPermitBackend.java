@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore;
 import io.github.distributedpermit.spi.snapshot.SnapshotPermitStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.LongSupplier;
@@ -76,7 +77,8 @@ public final class JdbcPermitBackend implements PermitBackend {
      * @throws PermitStoreException permanent if they cannot be used, passing if the database does not answer
      */
     public void checkTables() {
-        JdbcClient client = new JdbcClient(new JdbcLink(source, settings), settings, "", new LiveMembers(), ticker);
+        JdbcClient client = new JdbcClient(
+                new JdbcLink(source, settings, Optional.empty()), settings, "", new LiveMembers(), ticker);
         try {
             client.read(List.of("-"));
             client.name("-");
@@ -90,8 +92,8 @@ public final class JdbcPermitBackend implements PermitBackend {
         LiveMembers live = new LiveMembers();
         ScheduledThreadPoolExecutor claims = thread("claims", member);
         BatchingSnapshotStore<JdbcSnapshot> store = new BatchingSnapshotStore<>(
-                client(member, live),
-                client(member, live),
+                client(member, live, Optional.empty()),
+                client(member, live, Optional.of(JdbcClient.channel(member.id()))),
                 member.id(),
                 settings.session(),
                 ticker,
@@ -101,8 +103,8 @@ public final class JdbcPermitBackend implements PermitBackend {
         return new SnapshotPermitStore<>(store, member, listener, ticker, claims, IDLE);
     }
 
-    private JdbcClient client(Member member, LiveMembers live) {
-        return new JdbcClient(new JdbcLink(source, settings), settings, member.name(), live, ticker);
+    private JdbcClient client(Member member, LiveMembers live, Optional<String> channel) {
+        return new JdbcClient(new JdbcLink(source, settings, channel), settings, member.name(), live, ticker);
     }
 
     /** A daemon thread. Tasks after the close are dropped, because events of the layer may still arrive then. */

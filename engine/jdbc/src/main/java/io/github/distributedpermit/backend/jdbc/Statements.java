@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.jdbc;
 
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The statements of a database, with the names of the tables. Immutable. */
 final class Statements {
@@ -23,6 +24,7 @@ final class Statements {
     final String name;
     final String markEvicted;
     final String sweep;
+    final @Nullable String send;
 
     Statements(Dialect dialect, String tablePrefix) {
         this.dialect = dialect;
@@ -39,6 +41,7 @@ final class Statements {
         name = of("SELECT name FROM {member} WHERE id = ?");
         markEvicted = of("UPDATE {member} SET evictions = evictions + 1 WHERE id = ?");
         sweep = of(dialect.sweep());
+        send = dialect.send();
     }
 
     Dialect dialect() {

@@ -20,6 +20,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -40,7 +41,7 @@ final class JdbcFixture implements SessionStoreFixture, PermitBackend {
 
     JdbcFixture(Database database) {
         backend = new JdbcPermitBackend(database.source(), "", settings);
-        link = new JdbcLink(database.source(), settings);
+        link = new JdbcLink(database.source(), settings, Optional.empty());
         observer = new JdbcClient(link, settings, "observer", new LiveMembers(), System::nanoTime);
     }
 
