@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The claims that are sent in one command, and the future of the packed answers. The batch is empty until Lettuce writes the
- * command; then it asks its {@link Source} for claims. Thread-safe.
+ * command; then it asks its {@link ClaimPipeline} for claims. Thread-safe.
  */
 final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.Carrier {
 
     private static final System.Logger LOG = System.getLogger(ClaimBatch.class.getName());
 
-    private final Source source;
+    private final ClaimPipeline pipeline;
     private volatile @Nullable List<ClaimCall> claims;
 
     /** Whether the sending thread failed with an error before the batch was sent. */
@@ -31,18 +31,18 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     /** What confirms several batches that are sent one after the other; {@code null} if this one has its own. */
     private @Nullable CompletableFuture<Void> common;
 
-    ClaimBatch(Source source) {
-        this(source, null);
+    ClaimBatch(ClaimPipeline pipeline) {
+        this(pipeline, null);
     }
 
     /** @param common what confirms this batch and others; it is sent behind the last of them */
-    ClaimBatch(Source source, @Nullable CompletableFuture<Void> common) {
+    ClaimBatch(ClaimPipeline pipeline, @Nullable CompletableFuture<Void> common) {
         super(Script.CLAIMS, ScriptOutputType.VALUE);
-        this.source = source;
+        this.pipeline = pipeline;
         this.common = common;
     }
 
-    /** Fixes the content of the batch. The source calls it once. */
+    /** Fixes the content of the batch. The pipeline calls it once. */
     void fill(List<ClaimCall> with, long now) {
         claims = with;
         with.forEach(claim -> claim.joinBatch(this, now));
@@ -57,7 +57,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     /** The content, which is fixed now if it was not. */
     List<ClaimCall> claims() {
         List<ClaimCall> known = claims;
-        return known == null ? source.fillBatch(this) : known;
+        return known == null ? pipeline.fillBatch(this) : known;
     }
 
     @Override
@@ -86,7 +86,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
             return new byte[0][];
         }
         // Loops, because this runs once for each command, mostly on a processor that has done something else meanwhile.
-        byte[] lineage = source.lineageName(all.get(0).key);
+        byte[] lineage = pipeline.lineageName(all.get(0).key);
         byte[][] names = new byte[all.size() * RedisKey.NAMES + (lineage == null ? 0 : 1)][];
         for (int i = 0; i < all.size(); i++) {
             System.arraycopy(all.get(i).key.names(), 0, names, i * RedisKey.NAMES, RedisKey.NAMES);
@@ -99,7 +99,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
 
     @Override
     byte[][] arguments(SharedConnection to) {
-        return source.packArguments(claims());
+        return pipeline.packArguments(claims());
     }
 
     /** If the command has to be sent a second time, what is common to several batches comes too early. */
@@ -108,7 +108,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
     CompletableFuture<Void> confirm(SharedConnection to) {
         CompletableFuture<Void> behindAll = common;
         common = null;
-        return behindAll == null ? source.confirm(to) : behindAll;
+        return behindAll == null ? pipeline.confirm(to) : behindAll;
     }
 
     @Override
@@ -122,9 +122,9 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
      */
     @Override
     void handleFailure(Throwable failure, SharedConnection to) {
-        source.fillBatchWithOldest(this); // the command may have failed before it was written
+        pipeline.fillBatchWithOldest(this); // the command may have failed before it was written
         if (claims().size() > 1 && failure instanceof RedisCommandExecutionException) {
-            source.sendEachAlone(claims());
+            pipeline.sendEachAlone(claims());
             completeExceptionally(new CancellationException("each claim was sent alone"));
         } else {
             super.handleFailure(failure, to);
@@ -139,7 +139,7 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
             try {
                 if (views != null) {
                     Holding answer = ClaimCodec.readView(views, i);
-                    source.received(call, answer, ClaimCodec.readLongestLease(views, all.size()));
+                    pipeline.received(call, answer, ClaimCodec.readLongestLease(views, all.size()));
                     call.complete(answer);
                 } else if (failure != null && !isCancelled()) {
                     call.completeExceptionally(failure);
@@ -173,35 +173,5 @@ final class ClaimBatch extends ScriptCall<byte[], byte[]> implements ClaimCall.C
         if (claims().stream().allMatch(ClaimCall::isDone)) {
             cancel(false);
         }
-    }
-
-    /** Where a batch gets its claims from. Thread-safe. */
-    interface Source {
-
-        /** Fills the batch with all claims that wait, unless it is filled; returns its content. */
-        List<ClaimCall> fillBatch(ClaimBatch batch);
-
-        /** Fills the batch with the oldest claim that waits, unless it is filled. */
-        void fillBatchWithOldest(ClaimBatch batch);
-
-        /** The arguments of a command with these claims. */
-        byte[][] packArguments(List<ClaimCall> claims);
-
-        /** Sends what has to confirm a command before its answer counts; {@code null} if that counts at once. */
-        @Nullable
-        CompletableFuture<Void> confirm(SharedConnection to);
-
-        /** The name of the lineage that belongs to the names of this key; null if the member asks for no grace. */
-        byte @Nullable [] lineageName(RedisKey key);
-
-        /**
-         * A claim was answered.
-         *
-         * @param longestLease of any member, in microseconds; 0 if the answer does not say
-         */
-        void received(ClaimCall call, Holding answer, long longestLease);
-
-        /** Sends each claim that needs an answer in a command without others. */
-        void sendEachAlone(List<ClaimCall> claims);
     }
 }

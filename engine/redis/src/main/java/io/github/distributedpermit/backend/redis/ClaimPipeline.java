@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * is marked by an assignment. The next look at the window removes that batch and fails its claims: with the next claim, the
  * next answer, or the next check of the connection.
  */
-final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
+final class ClaimPipeline implements ClaimCall.Carrier {
 
     /** The most commands in flight. With 2 a claim need not wait for the answer to a return that was sent before it. */
     static final int WINDOW = 2;
@@ -200,8 +200,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
      * Fixes the content of a batch: the claims that wait now, at most {@value #MAX_CLAIMS}. Called on Lettuce's thread when it
      * writes the command.
      */
-    @Override
-    public List<ClaimCall> fillBatch(ClaimBatch batch) {
+    List<ClaimCall> fillBatch(ClaimBatch batch) {
         synchronized (lock) {
             if (unfilled == batch && !batch.abandoned) {
                 List<ClaimCall> claims = queue.pollBatch(MAX_CLAIMS, highestSent.get());
@@ -225,9 +224,9 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         }
     }
 
-    @Override
-    public byte[][] packArguments(List<ClaimCall> claims) {
-        Duration grace = connection.showsEpochs() ? newServerGrace : null;
+    /** The arguments of a command with these claims. */
+    byte[][] packArguments(List<ClaimCall> claims) {
+        Duration grace = connection.showsEpochs ? newServerGrace : null;
         byte[] packed = ClaimCodec.packClaims(
                 claims,
                 tombstone,
@@ -242,18 +241,23 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
         return newServerGrace != null;
     }
 
-    @Override
-    public @Nullable CompletableFuture<Void> confirm(SharedConnection to) {
+    /** Sends what has to confirm a command before its answer counts; {@code null} if that counts at once. */
+    @Nullable
+    CompletableFuture<Void> confirm(SharedConnection to) {
         return wait == null ? null : wait.sendOver(to);
     }
 
-    @Override
-    public byte @Nullable [] lineageName(RedisKey key) {
+    /** The name of the lineage that belongs to the names of this key; {@code null} if the member asks for no grace. */
+    byte @Nullable [] lineageName(RedisKey key) {
         return asksForGrace() ? lineages.of(key, connection.isCluster()) : null;
     }
 
-    @Override
-    public void received(ClaimCall call, Holding answer, long longestLease) {
+    /**
+     * A claim was answered.
+     *
+     * @param longestLease of any member, in microseconds; 0 if the answer does not say
+     */
+    void received(ClaimCall call, Holding answer, long longestLease) {
         if (answer.epoch() != 0) { // not without a grace
             epochs.received(answer.epoch(), connection.node(call.key), slot(call));
             epochs.received(longestLease);
@@ -278,8 +282,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
      * Puts one claim into a batch that failed before it was written, for example by Lettuce's command time-out. That claim fails
      * with the batch. The claims behind it have waited for a shorter time and go into the next batch.
      */
-    @Override
-    public void fillBatchWithOldest(ClaimBatch batch) {
+    void fillBatchWithOldest(ClaimBatch batch) {
         synchronized (lock) {
             if (unfilled == batch) {
                 ClaimCall oldest = queue.poll();
@@ -289,8 +292,7 @@ final class ClaimPipeline implements ClaimCall.Carrier, ClaimBatch.Source {
     }
 
     /** All of them wait for a replica together: a wait behind each would block the connection for as many round trips. */
-    @Override
-    public void sendEachAlone(List<ClaimCall> claims) {
+    void sendEachAlone(List<ClaimCall> claims) {
         CompletableFuture<Void> confirmation = wait == null ? null : new CompletableFuture<>();
         try {
             for (ClaimCall claim : claims) {

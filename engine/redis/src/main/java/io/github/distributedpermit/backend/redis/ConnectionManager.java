@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * for less than a second. Everything else runs on the manager's thread, except {@link #masterMoved}.
  *
  * <p>{@link RedisPermitStore} creates and uses it. On its thread it calls {@link Connector}, {@link
- * SubscriptionKeeper} and {@link NameKeys}, whose blocking steps are all bounded. The thread must survive every
+ * GrantSubscription} and {@link NameKeys}, whose blocking steps are all bounded. The thread must survive every
  * error, since no other thread would connect again. Code of the core runs on it when calls are delivered or failed,
  * and when the store can be reached again; that code never blocks.
  */
@@ -43,7 +43,7 @@ final class ConnectionManager implements AutoCloseable {
     /** Confined to the thread of this class, except for what its documentation excludes. */
     private final Connector connector;
 
-    private final SubscriptionKeeper subscription;
+    private final GrantSubscription subscription;
     private final Function<SharedConnection, ClaimPipeline> pipelines;
     private final NameKeys names;
     /** Ends the pauses of the core after failed claims. */
@@ -76,7 +76,7 @@ final class ConnectionManager implements AutoCloseable {
      */
     ConnectionManager(
             Connector connector,
-            SubscriptionKeeper subscription,
+            GrantSubscription subscription,
             WorkSignal signal,
             Function<SharedConnection, ClaimPipeline> pipelines,
             NameKeys names,
@@ -190,7 +190,7 @@ final class ConnectionManager implements AutoCloseable {
      */
     private void openIfChosenAgain(ClaimPipeline present) {
         long vote = connector.chosenBy(present.connection());
-        if (vote != MasterLocator.NO_VOTE && present.connection().takeClosed()) {
+        if (vote != MasterLocator.NO_VOTE && present.connection().serverClosed.getAndSet(false)) {
             present.openServer(vote);
         }
     }

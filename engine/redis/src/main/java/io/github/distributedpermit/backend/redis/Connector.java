@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * Makes connections for claims, to the server that is the master, and decides when one has to be replaced. Confined to the
  * thread of the {@link ConnectionManager}, except for {@link #isMaster} and for what a {@link MasterLocator} reports.
  *
- * <p>{@link ConnectionManager} asks it for connections, and {@link SubscriptionKeeper} for the client. Where the
+ * <p>{@link ConnectionManager} asks it for connections, and {@link GrantSubscription} for the client. Where the
  * master is comes from a {@link MasterLocator}; in a cluster Lettuce finds the node of each key itself.
  */
 final class Connector implements AutoCloseable {
@@ -38,6 +38,11 @@ final class Connector implements AutoCloseable {
     /** How long the present connection may take to answer before it is compared with a new one. */
     private static final long SLOW_MILLIS = 500;
 
+    /** In a cluster, before the first attempt, and after {@link #close}: no code asks for the one master then. */
+    private static final MasterLocator NO_MASTER = () -> {
+        throw new IllegalStateException("There is no single master");
+    };
+
     /** The application starts and stops it. */
     private final LettuceConnectionFactory factory;
     /** The command time-out of the settings. */
@@ -55,8 +60,8 @@ final class Connector implements AutoCloseable {
     /** {@code null} before the first attempt, and after {@link #close}. */
     private @Nullable OwnClient client;
 
-    /** {@code null} before the first attempt, and after {@link #close}. */
-    private volatile @Nullable MasterLocator locator; // also read by threads of Lettuce's
+    /** Also read by threads of Lettuce's. */
+    private volatile MasterLocator locator = NO_MASTER;
     /** So initialised that the first replacement needs no pause. */
     private long lastReplacement = System.nanoTime() - CLUSTER_PAUSE_NANOS;
     /** The attempt to connect to the master, so that it can be ended when another server becomes the master. */
@@ -123,19 +128,12 @@ final class Connector implements AutoCloseable {
         if (watched != null) {
             return new Sentinels(by, watched, timeout, this::masterChanged);
         }
-        return uris.isCluster() ? noLocator() : uris::single;
+        return uris.isCluster() ? NO_MASTER : uris::single;
     }
 
     /** Whether the application has stopped its factory, which it had started. Its threads may have ended with it. */
     boolean isStoppedByApplication() {
         return client != null && !factory.isRunning();
-    }
-
-    /** In a cluster no code asks for the one master. */
-    private static MasterLocator noLocator() {
-        return () -> {
-            throw new IllegalStateException("A cluster has no single master");
-        };
     }
 
     /**
@@ -155,31 +153,25 @@ final class Connector implements AutoCloseable {
      * nothing is known: otherwise no claim could be sent while no Sentinel answers.
      */
     boolean isMaster(SharedConnection to) {
-        MasterLocator known = locator;
         RedisURI server = to.server();
-        return known == null || server == null || known.isMaster(server);
+        return server == null || locator.isMaster(server);
     }
 
-    /** The vote that has replaced its server as the master, as {@link MasterLocator#replacedBy}. Never blocks; for any thread. */
+    /** As {@link MasterLocator#replacedBy}; for any thread. */
     long replacedBy(SharedConnection to) {
-        MasterLocator known = locator;
         RedisURI server = to.server();
-        return known == null || server == null ? MasterLocator.NO_VOTE : known.replacedBy(server);
+        return server == null ? MasterLocator.NO_VOTE : locator.replacedBy(server);
     }
 
-    /** The vote by which its server is the master, as {@link MasterLocator#chosenBy}. Never blocks. */
+    /** As {@link MasterLocator#chosenBy}. */
     long chosenBy(SharedConnection to) {
-        MasterLocator known = locator;
         RedisURI server = to.server();
-        return known == null || server == null ? MasterLocator.NO_VOTE : known.chosenBy(server);
+        return server == null ? MasterLocator.NO_VOTE : locator.chosenBy(server);
     }
 
     /** A connection was lost: its server may have been the master. */
     void recheckMaster() {
-        MasterLocator known = locator;
-        if (known != null) {
-            known.recheckMaster();
-        }
+        locator.recheckMaster();
     }
 
     /**
@@ -191,9 +183,7 @@ final class Connector implements AutoCloseable {
         nodes.forgetAll();
         SharedConnection made =
                 by.isCluster() ? new SharedConnection(by.connectToCluster(), nodes) : connectToMaster(by);
-        if (!made.isCluster()) { // in a cluster Lettuce reconnects by itself, node by node
-            made.onLoss(connectionLost);
-        }
+        made.onLoss(connectionLost);
         return made;
     }
 
@@ -201,9 +191,6 @@ final class Connector implements AutoCloseable {
     private SharedConnection connectToMaster(OwnClient by)
             throws InterruptedException, ExecutionException, TimeoutException {
         MasterLocator known = locator;
-        if (known == null) {
-            throw new IllegalStateException("No client");
-        }
         // The last answer may be a second old, and a fail-over may have happened since.
         known.recheckMaster();
         RedisURI master = known.findMaster();
@@ -241,11 +228,10 @@ final class Connector implements AutoCloseable {
                             + "keys fail until the cluster has replaced the node; check it if this message repeats");
             return connect();
         }
-        if (present.takeRefusing()) {
+        if (present.refusing.getAndSet(false)) {
             recheckMaster();
-            MasterLocator known = locator;
             // With Sentinels another connection would lead to the same server until they name another one.
-            if (known == null || !known.mayDiffer() || now - lastReplacement < REFUSED_PAUSE_NANOS) {
+            if (!locator.mayDiffer() || now - lastReplacement < REFUSED_PAUSE_NANOS) {
                 return null;
             }
             lastReplacement = now;
@@ -314,7 +300,7 @@ final class Connector implements AutoCloseable {
     }
 
     /** A connection that is made after the time-out is closed, see {@link OwnClient#connect}. */
-    private static <T> T within(Future<T> answer, long millis)
+    static <T> T within(Future<T> answer, long millis)
             throws InterruptedException, ExecutionException, TimeoutException {
         try {
             return answer.get(millis, TimeUnit.MILLISECONDS);
@@ -327,10 +313,8 @@ final class Connector implements AutoCloseable {
     @Override
     public void close() {
         MasterLocator known = locator;
-        locator = null;
-        if (known != null) {
-            known.close();
-        }
+        locator = NO_MASTER;
+        known.close();
         OwnClient made = client;
         client = null;
         if (made != null) {

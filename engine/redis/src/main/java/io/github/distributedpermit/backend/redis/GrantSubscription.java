@@ -1,114 +1,186 @@
 package io.github.distributedpermit.backend.redis;
 
+import static java.lang.System.Logger.Level.INFO;
+
 import io.github.distributedpermit.backend.redis.GrantMessages.Probe;
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscription of a member to its channel, on a connection of its own: Redis notifies the member there of grants.
- * Confined to the thread of the {@link ConnectionManager}; messages arrive on a thread of Lettuce's.
- *
- * <p>{@link SubscriptionKeeper} opens and checks it. Redis has no acknowledgement for messages, so that a
- * subscription which looks open may receive nothing; therefore it is checked with probes.
+ * The subscription of a member to its channel, on a connection of its own: Redis notifies the member there of grants. Redis does
+ * not acknowledge messages, so that a subscription which looks open may receive nothing, or be on another server than the one
+ * that takes the claims. Therefore it is checked after each new connection and then periodically: the member publishes a message
+ * to itself on the connection of the claims. Confined to the thread of the {@link ConnectionManager}, except {@link #problem};
+ * messages arrive on a thread of Lettuce's.
  */
 final class GrantSubscription implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(GrantSubscription.class.getName());
+
+    /** It is a problem if no message of the member to itself has arrived for this time plus the time between two checks. */
+    private static final long UNCONFIRMED_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final byte[] channel;
     private final GrantMessages messages;
-    private final Duration timeout;
+    private final Connector connector;
+    private final RedisSettings settings;
+    private final Runnable lost;
+    /** For connections that do not last. */
+    private final ReconnectPause pause = new ReconnectPause();
     /** Listeners of a connection compare it, so that the events of one that was given up have no effect. */
     private volatile @Nullable StatefulRedisPubSubConnection<byte[], byte[]> connection;
-    /** The number of the last probe. */
+    /** The connection for claims with which the subscription was confirmed. Another one may lead to another server. */
+    private @Nullable SharedConnection confirmedWith;
+    /** When it was confirmed last, on the clock of {@link System#nanoTime}; at first the start. */
+    private volatile long confirmedAt = System.nanoTime();
+    /** Whether the server has answered the {@link ServerCheck}, which is repeated until then. */
+    private boolean serverChecked;
+    /** The number of the last message of the member to itself. */
     private long probes;
 
     /**
-     * Creates the subscription, which is not open yet.
+     * Nothing is subscribed yet.
      *
-     * @param timeout bounds each step of {@link #open} and {@link #receivesProbe}
+     * @param lost runs when the connection is lost, on any thread
      */
-    GrantSubscription(byte[] channel, GrantMessages messages, Duration timeout) {
+    GrantSubscription(
+            byte[] channel, GrantMessages messages, Connector connector, RedisSettings settings, Runnable lost) {
         this.channel = channel;
         this.messages = messages;
-        this.timeout = timeout;
+        this.connector = connector;
+        this.settings = settings;
+        this.lost = lost;
     }
 
-    /** Whether it is subscribed and connected. Says nothing about whether messages arrive. */
-    boolean isOpen() {
+    /**
+     * Why waiting calls are granted late; empty if the subscription works. The time between two checks is added to the bound,
+     * because the last confirmation may be that old in normal operation.
+     */
+    Optional<String> problem() {
+        long unconfirmed = System.nanoTime() - confirmedAt;
+        return unconfirmed <= UNCONFIRMED_NANOS + settings.watch().toNanos()
+                ? Optional.empty()
+                : Optional.of("no notifications from Redis for " + TimeUnit.NANOSECONDS.toSeconds(unconfirmed)
+                        + " s: permits are granted late");
+    }
+
+    /** Whether the present subscription has lasted for so long that its loss needs no pause. */
+    boolean hasLasted(long now) {
+        return pause.hasLasted(now);
+    }
+
+    /**
+     * Checks the subscription if a check is due, and subscribes again if it does not work. Throws if that fails. Blocks for a
+     * few time-outs at most.
+     */
+    void keepSubscribed(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
+        boolean confirmed = claims == confirmedWith && isOpen();
+        if (confirmed && System.nanoTime() - confirmedAt < settings.watch().toNanos()) {
+            return;
+        }
+        if (isOpen() && !receivesProbe(claims)) {
+            LOG.log(
+                    INFO,
+                    "The subscription for grants from Redis receives no messages. Subscribing again; until then calls "
+                            + "that wait are granted by polling, up to a second late");
+            close();
+        }
+        if (!isOpen()) {
+            subscribe(claims);
+        } else if (!serverChecked) {
+            serverChecked = ServerCheck.check(claims, settings.grace());
+        }
+        confirmedWith = claims;
+        confirmedAt = System.nanoTime();
+    }
+
+    private boolean isOpen() {
         StatefulRedisPubSubConnection<byte[], byte[]> open = connection;
         return open != null && open.isOpen();
     }
 
-    /**
-     * Subscribes on the server that takes the claims, or anywhere in a cluster; blocks until the server has confirmed it.
-     *
-     * @param lost runs when the connection is lost
-     * @param isMaster whether messages of the server count; called for each message, on any thread
-     */
-    void open(OwnClient client, @Nullable RedisURI server, Runnable lost, BooleanSupplier isMaster)
-            throws InterruptedException, ExecutionException, TimeoutException {
-        StatefulRedisPubSubConnection<byte[], byte[]> opened = within(
-                server == null ? client.subscribeToCluster() : client.openPubSub(server, ByteArrayCodec.INSTANCE));
+    private void subscribe(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
+        close();
+        boolean early = pause.lost(System.nanoTime());
+        // With a new connection for claims the subscription has usually been closed together with the old one.
+        if (early && claims == confirmedWith) {
+            throw PermitStoreException.passing(
+                    "Redis closes the connection of the subscription soon after it is made", null);
+        }
+        open(claims);
+        // This fails, for example, if a proxy in front of several servers leads the two connections to different ones.
+        if (!receivesProbe(claims)) {
+            close();
+            throw PermitStoreException.passing(
+                    "Redis can't be reached: the subscription is not on the server that takes the claims", null);
+        }
+        pause.connected(System.nanoTime());
+        if (claims != confirmedWith) {
+            serverChecked = ServerCheck.check(claims, settings.grace());
+        }
+    }
+
+    /** Subscribes on the server that takes the claims, or anywhere in a cluster; blocks until the server has confirmed it. */
+    private void open(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
+        long timeout = settings.commandTimeout().toMillis();
+        OwnClient client = connector.client();
+        RedisURI server = claims.server();
+        StatefulRedisPubSubConnection<byte[], byte[]> opened = Connector.within(
+                server == null ? client.subscribeToCluster() : client.openPubSub(server, ByteArrayCodec.INSTANCE),
+                timeout);
         connection = opened;
         opened.addListener(new RedisPubSubAdapter<>() {
             @Override
             public void message(byte[] from, byte[] message) {
                 // A connection that was given up may lead to a former master, and another master may be known before
                 // the connection is given up. Grants of a former master do not stand.
-                if (connection == opened && isMaster.getAsBoolean() && Arrays.equals(from, channel)) {
+                if (connection == opened && connector.isMaster(claims) && Arrays.equals(from, channel)) {
                     messages.receive(message);
                 }
             }
         });
-        opened.addListener(new RedisConnectionStateListener() {
-            @Override
-            public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
-                if (connection == opened) {
-                    lost.run();
-                }
+        SharedConnection.onLoss(opened, () -> {
+            if (connection == opened) {
+                lost.run();
             }
         });
+        boolean subscribed = false;
         try {
-            within(opened.async().subscribe(channel));
-        } catch (InterruptedException | ExecutionException | TimeoutException | RuntimeException e) {
-            // Otherwise a connection without a subscription would count as open.
-            close();
-            throw e;
+            Connector.within(opened.async().subscribe(channel), timeout);
+            subscribed = true;
+        } finally {
+            if (!subscribed) {
+                close(); // otherwise a connection without a subscription would count as open
+            }
         }
     }
 
     /**
-     * Publishes a message to the member itself on the connection of the claims, and returns whether it arrives. It
-     * shows that the subscription works and is on the server that takes the claims. Throws if the message can't be
-     * published. In a cluster the number of receivers covers one node only, so that it proves nothing there.
+     * Whether a message of the member to itself arrives. In a cluster the number of receivers covers one node only, so that it
+     * proves nothing there. If the message can't be published in time, the connection for claims may be broken, so that it is
+     * examined next.
      */
-    boolean receivesProbe(SharedConnection claims) throws InterruptedException, ExecutionException, TimeoutException {
+    private boolean receivesProbe(SharedConnection claims)
+            throws InterruptedException, ExecutionException, TimeoutException {
         Probe probe = Probe.of(++probes);
         messages.expect(probe);
-        long reached = within(claims.commands().publish(channel, ClaimCodec.packProbe(probe.number())));
-        if (reached == 0 && !claims.isCluster()) {
-            return false;
-        }
-        return probe.received().await(timeout.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    /** A connection that is made after the time-out is closed, see {@link OwnClient#openPubSub}. */
-    private <T> T within(Future<T> answer) throws InterruptedException, ExecutionException, TimeoutException {
+        long timeout = settings.commandTimeout().toMillis();
         try {
-            return answer.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
-        } finally {
-            answer.cancel(false);
+            long reached =
+                    Connector.within(claims.commands().publish(channel, ClaimCodec.packProbe(probe.number())), timeout);
+            return (reached != 0 || claims.isCluster()) && probe.received().await(timeout, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            claims.markSuspect();
+            throw e;
         }
     }
 

@@ -4,7 +4,6 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SocketOptions.KeepAliveOptions;
-import io.lettuce.core.SocketOptions.TcpUserTimeoutOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -18,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Derives the options of the permits' connections from those of the application. They differ in three respects: each step of
- * connecting is bounded, TCP ends a connection early when the other side has vanished, and Lettuce does not reconnect a
- * connection to one server, because its pause grows to half a minute. Stateless.
+ * connecting is bounded, TCP keeps idle connections alive, and Lettuce does not reconnect a connection to one server, because
+ * its pause grows to half a minute. Stateless.
  *
  * <p>{@link OwnClient} applies them. All other options stay as the application has set them, such as the protocol
  * version and the TLS settings.
@@ -28,12 +27,6 @@ final class LettuceOptions {
 
     /** The least time between two reads of the topology that failures cause. */
     private static final Duration REFRESH_PAUSE = Duration.ofSeconds(1);
-    /** With the interval and three probes, an idle connection to a vanished server ends after 16 s. */
-    private static final Duration KEEP_ALIVE_IDLE = Duration.ofSeconds(10);
-
-    private static final Duration KEEP_ALIVE_INTERVAL = Duration.ofSeconds(2);
-    /** How long sent bytes may stay without an acknowledgement before Linux ends the connection. */
-    private static final Duration USER_TIMEOUT = Duration.ofSeconds(5);
 
     private LettuceOptions() {}
 
@@ -95,27 +88,16 @@ final class LettuceOptions {
                 .build();
     }
 
-    /** The user time-out is an option of Linux, so that it is set with epoll only. */
+    /**
+     * An idle connection, such as that to a node of a cluster whose keys are seldom used, stays known to firewalls by the
+     * keep-alive times of Lettuce. A Unix domain socket has no options of TCP.
+     */
     private static SocketOptions socketOptions(SocketOptions known, Duration timeout, boolean unixSocket) {
         SocketOptions.Builder options = known.mutate().connectTimeout(shorter(known.getConnectTimeout(), timeout));
         if (unixSocket) {
-            return options.keepAlive(false).build();
-        }
-        if (hasKeepAliveTimes()) {
-            options.keepAlive(KeepAliveOptions.builder()
-                    .enable()
-                    .idle(KEEP_ALIVE_IDLE)
-                    .interval(KEEP_ALIVE_INTERVAL)
-                    .count(3)
-                    .build());
-        } else {
-            options.keepAlive(true);
-        }
-        if (EpollProvider.isAvailable()) {
-            options.tcpUserTimeout(TcpUserTimeoutOptions.builder()
-                    .enable()
-                    .tcpUserTimeout(USER_TIMEOUT)
-                    .build());
+            options.keepAlive(false);
+        } else if (hasKeepAliveTimes()) {
+            options.keepAlive(KeepAliveOptions.builder().enable().build());
         }
         return options.build();
     }

@@ -1,8 +1,6 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.lettuce.core.RedisURI;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Finds the server that takes claims. Thread-safe: {@link Connector} calls {@link #findMaster} on its own thread, and
@@ -19,7 +17,7 @@ interface MasterLocator extends AutoCloseable {
      * Where to connect now. May ask servers, and blocks for one time-out for each of them at most. Fails with {@link
      * io.github.distributedpermit.spi.PermitStoreException} if no server is named.
      */
-    RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException;
+    RedisURI findMaster() throws InterruptedException;
 
     /**
      * Whether claims may still be sent there, as far as is known. Never blocks.

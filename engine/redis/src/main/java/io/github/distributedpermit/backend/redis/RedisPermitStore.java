@@ -79,14 +79,11 @@ final class RedisPermitStore implements PermitStore {
                 new UnresponsiveNodes(ticker),
                 wait == null ? 0 : ClaimPipeline.WINDOW * wait.longest(),
                 signal::checkConnections);
-        SubscriptionKeeper subscription = new SubscriptionKeeper(
-                new GrantSubscription(
-                        channel,
-                        new GrantMessages(keys, listener, settings.waitForReplica()),
-                        settings.commandTimeout()),
+        GrantSubscription subscription = new GrantSubscription(
+                channel,
+                new GrantMessages(keys, listener, settings.waitForReplica()),
                 connector,
-                settings.watch(),
-                settings.grace(),
+                settings,
                 signal::checkConnections);
         this.connections = new ConnectionManager(
                 connector,

@@ -179,10 +179,10 @@ abstract class ScriptCall<R, T> extends Call<T> implements BiConsumer<R, @Nullab
             to.nodes().unanswered(node);
         }
         if (Failures.refusesClaims(failure)) {
-            to.markRefusing();
+            to.refusing.set(true);
         }
         if (Failures.isOfClosedServer(failure)) {
-            to.markClosed();
+            to.serverClosed.set(true);
         }
         // At most once for each call, so that a server which never keeps scripts causes no loop.
         if (failure instanceof RedisNoScriptException && !sendsSource) {

@@ -11,6 +11,7 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -43,13 +44,15 @@ final class SharedConnection {
     /** All answers so far. Two checks that see the same number have seen no answer between them. */
     private final AtomicLong answers = new AtomicLong();
 
-    private volatile boolean refusing;
-    private volatile boolean serverClosed;
+    /** The server has answered, since this was last looked at, that it takes no claims: it is a replica, or lacks its master or replicas. */
+    final AtomicBoolean refusing = new AtomicBoolean();
+    /** The server has answered, since this was last looked at, that it was closed, because another one had become the master. */
+    final AtomicBoolean serverClosed = new AtomicBoolean();
+    /** Whether the server shows its replication id, by which a loss of state is noticed, as far as is known. */
+    volatile boolean showsEpochs = true;
 
     /** Given up: answers that still arrive are not applied, because another connection may have sent a later claim. */
     private volatile boolean retired;
-
-    private volatile boolean withoutEpochs;
 
     // confined to the thread of the ConnectionManager, which alone decides about silence
     private long seenAnswers;
@@ -111,11 +114,18 @@ final class SharedConnection {
         return server;
     }
 
-    /** Runs the task when the connection is lost. */
+    /** In a cluster Lettuce reconnects by itself, node by node. */
     void onLoss(Runnable task) {
-        state.addListener(new RedisConnectionStateListener() {
+        if (!isCluster()) {
+            onLoss(state, task);
+        }
+    }
+
+    /** Runs the task when the connection is lost. */
+    static void onLoss(StatefulConnection<?, ?> connection, Runnable task) {
+        connection.addListener(new RedisConnectionStateListener() {
             @Override
-            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
                 task.run();
             }
         });
@@ -171,40 +181,6 @@ final class SharedConnection {
     /** A command that was not a claim was unanswered for long. Only for the thread of the ConnectionManager. */
     void markSuspect() {
         suspect = true;
-    }
-
-    /** The server answered that it takes no claims: it is a replica, has none, or has lost its master. */
-    void markRefusing() {
-        refusing = true;
-    }
-
-    /** Whether the server answered so since the last call of this method. */
-    boolean takeRefusing() {
-        boolean was = refusing;
-        refusing = false;
-        return was;
-    }
-
-    /** The server answered that it was closed, because another one had become the master. */
-    void markClosed() {
-        serverClosed = true;
-    }
-
-    /** Whether the server answered so since the last call of this method. */
-    boolean takeClosed() {
-        boolean was = serverClosed;
-        serverClosed = false;
-        return was;
-    }
-
-    /** The server does not show its replication id, so that it can't be noticed that it lost state. */
-    void markWithoutEpochs() {
-        withoutEpochs = true;
-    }
-
-    /** Whether it can be noticed that the server lost state, as far as is known. */
-    boolean showsEpochs() {
-        return !withoutEpochs;
     }
 
     /** Whether the connection was given up; answers that still arrive do not count. */

@@ -37,33 +37,24 @@ final class StaticNodes implements MasterLocator {
      * has answered, for the time-outs of one attempt at most, because all nodes are asked at the same time.
      */
     @Override
-    public RedisURI findMaster() throws InterruptedException, ExecutionException, TimeoutException {
+    public RedisURI findMaster() throws InterruptedException {
         List<CompletableFuture<Boolean>> roles = new ArrayList<>();
         nodes.forEach(node -> roles.add(client.connect(node).thenCompose(this::isMaster)));
         // One deadline for all nodes, since they are asked at the same time.
         long deadline = System.nanoTime() + STEPS * nodes.get(0).getTimeout().toNanos();
-        Exception last = null;
+        PermitStoreException reason = PermitStoreException.passing(
+                "None of the " + nodes.size() + " configured nodes of Redis is a master", null);
         for (int i = 0; i < nodes.size(); i++) {
             try {
-                long left = Math.max(deadline - System.nanoTime(), 0);
-                if (roles.get(i).get(left, TimeUnit.NANOSECONDS)) {
+                long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+                if (Connector.within(roles.get(i), Math.max(left, 0))) {
                     return nodes.get(i);
                 }
             } catch (ExecutionException | TimeoutException e) {
-                // Thrown if no node is a master: it says more than that none was found.
-                last = e;
-            } finally {
-                roles.get(i).cancel(false);
+                reason = Failures.of(e, null); // says more than that no master was found
             }
         }
-        if (last instanceof ExecutionException failed) {
-            throw failed;
-        }
-        if (last instanceof TimeoutException late) {
-            throw late;
-        }
-        throw PermitStoreException.passing(
-                "None of the " + nodes.size() + " configured nodes of Redis is a master", null);
+        throw reason;
     }
 
     /**

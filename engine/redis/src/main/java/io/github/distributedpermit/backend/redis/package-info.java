@@ -19,7 +19,7 @@
  * <p>The other classes by role:
  * <ul>
  *   <li>Connections: ConnectionManager owns the one thread, which uses Connector (makes and replaces a SharedConnection),
- *       SubscriptionKeeper (GrantSubscription, GrantMessages), ReconnectPause and WorkSignal.
+ *       GrantSubscription (GrantMessages, ServerCheck), ReconnectPause and WorkSignal.
  *   <li>Servers: OwnClient with LettuceOptions and ServerUris; a MasterLocator: StaticNodes, or Sentinels with SentinelNode and
  *       SentinelView; UnresponsiveNodes.
  *   <li>Formats: ClaimCodec, RedisKey, RedisKeys, Script, Inspection.

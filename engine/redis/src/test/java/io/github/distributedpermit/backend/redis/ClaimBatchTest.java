@@ -3,16 +3,18 @@ package io.github.distributedpermit.backend.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
-import io.github.distributedpermit.spi.Holding;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** An error with one answer of a batch ends that claim, and keeps no other from its answer. */
@@ -23,7 +25,7 @@ class ClaimBatchTest {
 
     private final ClaimCall first = call("first");
     private final ClaimCall second = call("second");
-    private final ClaimBatch batch = new ClaimBatch(new FailingForTheFirst());
+    private final ClaimBatch batch = new ClaimBatch(pipeline());
 
     @Test
     void claimWhoseAnswerCannotBeAppliedFailsAndTheOthersAreAnswered() {
@@ -86,39 +88,28 @@ class ClaimBatchTest {
         public void close() {}
     }
 
-    private final class FailingForTheFirst implements ClaimBatch.Source {
-
-        @Override
-        public void received(ClaimCall call, Holding answer, long longestLease) {
-            if (call == first) {
+    /** The clock fails when the first answer is applied. Nothing is sent over the connection. */
+    @SuppressWarnings("unchecked")
+    private static ClaimPipeline pipeline() {
+        var unused = (StatefulRedisConnection<byte[], byte[]>) Proxy.newProxyInstance(
+                StatefulRedisConnection.class.getClassLoader(),
+                new Class<?>[] {StatefulRedisConnection.class},
+                (proxy, method, arguments) -> null);
+        AtomicBoolean fails = new AtomicBoolean(true);
+        KnownEpochs epochs = new KnownEpochs(() -> {
+            if (fails.getAndSet(false)) {
                 throw new StackOverflowError("made by the test");
             }
-        }
-
-        @Override
-        public List<ClaimCall> fillBatch(ClaimBatch filled) {
-            return List.of();
-        }
-
-        @Override
-        public void fillBatchWithOldest(ClaimBatch filled) {}
-
-        @Override
-        public byte[][] packArguments(List<ClaimCall> claims) {
-            return new byte[0][];
-        }
-
-        @Override
-        public @Nullable CompletableFuture<Void> confirm(SharedConnection to) {
-            return null;
-        }
-
-        @Override
-        public byte @Nullable [] lineageName(RedisKey key) {
-            return null;
-        }
-
-        @Override
-        public void sendEachAlone(List<ClaimCall> claims) {}
+            return System.nanoTime();
+        });
+        return new ClaimPipeline(
+                new SharedConnection(
+                        unused, RedisURI.create("127.0.0.1", 1), new UnresponsiveNodes(System::nanoTime), 0),
+                RedisKey.bytes("member"),
+                TestMember.SETTINGS,
+                null,
+                epochs,
+                new AtomicLong(-1),
+                System::nanoTime);
     }
 }

@@ -28,14 +28,11 @@ class ConnectionAdoptionTest extends RedisTest {
                 new UnresponsiveNodes(System::nanoTime),
                 0,
                 signal::checkConnections);
-        SubscriptionKeeper subscription = new SubscriptionKeeper(
-                new GrantSubscription(
-                        channel,
-                        new GrantMessages(new RedisKeys("permits"), new Recorder(() -> {}), false),
-                        settings.commandTimeout()),
+        GrantSubscription subscription = new GrantSubscription(
+                channel,
+                new GrantMessages(new RedisKeys("permits"), new Recorder(() -> {}), false),
                 connector,
-                settings.watch(),
-                true,
+                settings,
                 signal::checkConnections);
 
         ConnectionManager manager = open(new ConnectionManager(

@@ -18,7 +18,7 @@ class ManagedRedisTest extends RedisTest {
     @Test
     void withoutInfoThereIsAWarningAndNoGrace() {
         RedisServer server = open(RedisServer.started("--rename-command", "INFO", ""));
-        try (Logged logged = new Logged(ServerEpoch.class)) {
+        try (Logged logged = new Logged(ServerCheck.class)) {
             TestMember a = graced(server);
             logged.awaitText("does not show when it loses state", "the service does not offer it");
             TestMember b = graced(server);

@@ -56,7 +56,7 @@ class RedisClusterRightsTest extends RedisTest {
     @Test
     void withoutInfoThereIsAWarningAndNoGrace() throws IOException {
         permit(DocumentedRights.rule().replace("+info ", "") + " " + DocumentedRights.inACluster());
-        try (Logged logged = new Logged(ServerEpoch.class)) {
+        try (Logged logged = new Logged(ServerCheck.class)) {
             TestMember a = member();
             logged.awaitText("does not show when it loses state", "the right +info is missing");
             live(a, member());

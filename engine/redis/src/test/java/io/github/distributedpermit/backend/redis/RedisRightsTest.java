@@ -96,7 +96,7 @@ class RedisRightsTest extends RedisTest {
     @Test
     void withoutTheRightToAskForTheEpochThereIsAWarningAndNoGrace() throws IOException {
         permit(rule().replace("+info ", ""));
-        try (Logged logged = new Logged(ServerEpoch.class)) {
+        try (Logged logged = new Logged(ServerCheck.class)) {
             TestMember a =
                     open(new TestMember(asUser(), RedisSettings.ofPrefix(PREFIX).withGrace(Duration.ZERO)));
             logged.awaitText("does not show when it loses state", "the right +info is missing");

@@ -24,7 +24,7 @@ class RedisStartTest extends RedisTest {
     @ValueSource(strings = {"volatile-lru", "allkeys-lfu"})
     void evictionPolicyThatMayDropPermitsIsWarnedAbout(String policy) {
         RedisServer server = open(RedisServer.started("--maxmemory-policy", policy));
-        Logged warnings = open(new Logged(EvictionPolicy.class));
+        Logged warnings = open(new Logged(ServerCheck.class));
 
         TestMember a = member(factory(server));
         a.queue(key(), 1, 1);
@@ -36,7 +36,7 @@ class RedisStartTest extends RedisTest {
     void evictionPolicyIsAskedForAgainIfTheAnswerIsLate() {
         RedisServer server = open(RedisServer.started("--maxmemory-policy", "allkeys-lru"));
         SilentProxy proxy = open(new SilentProxy(server.port()));
-        Logged warnings = open(new Logged(EvictionPolicy.class));
+        Logged warnings = open(new Logged(ServerCheck.class));
         RedisEye eye = eye(server);
         CountDownLatch late = proxy.holdNextAnswerWith("maxmemory_policy");
 
@@ -54,7 +54,7 @@ class RedisStartTest extends RedisTest {
     void lateAnswerDoesNotSwitchTheGraceOff() {
         RedisServer server = open(RedisServer.started());
         SilentProxy proxy = open(new SilentProxy(server.port()));
-        Logged warnings = open(new Logged(ServerEpoch.class));
+        Logged warnings = open(new Logged(ServerCheck.class));
         RedisEye eye = eye(server);
         CountDownLatch late = proxy.holdNextAnswerWith("master_replid");
         LettuceClientConfiguration impatient = LettuceClientConfiguration.builder()
@@ -79,7 +79,7 @@ class RedisStartTest extends RedisTest {
     @Test
     void noWarningWithoutEviction() {
         RedisServer server = open(RedisServer.started("--maxmemory-policy", "noeviction"));
-        Logged warnings = open(new Logged(EvictionPolicy.class));
+        Logged warnings = open(new Logged(ServerCheck.class));
 
         member(factory(server)).queue(key(), 1, 1);
 
@@ -90,9 +90,10 @@ class RedisStartTest extends RedisTest {
     void startWithoutTheRightToAskForThePolicyIsNoProblem() {
         RedisServer server = open(RedisServer.started());
         eye(server).acl("SETUSER", "default", "-info");
-        Logged warnings = open(new Logged(EvictionPolicy.class));
+        Logged warnings = open(new Logged(ServerCheck.class));
 
-        assertThat(member(factory(server)).queue(key(), 1, 1).permits()).isEqualTo(1);
+        TestMember a = open(new TestMember(factory(server), TestMember.WITHOUT_GRACE));
+        assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
         assertThat(warnings.texts()).isEmpty();
         eye(server).acl("SETUSER", "default", "+info");
     }
