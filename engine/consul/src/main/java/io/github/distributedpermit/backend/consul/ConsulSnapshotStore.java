@@ -47,14 +47,8 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
      */
     private final AtomicLong nonces = new AtomicLong();
 
-    /**
-     * Requests of operators under way. The layer ends the claims of a member that leaves, but not these, and the loop drops
-     * what arrives for them after its end.
-     */
-    private final Set<CompletableFuture<?>> inquiries = ConcurrentHashMap.newKeySet();
-
-    /** Set when the loop has ended, before the inquiries are ended. */
-    private volatile boolean closed;
+    /** Requests under way. The loop drops what arrives for them after its end. */
+    private final Set<CompletableFuture<?>> requests = ConcurrentHashMap.newKeySet();
 
     /** {@code null} before {@link #open}; set once. */
     private volatile @Nullable Opened opened;
@@ -97,26 +91,20 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     public void open(StoreEvents events) {
         KeyUses uses = new KeyUses(settings.prefix(), events);
         Membership membership = new Membership(api, loop, settings, member, events, uses);
-        AdditionalSessions additional = new AdditionalSessions(api, loop, member);
+        AdditionalSessions additional =
+                new AdditionalSessions(membership, api, loop, member, uses, settings.sessionTtl());
         KeyReader reader = new KeyReader(membership, api, layout, loop, settings);
         KeyCommitter committer = new KeyCommitter(
-                membership,
-                additional,
-                api,
-                layout,
-                loop,
-                member.id(),
-                session -> session + ':' + nonces.incrementAndGet());
-        // Both are referred to only by their own tasks on the loop, which repeat until it ends.
+                membership, additional, api, layout, member.id(), session -> session + ':' + nonces.incrementAndGet());
+        // Referred to only by its own tasks on the loop, which repeat until it ends.
         RecordedPermitsCheck check = new RecordedPermitsCheck(membership, api, loop, settings.sessionTtl(), uses);
-        UnusedSessions unused = new UnusedSessions(membership, additional, loop, settings.sessionTtl(), uses);
         // Set before the loop can call back.
         opened = new Opened(membership, uses, reader, committer);
         loop.execute(() -> {
             membership.work();
             check.begin();
             if (settings.layout() == ConsulLayout.LOCK_FILE) {
-                unused.begin();
+                additional.beginToEndUnused();
             }
         });
     }
@@ -164,35 +152,24 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     /** Changes nothing that is remembered for claims. */
     @Override
     public CompletionStage<ConsulSnapshot> inspect(String key) {
-        return untilClosed(onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key))));
+        return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
     }
 
     /** The fence of each session has the name of its member. */
     @Override
     public CompletionStage<Optional<String>> memberName(String session) {
         String fence = Session.fenceKey(settings.prefix(), session);
-        return untilClosed(onLoop(() -> api.transact(List.of(TxnOperation.getTree(fence)))
-                .thenApply(outcome -> Session.memberName(fence, outcome))));
+        return onLoop(() -> api.transact(List.of(TxnOperation.getTree(fence)))
+                .thenApply(outcome -> Session.memberName(fence, outcome)));
     }
 
     /** Each round of the eviction reads the key and deletes what it has found there. */
     @Override
     public CompletionStage<Integer> evict(String key, String process) {
-        return untilClosed(onLoop(
+        return onLoop(
                 // The nonce differs from those of claims, which begin with a session.
                 () -> new Eviction(opened().reader(), api, () -> "operator:" + nonces.incrementAndGet() + member.id())
-                        .evict(KeyNames.of(settings.prefix(), key), process)));
-    }
-
-    /** Has a request fail if it is still under way when the member leaves. */
-    private <T> CompletableFuture<T> untilClosed(CompletableFuture<T> inquiry) {
-        // Added before the flag is read: close() either finds the request in the set, or this thread finds the flag.
-        inquiries.add(inquiry);
-        inquiry.whenComplete((value, failure) -> inquiries.remove(inquiry));
-        if (closed) {
-            inquiry.completeExceptionally(left());
-        }
-        return inquiry;
+                        .evict(KeyNames.of(settings.prefix(), key), process));
     }
 
     private PermitStoreException left() {
@@ -200,12 +177,14 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
     }
 
     /**
-     * Runs a task on the loop; it fails if the member has left.
+     * Runs a task on the loop. It fails if the member has left, or leaves before it has ended.
      *
      * @param task returns a future that ends on the loop
      */
     private <T> CompletableFuture<T> onLoop(Supplier<CompletableFuture<T>> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
+        requests.add(result);
+        result.whenComplete((value, failure) -> requests.remove(result));
         boolean offered = loop.offer(() -> {
             try {
                 task.get().whenComplete((value, failure) -> {
@@ -285,7 +264,6 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         // After the end of the session was requested: its request keeps its own connection until it is answered.
         api.close();
         loop.end();
-        closed = true;
-        inquiries.forEach(inquiry -> inquiry.completeExceptionally(left()));
+        requests.forEach(request -> request.completeExceptionally(left()));
     }
 }

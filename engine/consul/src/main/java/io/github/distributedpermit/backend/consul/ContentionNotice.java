@@ -12,18 +12,19 @@ import java.util.Optional;
  *
  * <p>The first member in a queue writes the notices with the transaction by which it joins. Each member has one entry
  * for all keys, which is locked by its session and so needs no clean-up. A notice that another one overwrites is
- * lost, which costs the failed write that it would have saved, and nothing else. Stateless. {@link QueueChanges} and
+ * lost, which costs the failed write that it would have saved, and nothing else. Immutable. {@link QueueChanges} and
  * {@link Eviction} add the operations, and {@link KeyUses} reads the notices that arrive.
+ *
+ * @param key the encoded key
+ * @param evicted whether the notice is that of an operator, who has taken the member's permits
  */
-final class ContentionNotice {
+record ContentionNotice(String key, boolean evicted) {
 
     /** How many holders are notified: each notice returns a blocking query. */
     private static final int MOST = 10;
 
     /** The field that distinguishes the notice of an operator; versions without it read any notice as contention. */
     private static final String EVICTED = "evicted";
-
-    private ContentionNotice() {}
 
     /**
      * The notices of a member that joins the queue; none if other members wait already.
@@ -54,21 +55,13 @@ final class ContentionNotice {
         return TxnOperation.lock(names.contention(session), session, value);
     }
 
-    /** Whether the notice is that of an operator. */
-    static boolean isEviction(KeyValue entry) {
+    /** Empty if the entry is damaged, or only newer versions may use it. */
+    static Optional<ContentionNotice> of(KeyValue entry) {
         try {
             JsonObject json = Json.object(entry.value());
-            return json.has(EVICTED) && json.flag(EVICTED);
-        } catch (MalformedJsonException e) {
-            return false;
-        }
-    }
-
-    /** The encoded key of a notice; empty if it is damaged, or only newer versions may use it. */
-    static Optional<String> key(KeyValue entry) {
-        try {
-            JsonObject json = Json.object(entry.value());
-            return Format.of(json).isReadable() ? Optional.of(json.text("key")) : Optional.empty();
+            return Format.of(json).isReadable()
+                    ? Optional.of(new ContentionNotice(json.text("key"), json.has(EVICTED) && json.flag(EVICTED)))
+                    : Optional.empty();
         } catch (MalformedJsonException e) {
             return Optional.empty();
         }

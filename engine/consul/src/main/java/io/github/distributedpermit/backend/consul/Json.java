@@ -23,6 +23,8 @@ final class Json {
     /** Replies of Consul and entries of this library have fewer than ten levels. */
     private static final int MAX_DEPTH = 32;
 
+    private static final Map<String, Object> WORDS = Map.of("true", true, "false", false, "null", NULL);
+
     private final String text;
     /** The next character that was not read. */
     private int at;
@@ -136,13 +138,12 @@ final class Json {
     private char escaped() {
         char c = peek();
         at++;
+        int control = "bfnrt".indexOf(c);
+        if (control >= 0) {
+            return "\b\f\n\r\t".charAt(control);
+        }
         return switch (c) {
             case '"', '\\', '/' -> c;
-            case 'b' -> '\b';
-            case 'f' -> '\f';
-            case 'n' -> '\n';
-            case 'r' -> '\r';
-            case 't' -> '\t';
             case 'u' -> unicode();
             default -> throw malformed();
         };
@@ -184,19 +185,13 @@ final class Json {
         }
     }
 
-    /** The three words are the only values that begin with a letter. */
+    /** They are the only values that begin with a letter. */
     private Object word() {
-        if (text.startsWith("true", at)) {
-            at += 4;
-            return Boolean.TRUE;
-        }
-        if (text.startsWith("false", at)) {
-            at += 5;
-            return Boolean.FALSE;
-        }
-        if (text.startsWith("null", at)) {
-            at += 4;
-            return NULL;
+        for (Map.Entry<String, Object> word : WORDS.entrySet()) {
+            if (text.startsWith(word.getKey(), at)) {
+                at += word.getKey().length();
+                return word.getValue();
+            }
         }
         throw malformed();
     }

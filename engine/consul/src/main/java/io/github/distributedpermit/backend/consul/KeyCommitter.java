@@ -34,7 +34,6 @@ final class KeyCommitter {
     private final AdditionalSessions additional;
     private final ConsulApi api;
     private final KeyLayout layout;
-    private final EventLoop loop;
     private final String member;
     /** Makes a nonce that begins with the given session. */
     private final UnaryOperator<String> nonces;
@@ -44,14 +43,12 @@ final class KeyCommitter {
             AdditionalSessions additional,
             ConsulApi api,
             KeyLayout layout,
-            EventLoop loop,
             String member,
             UnaryOperator<String> nonces) {
         this.membership = membership;
         this.additional = additional;
         this.api = api;
         this.layout = layout;
-        this.loop = loop;
         this.member = member;
         this.nonces = nonces;
     }
@@ -98,9 +95,9 @@ final class KeyCommitter {
             return ended(new Commit.Conflict<>()); // the cached snapshot may be the cause, so the key is read first
         }
         // The layout needs one session for each permit. The change is planned again with the new ones.
-        if (change.sessions() > session.all().size()) {
+        if (change.needed() > session.all().size()) {
             return additional
-                    .ensure(session, change.sessions())
+                    .grow(session, change.needed())
                     .thenApply(done -> commit(use, planned))
                     .exceptionally(failure -> ended(new Commit.Denied<>(Membership.asStoreException(failure))))
                     .thenCompose(outcome -> outcome);
@@ -160,6 +157,7 @@ final class KeyCommitter {
         long fence = session.fence(); // as checked by this transaction; it may be rewritten before the answer arrives
         // Until the answer arrives the last tree may be out of date, and so must not prove anything in a check.
         use.outdated();
+        use.mayUse(change.sessions());
         if (change.queues()) {
             use.mayHaveNotice(true); // even if no answer arrives: other members serve this one as soon as it waits
         }
@@ -212,8 +210,6 @@ final class KeyCommitter {
             // another client wrote invalid data; the change itself was committed
             return new Commit.OutcomeUnknown<>(e, mayKeep(planned, session, change));
         }
-        // The sessions of this key are in use now, so that none of them is ended as unused.
-        session.use(after.sessions(session.id()), loop.now());
         // a member that neither holds nor waits has emptied its inbox with the same transaction
         use.mayHaveNotice(change.queues() || (use.mayHaveNotice() && !after.isWithout(session.id())));
         ConsulSnapshot snapshot = use.received(session, after, true);

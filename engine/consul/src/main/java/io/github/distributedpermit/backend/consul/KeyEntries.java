@@ -44,7 +44,7 @@ record KeyEntries(
                 continue; // of an application whose prefix begins with the name of this key
             }
             index = Math.max(index, entry.modified());
-            if (name.equals(KeyNames.LINE)) {
+            if (name.equals(KeyNames.GUARD)) {
                 guard = entry;
             } else if (name.equals(KeyNames.OVERRIDE)) {
                 // An entry of its own, because a limit of the operator has to outlive all members of the key.

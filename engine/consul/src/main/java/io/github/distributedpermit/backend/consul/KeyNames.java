@@ -24,7 +24,7 @@ record KeyNames(String prefix, String key, String encoded) {
      * The guard of the queue. The name is part of the stored format, so that it stays although the documents say
      * queue.
      */
-    static final String LINE = ".line";
+    static final String GUARD = ".line";
     /** The operator's limit. */
     static final String OVERRIDE = ".override";
     /** Followed by three digits: a permit of layout slots. */
@@ -56,8 +56,8 @@ record KeyNames(String prefix, String key, String encoded) {
         return prefix + '/' + encoded + '/';
     }
 
-    String line() {
-        return tree() + LINE;
+    String guard() {
+        return tree() + GUARD;
     }
 
     String override() {

@@ -2,6 +2,8 @@ package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.spi.snapshot.StoreEvents;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,9 @@ final class KeyUse {
     private final StoreEvents events;
     /** What Consul must have recorded for this member. */
     private final RecordedPermits recorded = new RecordedPermits();
+
+    /** See {@link #sessions()}. */
+    private Set<String> sessions = Set.of();
 
     /** The last tree; {@code null} after a notice or a failure, because it may be out of date. */
     private @Nullable KeyTree latest;
@@ -51,8 +56,8 @@ final class KeyUse {
     }
 
     /**
-     * The last tree, unless it may be out of date or a request is under way. {@link RecordedPermitsCheck} and {@link
-     * UnusedSessions} rely on it; a request under way may be changing the key.
+     * The last tree, unless it may be out of date or a request is under way, which may be changing the key. {@link
+     * RecordedPermitsCheck} relies on it.
      */
     @Nullable
     KeyTree latest() {
@@ -67,6 +72,19 @@ final class KeyUse {
     KeyTree waitingTree(Session session) {
         KeyTree tree = latest;
         return tree != null && tree.waitsForAReturn(session.id()) ? tree : null;
+    }
+
+    /**
+     * The additional sessions that the key may use: those of the last tree that was received, whatever may have changed since, and
+     * those of a change that has begun since. Other members give permits only to sessions that this member has named here.
+     */
+    Set<String> sessions() {
+        return sessions;
+    }
+
+    /** A change is about to be sent, after which the key may use these sessions too; whether it is made may stay unknown. */
+    void mayUse(Set<String> more) {
+        sessions = Stream.concat(sessions.stream(), more.stream()).collect(Collectors.toSet());
     }
 
     boolean isBusy() {
@@ -134,6 +152,7 @@ final class KeyUse {
         int left = recorded.count() - missing;
         recorded.seen(permits);
         latest = tree;
+        sessions = tree.sessions(session.id());
         seen = Math.max(seen, tree.index());
         if (missing > 0) {
             LOG.log(

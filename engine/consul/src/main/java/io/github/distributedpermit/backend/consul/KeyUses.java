@@ -74,10 +74,11 @@ final class KeyUses {
     void notified(KeyValue notice) {
         String name = notice.key().substring(notice.key().lastIndexOf('/') + 1);
         if (name.equals(KeyNames.CONTENTION)) {
-            ContentionNotice.key(notice).map(uses::get).ifPresent(use -> {
-                if (ContentionNotice.isEviction(notice)) {
+            ContentionNotice.of(notice).ifPresent(read -> {
+                KeyUse use = uses.get(read.key());
+                if (use != null && read.evicted()) {
                     use.check();
-                } else {
+                } else if (use != null) {
                     use.contended(notice.modified());
                 }
             });

@@ -90,24 +90,24 @@ final class LockFilePlan {
         // One session for each contender. If the member has fewer, the committer creates them and plans again.
         int needed = contendersNeeded();
         if (needed > request.sessions().size()) {
-            return new PlannedTransaction(List.of(), false, true, false, queues, needed);
+            return new PlannedTransaction(List.of(), false, true, false, queues, needed, Set.of());
         }
-        Set<String> kept = chooseOwn(needed);
-        // The contenders that exist in the tree. Those that are not kept are deleted below.
-        SortedSet<String> laid = tree.contendersOf(request.session());
-        List<String> missing = kept.stream().filter(s -> !isLaid(s)).toList();
+        Set<String> chosen = chooseOwn(needed);
+        // The contenders that exist in the tree. Those that were not chosen are deleted below.
+        SortedSet<String> existing = tree.contendersOf(request.session());
+        List<String> missing = chosen.stream().filter(s -> !isUsable(s)).toList();
         if (missing.size() > ROOM) {
-            missing.subList(0, ROOM).forEach(this::lay);
+            missing.subList(0, ROOM).forEach(this::createContender);
             // Holders without a contender are removed from the document with it: if the contender of such a session
             // were
             // created again, the session would hold a permit again.
             ops.addAll(0, guards(tree.holders(), queue.waitersAfter()));
-            return new PlannedTransaction(ops, false, true, false, queues, needed);
+            return new PlannedTransaction(ops, false, true, false, queues, needed, chosen);
         }
-        missing.forEach(this::lay);
+        missing.forEach(this::createContender);
         boolean isPart = false;
-        for (String session : laid) {
-            if (!kept.contains(session)) {
+        for (String session : existing) {
+            if (!chosen.contains(session)) {
                 isPart |= ops.size() >= ROOM;
                 // A contender that stays for want of room holds no permit, and is deleted by the next change.
                 if (ops.size() < ROOM) {
@@ -126,7 +126,7 @@ final class LockFilePlan {
             ops.addAll(0, guards(holders, queue.waitersAfter()));
         }
         return new PlannedTransaction(
-                List.copyOf(ops), queue.isPlain(target), isPart, target > ownBefore.size(), queues, needed);
+                List.copyOf(ops), queue.isPlain(target), isPart, target > ownBefore.size(), queues, needed, chosen);
     }
 
     /**
@@ -158,14 +158,11 @@ final class LockFilePlan {
         if (!queues) {
             return target;
         }
-        int wanted = record == null ? wantedInLine() : record.wanted();
+        // What the member wants according to its entry in the queue, if the step leaves that as it is.
+        int wanted = record == null
+                ? Objects.requireNonNull(tree.waiting().get(request.session())).wanted()
+                : record.wanted();
         return Math.min(Math.max(target, wanted), GrantVersion.MAX_LIMIT);
-    }
-
-    /** How many permits the member wants according to its entry in the queue, which the step leaves as it is. */
-    private int wantedInLine() {
-        QueuedMember waiting = tree.waiting().get(request.session());
-        return waiting == null ? 0 : waiting.wanted();
     }
 
     /**
@@ -178,24 +175,24 @@ final class LockFilePlan {
         order.addAll(request.sessions());
         // A contender of a session that the member no longer has is neither kept nor used.
         order.retainAll(new LinkedHashSet<>(request.sessions()));
-        Set<String> kept = new LinkedHashSet<>();
+        Set<String> chosen = new LinkedHashSet<>();
         holders.removeAll(ownBefore);
         for (String session : order) {
-            if (kept.size() < target) {
+            if (chosen.size() < target) {
                 holders.add(session);
             }
-            if (kept.size() < needed) {
-                kept.add(session);
+            if (chosen.size() < needed) {
+                chosen.add(session);
             }
         }
-        return kept;
+        return chosen;
     }
 
     /**
      * Whether a contender exists and needs no change: one that may get permits declares the present limit. A
      * contender with another limit stays while the member only returns permits, because no grant depends on it then.
      */
-    private boolean isLaid(String session) {
+    private boolean isUsable(String session) {
         Contender known = tree.contenders().get(session);
         boolean grows = queues || target > ownBefore.size();
         return known != null && (!grows || known.limit() == limit());
@@ -220,7 +217,7 @@ final class LockFilePlan {
     }
 
     /** Creates a contender, or replaces its limit. Its body says to whom it belongs; other clients ignore that. */
-    private void lay(String session) {
+    private void createContender(String session) {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("main", request.session());
         body.put("member", request.member());
@@ -285,7 +282,7 @@ final class LockFilePlan {
         if (record != null && record.isQueued()) {
             queue.waits(record, record.since().orElseThrow(), ROOM - ops.size());
         } else if (!queues) {
-            queue.leaves();
+            queue.doesNotWait();
         }
     }
 
@@ -297,20 +294,20 @@ final class LockFilePlan {
      */
     private List<TxnOperation> guards(SortedSet<String> after, int waiters) {
         List<TxnOperation> guards = new ArrayList<>(document(after));
-        String line = tree.names().line();
-        String value = Format.text(tree.lineJson(), Map.of("nonce", request.nonce()));
+        String name = tree.names().guard();
+        String value = Format.text(tree.guardJson(), Map.of("nonce", request.nonce()));
         if (waiters == 0) {
             guards.addAll(
-                    tree.lineIndex() == 0
-                            ? List.of(TxnOperation.checkNotExists(line))
-                            : TxnOperation.deleteUnchanged(line, tree.lineIndex()));
-        } else if (tree.lineIndex() == 0) {
-            guards.add(TxnOperation.cas(line, 0, value));
+                    tree.guardIndex() == 0
+                            ? List.of(TxnOperation.checkNotExists(name))
+                            : TxnOperation.deleteUnchanged(name, tree.guardIndex()));
+        } else if (tree.guardIndex() == 0) {
+            guards.add(TxnOperation.cas(name, 0, value));
             // Locked by the session, so that the guard vanishes if this member crashes; the next one creates it
             // again.
-            guards.add(TxnOperation.lock(line, request.session(), value));
+            guards.add(TxnOperation.lock(name, request.session(), value));
         } else {
-            guards.add(TxnOperation.cas(line, tree.lineIndex(), value));
+            guards.add(TxnOperation.cas(name, tree.guardIndex(), value));
         }
         return guards;
     }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * holders, and this library sees its holders as members with one permit each.
  *
  * @param lock the document, if there is one
- * @param lineJson all of the guard of the queue, also what this version does not know
+ * @param guardJson all of the guard of the queue, also what this version does not know
  * @param contenders of ours, by session
  * @param contending sessions that have locked the contender named after them, whoever they belong to
  * @param live sessions that have a key here, whoever they belong to
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 record LockFileTree(
         KeyEntries entries,
         @Nullable Document lock,
-        JsonObject lineJson,
+        JsonObject guardJson,
         Map<String, Contender> contenders,
         Set<String> contending,
         Set<String> live)
@@ -68,7 +68,7 @@ record LockFileTree(
     static LockFileTree of(KeyNames names, List<KeyValue> tree) {
         KeyEntries entries = KeyEntries.of(names, tree);
         KeyValue guard = entries.guard();
-        JsonObject lineJson = guard == null ? JsonObject.EMPTY : KeyEntries.parse(guard, Format::read);
+        JsonObject guardJson = guard == null ? JsonObject.EMPTY : KeyEntries.parse(guard, Format::read);
         Map<String, Contender> contenders = new HashMap<>();
         Set<String> contending = new HashSet<>();
         Set<String> live = new HashSet<>(entries.waiting().keySet());
@@ -92,7 +92,7 @@ record LockFileTree(
         });
         KeyValue lock = entries.others().get(KeyNames.LOCK_FILE);
         Document document = lock == null ? null : KeyEntries.parse(lock, LockFileTree::document);
-        return new LockFileTree(entries, document, lineJson, contenders, contending, live);
+        return new LockFileTree(entries, document, guardJson, contenders, contending, live);
     }
 
     /**
@@ -127,7 +127,7 @@ record LockFileTree(
     }
 
     /** The index of the guard of the queue; 0 if no member waits. */
-    long lineIndex() {
+    long guardIndex() {
         KeyValue guard = entries.guard();
         return guard == null ? 0 : guard.modified();
     }
@@ -241,9 +241,9 @@ record LockFileTree(
                         ? TxnOperation.checkNotExists(names().lockFile())
                         : TxnOperation.checkIndex(names().lockFile(), lock.index()));
         ops.add(
-                lineIndex() == 0
-                        ? TxnOperation.checkNotExists(names().line())
-                        : TxnOperation.checkIndex(names().line(), lineIndex()));
+                guardIndex() == 0
+                        ? TxnOperation.checkNotExists(names().guard())
+                        : TxnOperation.checkIndex(names().guard(), guardIndex()));
         holders().forEach(holder -> ops.add(TxnOperation.checkSession(names().contender(holder), holder)));
         return ops;
     }
@@ -276,7 +276,7 @@ record LockFileTree(
         boolean spare = !waiting().containsKey(session)
                 && contendersOf(session).size() > holdersOf(session).size();
         boolean ended = lock != null && !lock.holders().isEmpty() && holders().isEmpty();
-        return spare || ended || (lineIndex() != 0 && waiting().isEmpty());
+        return spare || ended || (guardIndex() != 0 && waiting().isEmpty());
     }
 
     /** A spare contender counts as well, because it has to be deleted. */

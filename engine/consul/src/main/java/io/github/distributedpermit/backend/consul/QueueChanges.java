@@ -106,7 +106,7 @@ final class QueueChanges {
     }
 
     /** The claiming member does not wait after the transaction. */
-    void leaves() {
+    void doesNotWait() {
         QueuedMember known = tree.waiting().get(request.session());
         if (known != null) {
             ops.addAll(TxnOperation.deleteUnchanged(tree.names().waiting(request.session()), known.index()));

@@ -3,9 +3,7 @@ package io.github.distributedpermit.backend.consul;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +56,7 @@ final class RecordedPermitsCheck {
         if (session == null) {
             return;
         }
-        Batch batch = new Batch(session);
+        List<Check> checks = new ArrayList<>();
         for (KeyUse use : uses.all()) {
             KeyTree tree = use.latest();
             if (use.recorded().count() == 0) {
@@ -66,70 +64,47 @@ final class RecordedPermitsCheck {
             }
             if (tree == null) {
                 use.check(); // what it has is not known exactly; a claim under way would make this check fail
-                continue;
-            }
-            // A batch takes operations of several keys, since each one names the key it checks.
-            for (TxnOperation proof : tree.proof(session.id())) {
-                if (batch.isFull()) {
-                    batch.send();
-                    batch = new Batch(session);
-                }
-                batch.add(use, proof);
+            } else {
+                tree.proof(session.id()).forEach(proof -> checks.add(new Check(use, proof)));
             }
         }
-        batch.send();
+        for (int from = 0; from < checks.size(); from += OPERATIONS) {
+            send(session, checks.subList(from, Math.min(from + OPERATIONS, checks.size())));
+        }
     }
 
-    /** The operations of one transaction, and the key that each one checks. */
-    private final class Batch {
+    /** One operation, and the key that is read in full if it is refused. */
+    private record Check(KeyUse use, TxnOperation proof) {}
 
-        private final Session session;
-        private final List<TxnOperation> ops = new ArrayList<>();
-        /** At the same index as the operation. */
-        private final List<KeyUse> owners = new ArrayList<>();
+    /** The last operation gives the transaction the form that {@link ConsulApi} expects, and fails nothing. */
+    private void send(Session session, List<Check> batch) {
+        List<TxnOperation> ops = new ArrayList<>();
+        batch.forEach(check -> ops.add(check.proof()));
+        ops.add(TxnOperation.getTree(session.fenceKey()));
+        gate.enter(() -> api.readConsistently(ops))
+                .whenComplete((outcome, failure) -> answered(session, batch, outcome, failure));
+    }
 
-        Batch(Session session) {
-            this.session = session;
+    /**
+     * A refusal names the operations that failed, and thereby the keys to read. A key whose permits were returned meanwhile fails
+     * as well; its consistent read then shows that nothing is missing.
+     */
+    private void answered(
+            Session session, List<Check> batch, @Nullable TxnOutcome outcome, @Nullable Throwable failure) {
+        if (session.isOver()) {
+            return;
         }
-
-        /** @param use the key that is read in full if the operation is refused */
-        void add(KeyUse use, TxnOperation proof) {
-            ops.add(proof);
-            owners.add(use);
-        }
-
-        boolean isFull() {
-            return ops.size() >= OPERATIONS;
-        }
-
-        /** The last operation gives the transaction the form that {@link ConsulApi} expects, and fails nothing. */
-        void send() {
-            if (!ops.isEmpty()) {
-                ops.add(TxnOperation.getTree(session.fenceKey()));
-                gate.enter(() -> api.readConsistently(ops)).whenComplete(this::answered);
-            }
-        }
-
-        /**
-         * A refusal names the operations that failed, and thereby the keys to read. A key whose permits were returned
-         * meanwhile fails as well; its consistent read then shows that nothing is missing.
-         */
-        private void answered(@Nullable TxnOutcome outcome, @Nullable Throwable failure) {
-            if (session.isOver()) {
-                return;
-            }
-            if (outcome instanceof Refused refused && !refused.isDenied()) {
-                Set<KeyUse> failed = new LinkedHashSet<>();
-                refused.operations().stream()
-                        .filter(operation -> operation < owners.size())
-                        .forEach(operation -> failed.add(owners.get(operation)));
-                failed.forEach(KeyUse::check);
-            } else if (failure != null || outcome instanceof Refused) {
-                LOG.log(
-                        System.Logger.Level.DEBUG,
-                        () -> "The held permits could not be checked in Consul and will be in " + pause + " ns: "
-                                + (failure == null ? outcome : failure));
-            }
+        if (outcome instanceof Refused refused && !refused.isDenied()) {
+            refused.operations().stream()
+                    .filter(operation -> operation < batch.size())
+                    .map(operation -> batch.get(operation).use())
+                    .distinct()
+                    .forEach(KeyUse::check);
+        } else if (failure != null || outcome instanceof Refused) {
+            LOG.log(
+                    System.Logger.Level.DEBUG,
+                    () -> "The held permits could not be checked in Consul and will be in " + pause + " ns: "
+                            + (failure == null ? outcome : failure));
         }
     }
 }

@@ -92,9 +92,9 @@ final class Session {
         }
     }
 
-    /** The key by whose disappearance the loss of a spare session is noticed. */
-    String additionalKey(String spare) {
-        return inboxes + ".spare-" + spare;
+    /** The key by whose disappearance the loss of an additional session is noticed. */
+    String additionalKey(String other) {
+        return inboxes + ".spare-" + other;
     }
 
     /**
@@ -102,34 +102,29 @@ final class Session {
      * @param now counts as the first use, so that the session is not ended before the order that has created it uses
      *     it
      */
-    void addAdditional(String spare, long index, long now) {
-        additional.put(spare, index);
-        lastUses.put(spare, now);
+    void addAdditional(String other, long index, long now) {
+        additional.put(other, index);
+        lastUses.put(other, now);
     }
 
     /** These sessions are in use; those that are no additional do not matter. */
     void use(Set<String> sessions, long now) {
-        sessions.forEach(id -> lastUses.computeIfPresent(id, (spare, before) -> now));
+        sessions.forEach(id -> lastUses.computeIfPresent(id, (other, before) -> now));
     }
 
     /** The additional that no key has used for so long. */
     List<String> unusedFor(long nanos, long now) {
         return lastUses.entrySet().stream()
-                .filter(spare -> now - spare.getValue() >= nanos)
+                .filter(other -> now - other.getValue() >= nanos)
                 .map(Map.Entry::getKey)
                 .toList();
     }
 
     /** Not counted on any more, before it is ended. Its end, which follows, must not count as a loss of the member. */
-    void removeAdditional(String spare) {
-        additional.remove(spare);
-        lastUses.remove(spare);
-        liveness.gone(spare);
-    }
-
-    /** Only in layout lock-file. */
-    boolean hasAdditional() {
-        return !additional.isEmpty();
+    void removeAdditional(String other) {
+        additional.remove(other);
+        lastUses.remove(other);
+        liveness.gone(other);
     }
 
     /** This session, then the additional. In this order, since the first one names the member. */
@@ -147,7 +142,7 @@ final class Session {
     boolean isWhole(Set<String> keys, long index) {
         return keys.contains(fenceKey())
                 && additional.entrySet().stream()
-                        .allMatch(spare -> spare.getValue() > index || keys.contains(additionalKey(spare.getKey())));
+                        .allMatch(other -> other.getValue() > index || keys.contains(additionalKey(other.getKey())));
     }
 
     /** What all keys begin with by which the ends of the member's sessions are noticed. */
@@ -167,7 +162,7 @@ final class Session {
                     || asked.stream()
                             // one that was removed meanwhile is ended by the member itself
                             .filter(additional::containsKey)
-                            .anyMatch(spare -> !keys.contains(additionalKey(spare)));
+                            .anyMatch(other -> !keys.contains(additionalKey(other)));
         }
         return outcome instanceof Refused refused
                 && refused.operation() == 0

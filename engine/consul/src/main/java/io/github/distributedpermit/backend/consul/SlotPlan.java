@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,7 +109,7 @@ final class SlotPlan {
             ops.addAll(0, guard());
         }
         return new PlannedTransaction(
-                List.copyOf(ops), queue.isPlain(ownAfter), isPart, ownAfter > ownBefore, queues, 1);
+                List.copyOf(ops), queue.isPlain(ownAfter), isPart, ownAfter > ownBefore, queues, 1, Set.of());
     }
 
     /** How many permits the step leaves to a member. */
@@ -209,7 +210,7 @@ final class SlotPlan {
             queue.waits(own, place.getAsLong(), ROOM - ops.size());
             return true;
         }
-        queue.leaves();
+        queue.doesNotWait();
         return false;
     }
 
@@ -231,8 +232,8 @@ final class SlotPlan {
      * rest on the same tree exclude each other.
      */
     private List<TxnOperation> guard() {
-        String name = tree.names().line();
-        Guard guard = tree.line();
+        String name = tree.names().guard();
+        Guard guard = tree.guard();
         int waitersAfter = queue.waitersAfter();
         // Nothing is left, so that the key vanishes from Consul (law 8).
         if (slotsAfter == 0 && waitersAfter == 0) {

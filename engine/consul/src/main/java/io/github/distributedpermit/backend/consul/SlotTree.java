@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable. {@link SlotPlan} computes the changes. The number of a slot has no meaning besides its order; the
  * number of slots is the sum of the permits.
  *
- * @param line the guard; missing while the key is idle, or since the member that made it has died
+ * @param guard of the queue; missing while the key is idle, or since the member that made it has died
  * @param slots by number
  */
-record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, Slot> slots) implements KeyTree {
+record SlotTree(KeyEntries entries, @Nullable Guard guard, NavigableMap<Integer, Slot> slots) implements KeyTree {
 
     /** Three digits, so that names sort by number and limits end at 1000. */
     private static final Pattern SLOT_NUMBER = Pattern.compile("[0-9]{3}");
@@ -59,11 +59,11 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
                 slots.put(slot.number(), slot);
             }
         });
-        return new SlotTree(entries, guard == null ? null : KeyEntries.parse(guard, SlotTree::guard), slots);
+        return new SlotTree(entries, guard == null ? null : KeyEntries.parse(guard, SlotTree::parseGuard), slots);
     }
 
     /** The session that has locked the guard does not matter for a change of it. */
-    private static Guard guard(KeyValue entry) {
+    private static Guard parseGuard(KeyValue entry) {
         JsonObject json = Format.read(entry);
         return new Guard(json.count("limit"), entry.modified(), json);
     }
@@ -130,9 +130,9 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
     public List<TxnOperation> unchanged() {
         List<TxnOperation> ops = new ArrayList<>();
         ops.add(
-                line == null
-                        ? TxnOperation.checkNotExists(names().line())
-                        : TxnOperation.checkIndex(names().line(), line.index()));
+                guard == null
+                        ? TxnOperation.checkNotExists(names().guard())
+                        : TxnOperation.checkIndex(names().guard(), guard.index()));
         slots.values().forEach(slot -> ops.add(TxnOperation.checkIndex(names().slot(slot.number()), slot.index())));
         return ops;
     }
@@ -151,7 +151,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
      */
     @Override
     public boolean isGuarded() {
-        return line != null;
+        return guard != null;
     }
 
     /** The number of a slot is its place: at one index it belongs to one session. */
@@ -169,7 +169,7 @@ record SlotTree(KeyEntries entries, @Nullable Guard line, NavigableMap<Integer, 
 
     @Override
     public boolean hasOrphans(String session) {
-        return line != null && slots.isEmpty() && waiting().isEmpty();
+        return guard != null && slots.isEmpty() && waiting().isEmpty();
     }
 
     @Override

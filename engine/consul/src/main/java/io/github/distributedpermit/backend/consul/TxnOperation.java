@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.LinkedHashMap;
@@ -123,44 +124,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
     TxnOperation flags(long flags) {
         Map<String, Object> fields = new LinkedHashMap<>(json);
         // unsigned: HashiCorp's flags are above Long.MAX_VALUE
-        fields.put("Flags", new UnsignedLong(flags));
+        fields.put("Flags", new BigInteger(Long.toUnsignedString(flags)));
         return new TxnOperation(fields, answered);
-    }
-
-    /** Prints its 64 bits without a sign. */
-    static final class UnsignedLong extends Number {
-
-        private static final long serialVersionUID = 1L;
-
-        private final long bits;
-
-        UnsignedLong(long bits) {
-            this.bits = bits;
-        }
-
-        @Override
-        public int intValue() {
-            return (int) bits;
-        }
-
-        @Override
-        public long longValue() {
-            return bits;
-        }
-
-        @Override
-        public float floatValue() {
-            return bits;
-        }
-
-        @Override
-        public double doubleValue() {
-            return bits;
-        }
-
-        @Override
-        public String toString() {
-            return Long.toUnsignedString(bits);
-        }
     }
 }

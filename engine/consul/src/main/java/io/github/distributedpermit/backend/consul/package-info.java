@@ -6,8 +6,8 @@
  * <ul>
  *   <li>{@code ConsulSnapshotStore} passes the calls of the layer to the member's {@code EventLoop}, to which all the
  *       others are confined.
- *   <li>{@code Membership} supplies the session; {@code Renewals}, {@code SessionLiveness}, {@code AdditionalSessions} and
- *       {@code UnusedSessions} care for it. {@code Session} has the fence that each transaction checks.
+ *   <li>{@code Membership} supplies the session; {@code Renewals}, {@code SessionLiveness} and {@code AdditionalSessions}
+ *       care for it. {@code Session} has the fence that each transaction checks.
  *   <li>{@code KeyReader} reads a key and {@code KeyCommitter} commits a change of it; {@code KeyUse} has what the member
  *       remembers of the key between the two.
  *   <li>{@code KeyTree} is the content of a key: {@code SlotTree} or {@code LockFileTree}. {@code SlotPlan} and

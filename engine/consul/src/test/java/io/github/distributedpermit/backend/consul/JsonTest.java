@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.gson.JsonParser;
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import java.math.BigInteger;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +22,7 @@ class JsonTest {
     void whatIsWrittenIsReadByAnotherParserAndByOurs() {
         Map<String, Object> value = new LinkedHashMap<>();
         value.put(ODD, ODD);
-        value.put("numbers", List.of(0, -1, Long.MAX_VALUE, new TxnOperation.UnsignedLong(LockFileTree.FLAGS)));
+        value.put("numbers", List.of(0, -1, Long.MAX_VALUE, new BigInteger(Long.toUnsignedString(LockFileTree.FLAGS))));
         value.put("nested", Map.of("empty", Map.of(), "none", List.of(), "yes", true));
 
         String text = JsonText.of(value);

@@ -30,7 +30,7 @@ class KeyNamesPropertyTest implements OddKeys {
 
         assertThat(names.tree()).matches(PREFIX + "/[A-Za-z0-9_%~-]{1," + KeyEncoding.MAX_LENGTH + "}/");
         assertThat(names.tree()).doesNotStartWith(KeyNames.inboxes(PREFIX, "").replaceAll("/+$", ""));
-        for (String name : List.of(names.line(), names.override(), names.lockFile(), names.slot(999))) {
+        for (String name : List.of(names.guard(), names.override(), names.lockFile(), names.slot(999))) {
             assertThat(name).startsWith(names.tree());
         }
     }
