@@ -173,8 +173,7 @@ final class MemberSession implements ConnectionStateListener {
                 return true;
             }
         }
-        run(this::tick);
-        return false;
+        return answered(link);
     }
 
     /**

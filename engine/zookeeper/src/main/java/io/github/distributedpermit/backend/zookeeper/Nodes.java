@@ -214,20 +214,17 @@ final class Nodes {
         return result;
     }
 
+    /** Ends a request without a result. */
+    @SuppressWarnings("NullAway") // null is the one value of Void
+    private static void end(CompletableFuture<Void> result, int rc, String path) {
+        settle(result, rc, path, null);
+    }
+
     /**
-     * Ends a request without a result.
+     * Ends a request by its return code, as the client's own exception.
      *
      * @param rc the return code of the request; 0 is success
      */
-    private static void end(CompletableFuture<Void> result, int rc, String path) {
-        if (rc == 0) {
-            result.complete(null);
-        } else {
-            result.completeExceptionally(KeeperException.create(Code.get(rc), path));
-        }
-    }
-
-    /** Ends a request by its return code, as the client's own exception. */
     private static <T> void settle(CompletableFuture<T> result, int rc, String path, T value) {
         if (rc == 0) {
             result.complete(value);

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.zookeeper;
 import io.github.distributedpermit.spi.Holding;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
@@ -18,22 +19,15 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe; events run without the monitor.
  *
  * <p>{@link ZooKeeperSnapshotStore} has one for each key that the member uses, and passes it the results of reads and
- * commits. It calls {@link Events} for grants and evictions. The rule is that a node is created only with a name that
+ * commits. The rule is that a node is created only with a name that
  * was never used, and only under a watch that was requested before.
  */
 final class OwnNode implements Watcher {
 
-    /** What happens to the node. Called without locks. */
-    interface Events {
-
-        /** Another member has served this one. */
-        void served(Holding notice);
-
-        /** The node was deleted by an operator: all others now take this member for gone, and its permits for free. */
-        void evicted();
-    }
-
-    private final Events events;
+    /** Runs when another member has served this one. */
+    private final Consumer<Holding> served;
+    /** Runs when an operator has deleted the node: all others now take this member for gone, and its permits for free. */
+    private final Runnable evicted;
     /** Of the node of the key, under which this one is. */
     private final String path;
 
@@ -54,10 +48,12 @@ final class OwnNode implements Watcher {
      */
     private final OrphanedNodes orphaned;
 
-    OwnNode(String path, MemberContext member, Events events) {
-        this.events = events;
+    /** The callbacks run without locks. */
+    OwnNode(String path, MemberContext member, Consumer<Holding> served, Runnable evicted) {
         this.path = path;
         this.member = member;
+        this.served = served;
+        this.evicted = evicted;
         this.orphaned = new OrphanedNodes(member.nodes());
     }
 
@@ -237,7 +233,7 @@ final class OwnNode implements Watcher {
         }
         member.nodes().data(zk, path(known)).whenComplete((data, failure) -> {
             if (failure == null) {
-                GrantNote.decode(data).ifPresent(events::served);
+                GrantNote.decode(data).ifPresent(served);
             } else if (Faults.isMissing(failure)) {
                 deleted(zk, path(known));
             }
@@ -256,7 +252,7 @@ final class OwnNode implements Watcher {
             forget();
         }
         unwatch(zk, gone);
-        events.evicted();
+        evicted.run();
     }
 
     private String path(String node) {

@@ -1,6 +1,5 @@
 package io.github.distributedpermit.backend.zookeeper;
 
-import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -324,7 +323,13 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     }
 
     private OwnNode own(String key) {
-        return ownNodes.computeIfAbsent(key, k -> new OwnNode(nodes.path(k), context, new NodeEvents(k)));
+        return ownNodes.computeIfAbsent(
+                key,
+                k -> new OwnNode(
+                        nodes.path(k),
+                        context,
+                        notice -> events().served(k, notice),
+                        () -> events().reduced(k, 0))); // all permits of the key are gone with the node
     }
 
     /**
@@ -460,27 +465,6 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
             LOG.log(System.Logger.Level.DEBUG, "What is left vanishes with the session", e);
-        }
-    }
-
-    /** What happens to the member's own node of a key. */
-    private final class NodeEvents implements OwnNode.Events {
-
-        private final String key;
-
-        NodeEvents(String key) {
-            this.key = key;
-        }
-
-        @Override
-        public void served(Holding notice) {
-            events().served(key, notice);
-        }
-
-        /** All permits of the key are gone with the node. */
-        @Override
-        public void evicted() {
-            events().reduced(key, 0);
         }
     }
 }
