@@ -6,18 +6,19 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.test.AutoConfigureDistributedPermit;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-import org.mockito.Answers;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
-/** Permits as a mock: with the store of the application, which is not used then, and with the one in memory. */
+/** Permits as a mock: with the store of the application, with the one in memory, and without limits. */
 class MockedPermitsTest {
 
     private static void codeGetsWhatTheMockAnswers(ReportService service, Permits permits) throws InterruptedException {
@@ -34,8 +35,9 @@ class MockedPermitsTest {
         assertThat(service.later(CompletableFuture.completedFuture("done"))).isCompletedWithValue("done");
     }
 
+    /** The engine with its store stays; a call for its permits is never made. */
     @Nested
-    @SpringBootTest(properties = {"distributed-permit.backend=redis", "distributed-permit.fail-fast=true"})
+    @SpringBootTest(properties = "distributed-permit.backend=redis")
     class InAnApplicationWithItsStore {
 
         @Autowired
@@ -45,16 +47,15 @@ class MockedPermitsTest {
         Permits permits;
 
         @Test
-        void codeAndAnnotatedMethodsWork() throws InterruptedException {
+        void codeWorks() throws InterruptedException {
             codeGetsWhatTheMockAnswers(service, permits);
-            annotatedMethodsRun(service);
         }
     }
 
     @Nested
     @SpringBootTest
-    @AutoConfigureDistributedPermit
-    class InAnApplicationWithoutItsStore {
+    @AutoConfigureDistributedPermit(enabled = false)
+    class WithoutLimits {
 
         @Autowired
         ReportService service;
@@ -69,21 +70,26 @@ class MockedPermitsTest {
         }
     }
 
-    /** Such a mock answers with a future that never ends. */
     @Nested
     @SpringBootTest
     @AutoConfigureDistributedPermit
-    class WithDeepStubs {
+    class WithLimits {
 
         @Autowired
         ReportService service;
 
-        @MockitoBean(answers = Answers.RETURNS_DEEP_STUBS)
+        @MockitoBean
         Permits permits;
 
         @Test
-        void annotatedMethodsWork() {
-            annotatedMethodsRun(service);
+        void annotatedMethodsAskTheMock() throws InterruptedException {
+            NamedPermits export = mock();
+            when(permits.named("export")).thenReturn(export);
+            Permit permit = mock();
+            when(export.acquire(any(PermitRequest.class))).thenReturn(permit);
+
+            assertThat(service.export("a", () -> {})).isEqualTo("report of a");
+            verify(permit).close();
         }
     }
 }

@@ -22,7 +22,7 @@ final class HeldPermits implements AutoCloseable {
     }
 
     /** Takes charge of the permit; one that it can't note goes back at once. */
-    void add(Permit permit, boolean interruptOnLoss) {
+    void add(Permit permit) {
         try {
             ofThread.add(permit);
         } catch (RuntimeException | Error e) {
@@ -35,12 +35,14 @@ final class HeldPermits implements AutoCloseable {
             }
             minimumHolds.add(hold);
         }
-        if (interruptOnLoss) {
-            if (interrupt == null) {
-                interrupt = new InterruptOnLoss();
-            }
-            interrupt.follow(permit);
+    }
+
+    /** Interrupts the thread when this permit is lost. */
+    void interruptOnLoss(Permit permit) {
+        if (interrupt == null) {
+            interrupt = new InterruptOnLoss();
         }
+        interrupt.follow(permit);
     }
 
     /** All permits are there, and the work begins: minimum holds count from here. */
@@ -63,9 +65,7 @@ final class HeldPermits implements AutoCloseable {
         for (Permit permit = ofThread.removeLast(); permit != null; permit = ofThread.removeLast()) {
             firstToLast.push(permit);
         }
-        PermitBundle permits = new PermitBundle();
-        firstToLast.forEach(permits::add);
-        return permits;
+        return new PermitBundle(firstToLast);
     }
 
     /** Returns all, last first; never throws, so that what the method threw or returned reaches its caller. */

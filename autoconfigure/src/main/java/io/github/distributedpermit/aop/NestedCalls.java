@@ -18,10 +18,6 @@ final class NestedCalls {
 
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
-    HeldPermits begin() {
-        return new HeldPermits(PermitContext.open());
-    }
-
     void warnIfBlockedByItself(PermitOperation operation, PermitRequest request, String consequence) {
         int mine = PermitContext.permitsOf(request.key());
         Integer limit = operation.definition().limit();

@@ -1,36 +1,28 @@
 package io.github.distributedpermit.aop;
 
-import java.util.stream.Stream;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import org.springframework.util.ClassUtils;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Refuses to wait on a thread that must not block: one of Reactor's non-blocking threads, or a thread of a Netty event
- * loop. Waiting there could keep the very signals from being processed that the wait needs. Thread-safe.
+ * loop. Waiting there could keep the very signals from being processed that the wait needs.
  */
 final class NonBlockingThreads {
 
-    private static final String REACTOR = "reactor.core.scheduler.NonBlocking";
-    private static final String NETTY = "io.netty.util.concurrent.FastThreadLocalThread";
+    private static final boolean REACTOR = isPresent("reactor.core.scheduler.Schedulers");
+    private static final boolean NETTY = isPresent("io.netty.util.concurrent.FastThreadLocalThread");
 
-    private final ClassValue<Kind> kinds = new ClassValue<>() {
-        @Override
-        protected Kind computeValue(Class<?> type) {
-            if (Stream.of(ClassUtils.getAllInterfacesForClass(type))
-                    .anyMatch(each -> each.getName().equals(REACTOR))) {
-                return Kind.NON_BLOCKING;
-            }
-            for (Class<?> each = type; each != null; each = each.getSuperclass()) {
-                if (each.getName().equals(NETTY)) {
-                    return Kind.NETTY;
-                }
-            }
-            return Kind.ORDINARY;
-        }
-    };
+    private NonBlockingThreads() {}
 
-    void refuse(LimitedMethod limited) {
+    private static boolean isPresent(String name) {
+        return ClassUtils.isPresent(name, NonBlockingThreads.class.getClassLoader());
+    }
+
+    static void refuse(LimitedMethod limited) {
         Thread thread = Thread.currentThread();
-        if (thread.getClass() != Thread.class && mustNotBlock(thread)) {
+        if (thread.getClass() != Thread.class
+                && (REACTOR && Reactor.mustNotBlock(thread) || NETTY && Netty.mustNotBlock(thread))) {
             throw new IllegalStateException(
                     ("%s is limited by @DistributedPermit and may wait, but was called on thread '%s', which must not block:"
                                     + " let the method return a Mono, Flux or CompletableFuture, or call it on another thread, such"
@@ -39,14 +31,19 @@ final class NonBlockingThreads {
         }
     }
 
-    private boolean mustNotBlock(Thread thread) {
-        Kind kind = kinds.get(thread.getClass());
-        return kind == Kind.NON_BLOCKING || (kind == Kind.NETTY && NettyThreads.mustNotBlock(thread));
+    /** Loaded only where Reactor is on the class path. */
+    private static final class Reactor {
+
+        static boolean mustNotBlock(Thread thread) {
+            return Schedulers.isNonBlockingThread(thread);
+        }
     }
 
-    private enum Kind {
-        ORDINARY,
-        NON_BLOCKING,
-        NETTY
+    /** Loaded only where Netty is on the class path. */
+    private static final class Netty {
+
+        static boolean mustNotBlock(Thread thread) {
+            return thread instanceof FastThreadLocalThread netty && !netty.permitBlockingCalls();
+        }
     }
 }

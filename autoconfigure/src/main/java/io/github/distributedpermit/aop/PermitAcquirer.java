@@ -1,72 +1,91 @@
 package io.github.distributedpermit.aop;
 
-import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.AllOrNothing;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
+import io.github.distributedpermit.PermitContext;
+import io.github.distributedpermit.PermitGroup;
 import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.async.Acquisition;
+import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.PermitBundle;
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Takes the permits of a limited method in their order, on a thread that waits or without one. Thread-safe. */
+/** Takes the permits of a limited method, on a thread that waits or without one. Thread-safe. */
 final class PermitAcquirer {
 
     private final Supplier<Permits> permits;
     private final NestedCalls nestedCalls = new NestedCalls();
-    private final MockedPermits mocks = new MockedPermits();
-    private final NonBlockingThreads nonBlocking = new NonBlockingThreads();
 
     PermitAcquirer(Supplier<Permits> permits) {
         this.permits = permits;
     }
 
     HeldPermits begin() {
-        return nestedCalls.begin();
+        return new HeldPermits(PermitContext.open());
     }
 
-    /** Takes all, or returns what a fallback answers. */
+    /** Takes all, or returns what answers the call instead. */
     @Nullable
     Rejection acquireAll(HeldPermits held, LimitedMethod limited, Object target, @Nullable Object[] arguments)
             throws InterruptedException {
-        nonBlocking.refuse(limited);
-        List<PermitOperation> operations = limited.operations();
-        if (operations.size() == 1) { // as most methods have, so without the plan
-            PermitOperation only = operations.get(0);
-            Rejection rejection = take(held, only, only.request(target, limited.method(), arguments), limited);
-            if (rejection != null) {
-                return rejection;
+        NonBlockingThreads.refuse(limited);
+        try {
+            List<PermitOperation> operations = limited.operations();
+            Rejection rejection = operations.size() == 1 // as most methods have, so without a plan
+                    ? acquireOne(held, operations.get(0), limited, target, arguments)
+                    : acquireSeveral(held, new PermitPlan(limited, target, arguments));
+            if (rejection == null) {
+                held.begin();
             }
-        } else {
-            for (PlannedPermit planned : PlannedPermit.of(limited, target, arguments)) {
-                Rejection rejection = take(held, planned.operation(), planned.request(), limited);
-                if (rejection != null) {
-                    return rejection;
-                }
-            }
+            return rejection;
+        } catch (InterruptedException e) {
+            throw interrupted(e, held.lost(), limited);
         }
-        held.begin();
-        return null;
     }
 
-    private @Nullable Rejection take(
-            HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
+    private @Nullable Rejection acquireOne(
+            HeldPermits held,
+            PermitOperation operation,
+            LimitedMethod limited,
+            Object target,
+            @Nullable Object[] arguments)
             throws InterruptedException {
+        PermitRequest request = operation.request(target, limited.method(), arguments);
         nestedCalls.warnIfBlockedByItself(operation, request, "it waits for itself");
         try {
-            held.add(operation.held(acquire(held, operation, request, limited)), operation.interruptOnLoss());
+            Permit permit = permits.get().named(operation.definition().name()).acquire(request);
+            held.add(operation.held(permit));
+            if (operation.interruptOnLoss()) {
+                held.interruptOnLoss(permit);
+            }
             return null;
         } catch (PermitRejectedException | PermitBackendException e) {
-            RejectedAnswer instead = operation.answer();
-            if (instead == null || !instead.answers(e)) {
-                throw e;
-            }
-            return new Rejection(instead, e);
+            return Rejection.of(operation.answerTo(e), e);
+        }
+    }
+
+    private @Nullable Rejection acquireSeveral(HeldPermits held, PermitPlan plan) throws InterruptedException {
+        List<PermitRequest> requests = plan.requests();
+        warnIfBlockedByItself(plan, "it waits for itself");
+        AllOrNothing call = new AllOrNothing(permits.get(), requests);
+        try {
+            PermitGroup group = call.acquire(permit -> {
+                if (plan.interruptsOnLoss(requests.get(call.last()))) {
+                    held.interruptOnLoss(permit);
+                }
+            });
+            hold(plan, requests, group, held::add);
+            return null;
+        } catch (PermitRejectedException | PermitBackendException e) {
+            return Rejection.of(plan.answer(requests.get(call.last()), e), e);
         }
     }
 
@@ -77,22 +96,58 @@ final class PermitAcquirer {
      */
     Acquisition acquireAllAsync(
             LimitedMethod limited, Object target, @Nullable Object[] arguments, @Nullable PermitBundle outer) {
-        List<PermitStep> steps;
         try {
-            Collection<PlannedPermit> plan = PlannedPermit.of(limited, target, arguments);
+            PermitPlan plan = new PermitPlan(limited, target, arguments);
+            List<Permit> held = new ArrayList<>(plan.requests().size());
+            List<PermitRequest> requests = plan.requests();
             if (outer == null) { // otherwise the caller's permits are those of its subscriber
-                plan.forEach(planned -> nestedCalls.warnIfBlockedByItself(
-                        planned.operation(),
-                        planned.request(),
-                        "it gets its permit only when the outer method has ended, which must not wait for it"));
+                warnIfBlockedByItself(
+                        plan, "it gets its permit only when the outer method has ended, which must not wait for it");
+            } else {
+                requests = new ArrayList<>(requests);
+                requests.removeIf(request -> join(plan, request, outer, held));
             }
-            steps = plan.stream()
-                    .map(planned -> new PermitStep(planned, permits.get(), mocks, outer, target, arguments))
-                    .toList();
+            List<PermitRequest> missing = requests;
+            AllOrNothing call = new AllOrNothing(permits.get(), missing);
+            return new Acquisition(
+                    call.acquireAsync(ContextCapture::ofThread),
+                    group -> {
+                        hold(plan, missing, group, held::add);
+                        return new PermitBundle(held);
+                    },
+                    failure -> {
+                        RejectedAnswer answer =
+                                missing.isEmpty() ? null : plan.answer(missing.get(call.last()), failure);
+                        if (answer == null) {
+                            throw failure;
+                        }
+                        return answer.answer(target, arguments, failure);
+                    });
         } catch (RuntimeException | Error e) {
             return Acquisition.failed(e);
         }
-        return Acquisition.start(steps);
+    }
+
+    private static boolean join(PermitPlan plan, PermitRequest request, PermitBundle outer, List<Permit> held) {
+        Permit joined = request.reentrant() ? outer.join(request) : null;
+        return joined != null && held.add(plan.held(request, joined));
+    }
+
+    private static void hold(
+            PermitPlan plan, List<PermitRequest> requests, PermitGroup group, Consumer<Permit> holder) {
+        try {
+            for (int i = 0; i < requests.size(); i++) {
+                holder.accept(plan.held(requests.get(i), group.permits().get(i)));
+            }
+        } catch (RuntimeException | Error e) {
+            group.close();
+            throw e;
+        }
+    }
+
+    private void warnIfBlockedByItself(PermitPlan plan, String consequence) {
+        plan.requests()
+                .forEach(request -> nestedCalls.warnIfBlockedByItself(plan.first(request), request, consequence));
     }
 
     /** The interrupt as the caller of the method gets it. */
@@ -109,16 +164,5 @@ final class PermitAcquirer {
             Thread.currentThread().interrupt(); // the loss concerns this call only, and not what the thread does next
         }
         return new PermitInterruptedException(how, e);
-    }
-
-    private Permit acquire(HeldPermits held, PermitOperation operation, PermitRequest request, LimitedMethod limited)
-            throws InterruptedException {
-        try {
-            NamedPermits named = permits.get().named(operation.definition().name());
-            Permit permit = named == null ? null : named.acquire(request);
-            return permit == null ? mocks.instead(operation, request) : permit;
-        } catch (InterruptedException e) {
-            throw interrupted(e, held.lost(), limited);
-        }
     }
 }

@@ -5,7 +5,6 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,25 +53,6 @@ record PermitOperation(
         return reentrant ? request.toBuilder().reentrant().build() : request;
     }
 
-    /** One for both, for a call in which they have the same key. */
-    PermitOperation and(PermitOperation other) {
-        Duration longer = definition.holdAtLeast().compareTo(other.definition.holdAtLeast()) < 0
-                ? other.definition.holdAtLeast()
-                : definition.holdAtLeast();
-        return new PermitOperation(
-                definition.toBuilder()
-                        .key(definition.key() == null ? other.definition.key() : definition.key())
-                        .holdAtLeast(longer)
-                        .build(),
-                declared,
-                key,
-                answer == null ? other.answer : answer,
-                reentrant || other.reentrant,
-                interruptOnLoss || other.interruptOnLoss,
-                minimumHolds,
-                null);
-    }
-
     /** The same with another definition and another answer to rejected calls. */
     PermitOperation with(PermitDefinition changed, @Nullable RejectedAnswer otherAnswer) {
         return new PermitOperation(changed, declared, key, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
@@ -80,6 +60,12 @@ record PermitOperation(
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {
         return everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments), reentrant);
+    }
+
+    /** What answers a call that ended with this; {@code null} for the exception. */
+    @Nullable
+    RejectedAnswer answerTo(Throwable failure) {
+        return answer != null && answer.answers(failure) ? answer : null;
     }
 
     /** The permit as this method holds it. */

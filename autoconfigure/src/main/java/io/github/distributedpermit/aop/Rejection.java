@@ -9,6 +9,14 @@ import org.jspecify.annotations.Nullable;
  */
 record Rejection(RejectedAnswer instead, RuntimeException exception) {
 
+    /** Throws the exception if there is no answer. */
+    static Rejection of(@Nullable RejectedAnswer instead, RuntimeException exception) {
+        if (instead == null) {
+            throw exception;
+        }
+        return new Rejection(instead, exception);
+    }
+
     @Nullable
     Object answer(Object target, @Nullable Object[] arguments) throws Throwable {
         return instead.answer(target, arguments, exception);

@@ -6,7 +6,6 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.Permits;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -26,18 +25,8 @@ public final class UnlimitedPermits implements Permits {
     private record Named(String name) implements NamedPermits {
 
         @Override
-        public Permit acquire(String key) {
-            return acquire(PermitRequest.of(key));
-        }
-
-        @Override
         public Permit acquire(PermitRequest request) {
             return new UnlimitedPermit(name, request.key(), request.permits());
-        }
-
-        @Override
-        public Optional<Permit> tryAcquire(String key) {
-            return Optional.of(acquire(key));
         }
 
         @Override

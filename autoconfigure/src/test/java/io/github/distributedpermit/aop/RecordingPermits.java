@@ -7,7 +7,6 @@ import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.PermitToken;
 import io.github.distributedpermit.Permits;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,11 +52,6 @@ class RecordingPermits implements Permits {
         }
 
         @Override
-        public Permit acquire(String key) {
-            return acquire(PermitRequest.of(key));
-        }
-
-        @Override
         public Permit acquire(PermitRequest request) {
             asked.incrementAndGet();
             RuntimeException ended = failure;
@@ -68,11 +62,6 @@ class RecordingPermits implements Permits {
             requests.add(request);
             threads.add(Thread.currentThread().getName());
             return new Recorded(name, request);
-        }
-
-        @Override
-        public Optional<Permit> tryAcquire(String key) {
-            return Optional.of(acquire(key));
         }
 
         @Override

@@ -3,16 +3,14 @@ package io.github.distributedpermit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The same as {@link AllOrNothing} without a thread that waits: each permit is asked for when the one before it has come. If the
- * future ends in any other way, such as a cancellation or a time-out of its user's own, the call leaves the queue and gives back
- * what it has. Thread-safe.
- */
+/** See {@link AllOrNothing#acquireAsync}: each permit is asked for when the one before it has come. Thread-safe. */
 final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
 
-    private final RequestsInOrder requests;
+    private final AllOrNothing requests;
+    private final UnaryOperator<Runnable> context;
 
     /** Changed by one step at a time, each of which happens after the one before. */
     private final List<Permit> taken = new ArrayList<>();
@@ -22,12 +20,13 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
 
     private volatile @Nullable Throwable reason;
 
-    private AllOrNothingAsync(RequestsInOrder requests) {
+    private AllOrNothingAsync(AllOrNothing requests, UnaryOperator<Runnable> context) {
         this.requests = requests;
+        this.context = context;
     }
 
-    static CompletableFuture<PermitGroup> acquire(RequestsInOrder requests) {
-        AllOrNothingAsync call = new AllOrNothingAsync(requests);
+    static CompletableFuture<PermitGroup> start(AllOrNothing requests, UnaryOperator<Runnable> context) {
+        AllOrNothingAsync call = new AllOrNothingAsync(requests, context);
         call.whenComplete((group, failure) -> call.leaveTheQueue());
         call.guarded(call::takeRest);
         return call;
@@ -48,11 +47,12 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
     /** A loop, as permits that are at hand come at once: with recursion many keys would exhaust the stack. */
     private void takeRest() {
         while (!isDone() && taken.size() < requests.size()) {
-            int index = taken.size();
-            CompletableFuture<Permit> next = requests.named(index).acquireAsync(requests.request(index));
+            CompletableFuture<Permit> next = requests.ask(taken.size());
             current = next;
             if (!next.isDone() || next.isCompletedExceptionally()) {
-                next.whenComplete((permit, failure) -> guarded(() -> ended(permit, failure)));
+                boolean furtherOnes = taken.size() + 1 < requests.size();
+                Runnable rest = furtherOnes ? context.apply(this::takeRest) : this::takeRest;
+                next.whenComplete((permit, failure) -> guarded(() -> ended(permit, failure, rest)));
                 if (isDone()) {
                     leaveTheQueue(); // ended before this request was known
                 }
@@ -65,12 +65,12 @@ final class AllOrNothingAsync extends CompletableFuture<PermitGroup> {
         }
     }
 
-    private void ended(@Nullable Permit permit, @Nullable Throwable failure) {
+    private void ended(@Nullable Permit permit, @Nullable Throwable failure, Runnable rest) {
         if (permit == null) {
             fail(failure == null ? new IllegalStateException("A request ended without a permit") : failure);
         } else {
             taken.add(permit);
-            takeRest();
+            rest.run();
         }
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A permit that an outer call holds, as an inner call sees it that has joined it: its release leaves the permit with the outer
  * call. Thread-safe.
  */
-final class JoinedPermit implements Permit {
+final class JoinedPermit implements PermitContext.Wrapper {
 
     /** The permit that the outer call has taken, never one that it has joined itself. */
     final Permit outer;
@@ -22,23 +22,8 @@ final class JoinedPermit implements Permit {
     }
 
     @Override
-    public String name() {
-        return outer.name();
-    }
-
-    @Override
-    public String key() {
-        return outer.key();
-    }
-
-    @Override
-    public int permits() {
-        return outer.permits();
-    }
-
-    @Override
-    public PermitToken token() {
-        return outer.token();
+    public Permit wrapped() {
+        return outer;
     }
 
     @Override

@@ -33,7 +33,9 @@ public interface NamedPermits {
      * @throws PermitBackendException if the store failed
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
      */
-    Permit acquire(String key) throws InterruptedException;
+    default Permit acquire(String key) throws InterruptedException {
+        return acquire(request(key));
+    }
 
     /**
      * Does what the request says.
@@ -50,7 +52,9 @@ public interface NamedPermits {
      * @throws PermitBackendException if the store failed or did not answer within the command time-out
      * @throws InterruptedException if the caller was interrupted
      */
-    Optional<Permit> tryAcquire(String key) throws InterruptedException;
+    default Optional<Permit> tryAcquire(String key) throws InterruptedException {
+        return tryAcquire(PermitRequest.builder(key).withoutWaiting().build());
+    }
 
     /**
      * Does what the request says, and is empty where {@link #acquire(PermitRequest)} would say that the limit is reached or

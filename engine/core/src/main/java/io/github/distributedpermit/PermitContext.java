@@ -88,17 +88,47 @@ public final class PermitContext {
 
     private static Permit original(Permit permit) {
         Permit original = permit;
-        while (original instanceof Wrapper wrapper) {
+        while (original instanceof Wrapper wrapper && !(original instanceof JoinedPermit)) {
             original = wrapper.wrapped();
         }
         return original;
     }
 
-    /** A permit that holds another one in some way of its own, for example longer. */
+    /** A permit that holds another one in some way of its own, for example longer. In all else it is the other one. */
     public interface Wrapper extends Permit {
 
         /** The other one. */
         Permit wrapped();
+
+        @Override
+        default String name() {
+            return wrapped().name();
+        }
+
+        @Override
+        default String key() {
+            return wrapped().key();
+        }
+
+        @Override
+        default int permits() {
+            return wrapped().permits();
+        }
+
+        @Override
+        default PermitToken token() {
+            return wrapped().token();
+        }
+
+        @Override
+        default boolean isHeld() {
+            return wrapped().isHeld();
+        }
+
+        @Override
+        default void onLoss(Runnable listener) {
+            wrapped().onLoss(listener);
+        }
     }
 
     /** Where a call keeps the permits that it releases at its end. */

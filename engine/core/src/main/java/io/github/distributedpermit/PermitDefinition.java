@@ -94,8 +94,11 @@ public record PermitDefinition(
 
     /** What a call of this permit asks for with this key. */
     public PermitRequest request(String key) {
-        PermitRequest.Builder request =
-                PermitRequest.builder(key).permits(permits).timeout(timeout).onStoreFailure(onStoreFailure);
+        PermitRequest.Builder request = PermitRequest.builder(key)
+                .name(name)
+                .permits(permits)
+                .timeout(timeout)
+                .onStoreFailure(onStoreFailure);
         return block ? request.build() : request.withoutWaiting().build();
     }
 

@@ -10,25 +10,39 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * PermitRequest.builder("tenant-42").permits(2).timeout(Duration.ofSeconds(5)).build()
  * }</pre>
+ *
+ * @param key what is limited
+ * @param permits how many permits
+ * @param block whether to wait when none is free
+ * @param timeout how long to wait at most, {@code null} for ever; without meaning if {@code block} is {@code false}
+ * @param name the permit's name, {@code null} if the one who uses the request says it
+ * @param reentrant whether the call joins a permit of the same key that an outer call of its thread holds
+ * @param onStoreFailure what happens to the call while the store does not answer
  */
-public final class PermitRequest {
+public record PermitRequest(
+        String key,
+        int permits,
+        boolean block,
+        @Nullable Duration timeout,
+        @Nullable String name,
+        boolean reentrant,
+        OnStoreFailure onStoreFailure) {
 
-    private final String key;
-    private final int permits;
-    private final boolean block;
-    private final @Nullable Duration timeout;
-    private final @Nullable String name;
-    private final boolean reentrant;
-    private final OnStoreFailure onStoreFailure;
-
-    private PermitRequest(Builder builder) {
-        this.key = builder.key;
-        this.permits = builder.permits;
-        this.block = builder.block;
-        this.timeout = builder.timeout;
-        this.name = builder.name;
-        this.reentrant = builder.reentrant;
-        this.onStoreFailure = builder.onStoreFailure;
+    /** Checks the values. */
+    public PermitRequest {
+        if (key == null || key.isBlank()) {
+            throw new IllegalArgumentException(
+                    "The key of a permit must be neither null nor blank; give the text that names"
+                            + " what is limited, such as \"report-export\"");
+        }
+        if (permits < 1) {
+            throw new IllegalArgumentException("A call takes at least 1 permit, not " + permits);
+        }
+        if (timeout != null && timeout.isNegative()) {
+            throw new IllegalArgumentException(
+                    "The time-out " + timeout + " is negative; give zero or more, or none to wait for ever");
+        }
+        Objects.requireNonNull(onStoreFailure, "onStoreFailure");
     }
 
     /** One permit, waiting for ever. */
@@ -40,14 +54,8 @@ public final class PermitRequest {
      * A builder for one permit, waiting for ever, unless it is given other values.
      *
      * @param key what is limited, neither empty nor blank
-     * @throws IllegalArgumentException if the key is null or blank
      */
     public static Builder builder(String key) {
-        if (key == null || key.isBlank()) {
-            throw new IllegalArgumentException(
-                    "The key of a permit must be neither null nor blank; give the text that names"
-                            + " what is limited, such as \"report-export\"");
-        }
         return new Builder(key);
     }
 
@@ -61,41 +69,6 @@ public final class PermitRequest {
         builder.reentrant = reentrant;
         builder.onStoreFailure = onStoreFailure;
         return builder;
-    }
-
-    /** What is limited. */
-    public String key() {
-        return key;
-    }
-
-    /** How many permits. */
-    public int permits() {
-        return permits;
-    }
-
-    /** Whether to wait when none is free. */
-    public boolean block() {
-        return block;
-    }
-
-    /** How long to wait at most, {@code null} for ever; without meaning if {@link #block()} is {@code false}. */
-    public @Nullable Duration timeout() {
-        return timeout;
-    }
-
-    /** The permit's name, {@code null} if the one who uses the request says it. */
-    public @Nullable String name() {
-        return name;
-    }
-
-    /** Whether the call joins a permit of the same key that an outer call of its thread holds. */
-    public boolean reentrant() {
-        return reentrant;
-    }
-
-    /** What happens to the call while the store does not answer. */
-    public OnStoreFailure onStoreFailure() {
-        return onStoreFailure;
     }
 
     /**
@@ -151,37 +124,7 @@ public final class PermitRequest {
         return toBuilder().timeout(timeout).build();
     }
 
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof PermitRequest that
-                && key.equals(that.key)
-                && permits == that.permits
-                && block == that.block
-                && reentrant == that.reentrant
-                && onStoreFailure == that.onStoreFailure
-                && Objects.equals(timeout, that.timeout)
-                && Objects.equals(name, that.name);
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(key, permits, block, timeout, name, reentrant, onStoreFailure);
-    }
-
-    @Override
-    public String toString() {
-        return "PermitRequest[%skey=%s, permits=%d, block=%s, timeout=%s%s%s]"
-                .formatted(
-                        name == null ? "" : "name=" + name + ", ",
-                        key,
-                        permits,
-                        block,
-                        timeout,
-                        reentrant ? ", reentrant" : "",
-                        onStoreFailure == OnStoreFailure.DEFAULT ? "" : ", onStoreFailure=" + onStoreFailure);
-    }
-
-    /** Collects the values of a {@link PermitRequest}, and checks each of them. Not thread-safe. */
+    /** Collects the values of a {@link PermitRequest}, which {@link #build} checks. Not thread-safe. */
     public static final class Builder {
 
         private final String key;
@@ -198,9 +141,6 @@ public final class PermitRequest {
 
         /** How many permits, 1 up to the limit. Default: 1. */
         public Builder permits(int permits) {
-            if (permits < 1) {
-                throw new IllegalArgumentException("A call takes at least 1 permit, not " + permits);
-            }
             this.permits = permits;
             return this;
         }
@@ -214,10 +154,6 @@ public final class PermitRequest {
 
         /** Waits at most this long; {@code null} waits for ever, which is the default. */
         public Builder timeout(@Nullable Duration timeout) {
-            if (timeout != null && timeout.isNegative()) {
-                throw new IllegalArgumentException(
-                        "The time-out " + timeout + " is negative; give zero or more, or none to wait for ever");
-            }
             this.block = true;
             this.timeout = timeout;
             return this;
@@ -246,13 +182,17 @@ public final class PermitRequest {
 
         /** What happens to the call while the store does not answer. Default: as the settings of its permit say. */
         public Builder onStoreFailure(OnStoreFailure onStoreFailure) {
-            this.onStoreFailure = Objects.requireNonNull(onStoreFailure, "onStoreFailure");
+            this.onStoreFailure = onStoreFailure;
             return this;
         }
 
-        /** The request. */
+        /**
+         * The request.
+         *
+         * @throws IllegalArgumentException if a value is out of range
+         */
         public PermitRequest build() {
-            return new PermitRequest(this);
+            return new PermitRequest(key, permits, block, timeout, name, reentrant, onStoreFailure);
         }
     }
 }

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +82,7 @@ public interface Permits {
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
      */
     default PermitGroup acquireAll(Collection<PermitRequest> requests) throws InterruptedException {
-        return AllOrNothing.acquire(new RequestsInOrder(requests, this::named, this::nanoTime));
+        return AllOrNothing.of(this, requests).acquire(taken -> {});
     }
 
     /**
@@ -106,7 +107,7 @@ public interface Permits {
      * Cancelling it takes the call out of the queue, and what it has taken is given back.
      */
     default CompletableFuture<PermitGroup> acquireAllAsync(Collection<PermitRequest> requests) {
-        return AllOrNothingAsync.acquire(new RequestsInOrder(requests, this::named, this::nanoTime));
+        return AllOrNothing.of(this, requests).acquireAsync(UnaryOperator.identity());
     }
 
     /**

@@ -1,10 +1,10 @@
 package io.github.distributedpermit.test;
 
 import io.github.distributedpermit.Permit;
-import io.github.distributedpermit.PermitToken;
+import io.github.distributedpermit.PermitContext;
 
 /** A permit whose return is noted. Thread-safe. */
-final class RecordedPermit implements Permit {
+final class RecordedPermit implements PermitContext.Wrapper {
 
     private final Permit permit;
     private final PermitCall call;
@@ -17,33 +17,8 @@ final class RecordedPermit implements Permit {
     }
 
     @Override
-    public String name() {
-        return permit.name();
-    }
-
-    @Override
-    public String key() {
-        return permit.key();
-    }
-
-    @Override
-    public int permits() {
-        return permit.permits();
-    }
-
-    @Override
-    public PermitToken token() {
-        return permit.token();
-    }
-
-    @Override
-    public boolean isHeld() {
-        return permit.isHeld();
-    }
-
-    @Override
-    public void onLoss(Runnable listener) {
-        permit.onLoss(listener);
+    public Permit wrapped() {
+        return permit;
     }
 
     /** Noted first: once it is back, another call may have it, and both would count. */

@@ -7,7 +7,6 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.test.PermitCall.Phase;
-import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -34,11 +33,6 @@ final class RecordingNamedPermits implements NamedPermits {
     }
 
     @Override
-    public Permit acquire(String key) throws InterruptedException {
-        return acquire(request(key));
-    }
-
-    @Override
     public Permit acquire(PermitRequest request) throws InterruptedException {
         PermitCall call = log.begin(name(), request);
         Permit permit = null;
@@ -51,11 +45,6 @@ final class RecordingNamedPermits implements NamedPermits {
             endFailed(call, permit);
         }
         return granted(call, permit);
-    }
-
-    @Override
-    public Optional<Permit> tryAcquire(String key) throws InterruptedException {
-        return tryAcquire(PermitRequest.builder(key).withoutWaiting().build());
     }
 
     @Override

@@ -49,7 +49,7 @@ public final class ContextCapture {
     }
 
     /** Wraps a task that takes further permits, on the thread whose values it is to have. The decorators are not applied. */
-    static Runnable ofThread(Runnable task) {
+    public static Runnable ofThread(Runnable task) {
         return MICROMETER ? MicrometerContext.ofThread(task) : task;
     }
 }

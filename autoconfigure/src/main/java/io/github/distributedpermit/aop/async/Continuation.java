@@ -1,5 +1,7 @@
 package io.github.distributedpermit.aop.async;
 
+import io.github.distributedpermit.PermitGroup;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -11,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Continuation implements Runnable {
 
-    private final BiConsumer<@Nullable PermitBundle, @Nullable Throwable> then;
+    private final BiConsumer<@Nullable PermitGroup, @Nullable Throwable> then;
     private final AtomicBoolean begun = new AtomicBoolean();
-    private volatile @Nullable PermitBundle permits;
+    private volatile @Nullable PermitGroup permits;
     private volatile @Nullable Throwable failure;
 
-    private Continuation(BiConsumer<@Nullable PermitBundle, @Nullable Throwable> then) {
+    private Continuation(BiConsumer<@Nullable PermitGroup, @Nullable Throwable> then) {
         this.then = then;
     }
 
@@ -26,24 +28,42 @@ final class Continuation implements Runnable {
             BiConsumer<@Nullable PermitBundle, @Nullable Throwable> then,
             ContextCapture contexts,
             @Nullable Object context) {
-        if (acquisition.isDone()) {
-            acquisition.whenComplete(then);
+        CompletableFuture<PermitGroup> taking = acquisition.permits();
+        BiConsumer<@Nullable PermitGroup, @Nullable Throwable> decided =
+                (group, failure) -> decide(acquisition, group, failure, then);
+        if (taking.isDone()) {
+            taking.whenComplete(decided);
             return;
         }
-        Continuation continuation = new Continuation(then);
+        Continuation continuation = new Continuation(decided);
         Runnable captured;
         try {
             captured = contexts.capture(continuation, context);
         } catch (RuntimeException | Error e) {
-            acquisition.whenComplete((permits, failure) -> release(permits));
-            acquisition.cancel(false);
+            taking.whenComplete((permits, failure) -> release(permits));
+            taking.cancel(false);
             then.accept(null, e);
             return;
         }
-        acquisition.whenComplete((permits, failure) -> continuation.run(captured, permits, failure));
+        taking.whenComplete((permits, failure) -> continuation.run(captured, permits, failure));
     }
 
-    private void run(Runnable captured, @Nullable PermitBundle taken, @Nullable Throwable error) {
+    private static void decide(
+            Acquisition acquisition,
+            @Nullable PermitGroup taken,
+            @Nullable Throwable failure,
+            BiConsumer<@Nullable PermitBundle, @Nullable Throwable> then) {
+        PermitBundle held;
+        try {
+            held = taken == null ? null : acquisition.held().apply(taken);
+        } catch (RuntimeException | Error e) {
+            then.accept(null, e);
+            return;
+        }
+        then.accept(held, failure);
+    }
+
+    private void run(Runnable captured, @Nullable PermitGroup taken, @Nullable Throwable error) {
         permits = taken;
         failure = error;
         try {
@@ -65,9 +85,9 @@ final class Continuation implements Runnable {
         }
     }
 
-    private static void release(@Nullable PermitBundle permits) {
+    private static void release(@Nullable PermitGroup permits) {
         if (permits != null) {
-            permits.release();
+            new PermitBundle(permits.permits()).release();
         }
     }
 }

@@ -24,7 +24,7 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
 
     /** Of no effect if the work has ended this future. */
     private void abandon() {
-        acquisition.cancel(false);
+        acquisition.cancel();
         Future<?> running = work;
         if (running != null && isCancelled()) {
             Cancellation.cancel(running);
@@ -60,7 +60,9 @@ final class HeldFuture extends CompletableFuture<@Nullable Object> {
     }
 
     private @Nullable Object answer(@Nullable Throwable failure) throws Throwable {
-        return acquisition.answer(Objects.requireNonNull(failure, "an acquisition ends with permits or a failure"));
+        return acquisition
+                .fallback()
+                .to(Objects.requireNonNull(failure, "an acquisition ends with permits or a failure"));
     }
 
     private void end(@Nullable PermitBundle permits, @Nullable Object value, @Nullable Throwable error) {

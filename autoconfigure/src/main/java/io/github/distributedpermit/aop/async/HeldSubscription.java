@@ -45,7 +45,7 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         acquisition = started;
         Continuation.follow(started, this::decided, publisher.contexts(), context);
         if (cancelled) {
-            started.cancel(false); // it was cancelled before the acquisition was known
+            started.cancel(); // it was cancelled before the acquisition was known
         }
     }
 
@@ -86,7 +86,7 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         if (failed == null) {
             throw reason;
         }
-        return publisher.answered().get(failed.answer(reason));
+        return publisher.answered().get(failed.fallback().to(reason));
     }
 
     @Override
@@ -187,7 +187,7 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         }
         Acquisition waiting = acquisition;
         if (waiting != null) {
-            waiting.cancel(false);
+            waiting.cancel();
         }
         if (started != null) {
             try {

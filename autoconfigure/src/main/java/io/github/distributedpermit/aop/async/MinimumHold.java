@@ -2,7 +2,6 @@ package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
-import io.github.distributedpermit.PermitToken;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -52,33 +51,8 @@ public final class MinimumHold implements PermitContext.Wrapper {
     }
 
     @Override
-    public String name() {
-        return permit.name();
-    }
-
-    @Override
-    public String key() {
-        return permit.key();
-    }
-
-    @Override
-    public int permits() {
-        return permit.permits();
-    }
-
-    @Override
-    public PermitToken token() {
-        return permit.token();
-    }
-
-    @Override
     public boolean isHeld() {
         return !released.get() && permit.isHeld();
-    }
-
-    @Override
-    public void onLoss(Runnable listener) {
-        permit.onLoss(listener);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitRequest;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.apache.commons.logging.Log;
@@ -16,21 +17,14 @@ public final class PermitBundle {
     private static final Log log = LogFactory.getLog(PermitBundle.class);
 
     /** {@code null} once they are released. */
-    private @Nullable List<Permit> permits = new ArrayList<>(2);
+    private @Nullable List<Permit> permits;
 
     /** What an outer call holds around these. */
     private volatile @Nullable PermitBundle outer;
 
-    /** Takes charge of a permit. Of a bundle that was released before, the permit is released at once. */
-    public boolean add(Permit permit) {
-        synchronized (this) {
-            if (permits != null) {
-                permits.add(permit);
-                return true;
-            }
-        }
-        releaseQuietly(permit);
-        return false;
+    /** Takes charge of these permits. */
+    public PermitBundle(Collection<Permit> permits) {
+        this.permits = new ArrayList<>(permits);
     }
 
     /**

@@ -2,11 +2,15 @@ package io.github.distributedpermit.aop.async;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -15,7 +19,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,27 +89,25 @@ class FutureHoldTest {
     }
 
     private Future<?> call(Future<String> work) throws Throwable {
+        Acquisition granted = new Acquisition(
+                new Granted().acquireAllAsync(List.of(PermitRequest.of("key"))),
+                group -> new PermitBundle(group.permits()),
+                failure -> {
+                    throw failure;
+                });
         LimitedCall call = mock();
-        when(call.acquire(null)).thenReturn(Acquisition.start(List.of(new Granted())));
+        when(call.acquire(null)).thenReturn(granted);
         when(call.proceed()).thenReturn(work);
         return (Future<?>) new FutureHold(new ContextCapture(List::of)).invoke(call);
     }
 
-    private final class Granted implements Acquisition.Step {
+    private final class Granted implements Permits {
 
         @Override
-        public CompletableFuture<Permit> begin() {
-            return CompletableFuture.completedFuture(permit);
-        }
-
-        @Override
-        public Permit held(Permit taken) {
-            return taken;
-        }
-
-        @Override
-        public @Nullable Object answer(Throwable failure) throws Throwable {
-            throw failure;
+        public NamedPermits named(String name) {
+            NamedPermits named = mock();
+            when(named.acquireAsync(any())).thenReturn(CompletableFuture.completedFuture(permit));
+            return named;
         }
     }
 }

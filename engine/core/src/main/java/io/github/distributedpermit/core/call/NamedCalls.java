@@ -14,7 +14,6 @@ import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -48,22 +47,12 @@ public final class NamedCalls implements NamedPermits {
     }
 
     @Override
-    public Permit acquire(String key) throws InterruptedException {
-        return acquire(request(key));
-    }
-
-    @Override
     public PermitRequest request(String key) {
         return stats.callsWait()
                 ? PermitRequest.builder(key)
                         .timeout(stats.definition().timeout())
                         .build()
                 : PermitRequest.builder(key).withoutWaiting().build();
-    }
-
-    @Override
-    public Optional<Permit> tryAcquire(String key) throws InterruptedException {
-        return tryAcquire(PermitRequest.builder(key).withoutWaiting().build());
     }
 
     @Override

@@ -6,7 +6,6 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.core.call.NamedCalls;
 import io.github.distributedpermit.core.key.PermitStats;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -38,18 +37,8 @@ final class MemberCalls implements NamedPermits {
     }
 
     @Override
-    public Permit acquire(String key) throws InterruptedException {
-        return calls().acquire(key);
-    }
-
-    @Override
     public Permit acquire(PermitRequest request) throws InterruptedException {
         return calls().acquire(request);
-    }
-
-    @Override
-    public Optional<Permit> tryAcquire(String key) throws InterruptedException {
-        return calls().tryAcquire(key);
     }
 
     @Override
