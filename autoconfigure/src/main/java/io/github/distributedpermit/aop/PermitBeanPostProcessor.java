@@ -1,6 +1,5 @@
 package io.github.distributedpermit.aop;
 
-import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Set;
@@ -16,9 +15,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
-import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.PriorityOrdered;
-import org.springframework.core.annotation.MergedAnnotations;
 
 /**
  * Checks the annotations of every bean when it is made: singletons at start, lazy and prototype beans at their creation.
@@ -31,9 +28,6 @@ import org.springframework.core.annotation.MergedAnnotations;
 public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartInitializingSingleton, PriorityOrdered {
 
     private static final Log log = LogFactory.getLog(PermitBeanPostProcessor.class);
-
-    /** On annotations such as {@code @MockitoBean}; by name, since Spring's test module is not on the class path at run time. */
-    private static final String OVERRIDE = "org.springframework.test.context.bean.override.BeanOverride";
 
     private final PermitOperations operations;
     private final ConfigurableListableBeanFactory beanFactory;
@@ -92,17 +86,14 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
         return bean;
     }
 
-    /** Beans that this post-processor has not seen were made before it, or replaced by a test, which does not want a limit then. */
+    /** Beans that this post-processor has not seen were made before it, or were registered as finished objects. */
     @Override
     public void afterSingletonsInstantiated() {
         singletonsMade = true;
         operations.checkFallbacks(beanFactory);
         for (String name : beanFactory.getBeanDefinitionNames()) {
             Object bean = beanFactory.containsSingleton(name) ? beanFactory.getSingleton(name) : null;
-            if (bean != null
-                    && !seen.contains(name)
-                    && operations.limits(AopProxyUtils.ultimateTargetClass(bean))
-                    && !isReplacedByTest(name)) {
+            if (bean != null && !seen.contains(name) && operations.limits(AopProxyUtils.ultimateTargetClass(bean))) {
                 warnUnlessAdvised(bean, name);
             }
         }
@@ -114,21 +105,14 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
                 || factory.getBeanPostProcessors().stream().anyMatch(AbstractAdvisorAutoProxyCreator.class::isInstance);
     }
 
-    /** Spring keeps the field of a test that overrides a bean. An override by an annotation of the test class leaves no trace. */
-    private boolean isReplacedByTest(String name) {
-        AnnotatedElement field = beanFactory.getBeanDefinition(name) instanceof RootBeanDefinition definition
-                ? definition.getQualifiedElement()
-                : null;
-        return field != null && MergedAnnotations.from(field).isPresent(OVERRIDE);
-    }
-
     private void warnUnlessAdvised(Object bean, String name) {
         boolean isScopedProxy =
                 bean instanceof AopInfrastructureBean; // its target, which is made later, is the bean to limit
         if (!isScopedProxy && !isAdvised(bean) && warned.add(name)) {
             log.warn("Bean '" + name + "' is NOT limited by @DistributedPermit: it was made before bean"
-                    + " post-processors were ready. Inject it lazily where a post-processor or its @Configuration"
-                    + " needs it, or declare the @Bean method of the post-processor static");
+                    + " post-processors were ready, or registered as a finished object, as a test does with a mock. Inject it"
+                    + " lazily where a post-processor or its @Configuration needs it, or declare the @Bean method of the"
+                    + " post-processor static");
         }
     }
 

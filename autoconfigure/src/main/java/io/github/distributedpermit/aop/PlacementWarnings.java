@@ -2,7 +2,6 @@ package io.github.distributedpermit.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -10,8 +9,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
  * Warns about limited methods that are called without the proxy, or for which a limit hardly makes sense: methods of
- * {@code @Configuration} classes, {@code @Bean} methods, callbacks of a bean's life, and calls through {@code this} in the
- * same class. Each class is looked at once, when its first bean is made. Other ways around a proxy are not seen.
+ * {@code @Configuration} classes, {@code @Bean} methods and callbacks of a bean's life. Each class is looked at once, when its first
+ * bean is made. Other ways around a proxy, such as calls through {@code this}, are not seen.
  */
 final class PlacementWarnings {
 
@@ -37,14 +36,6 @@ final class PlacementWarnings {
                 check(type, method, configuration);
             }
         }
-        Map<Method, Set<String>> callers = SelfCalls.of(type, limited);
-        callers.forEach(
-                (method, names) -> warn(
-                        type,
-                        method,
-                        "calls of it through 'this' in %s of the same class take no permit, because they do not pass the proxy"
-                                .formatted(String.join(", ", names)),
-                        "Call it from another bean, move the method to another bean, or take the permit in code with the bean Permits"));
     }
 
     private static void check(Class<?> type, Method method, boolean configuration) {

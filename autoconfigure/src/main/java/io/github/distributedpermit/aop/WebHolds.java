@@ -4,11 +4,9 @@ import static io.github.distributedpermit.aop.AsyncReturnTypes.hasName;
 
 import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.HoldStrategy;
-import io.github.distributedpermit.aop.async.PublisherHold;
 import io.github.distributedpermit.aop.mvc.EntityPublisherHold;
 import io.github.distributedpermit.aop.mvc.RequestHold;
 import io.github.distributedpermit.aop.mvc.StreamingHold;
-import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
@@ -34,58 +32,44 @@ final class WebHolds {
 
     /** The strategy for a type of Spring's web modules; {@code null} for others. */
     @Nullable
-    static HoldStrategy of(Method method, Class<?> type, ResolvableType returned, ContextCapture contexts) {
-        Class<?> declared = returned.toClass();
+    static HoldStrategy of(ReturnedType returned, ContextCapture contexts) {
+        Class<?> declared = returned.declared();
         if (hasName(declared, STREAMING)) {
-            checkStreaming(method, type, declared);
-            return new StreamingHold();
+            return streaming(returned);
         }
         if (hasName(declared, OF_REQUESTS)) {
-            HoldStrategies.checkNotNested(method, type, returned);
+            returned.checkNotNested();
             return new RequestHold();
         }
-        return AsyncReturnTypes.isWebAnswer(declared) ? ofAnswer(method, type, returned, contexts) : null;
+        return AsyncReturnTypes.isWebAnswer(declared) ? ofAnswer(returned, contexts) : null;
     }
 
-    private static @Nullable HoldStrategy ofAnswer(
-            Method method, Class<?> type, ResolvableType returned, ContextCapture contexts) {
-        ResolvableType[] bodies = returned.getGenerics();
+    private static @Nullable HoldStrategy ofAnswer(ReturnedType returned, ContextCapture contexts) {
+        ResolvableType[] bodies = returned.value().getGenerics();
         if (Stream.of(bodies).noneMatch(each -> AsyncReturnTypes.endsLater(each.toClass()))) {
             return null;
         }
-        ResolvableType body = bodies[0];
-        Class<?> declared = body.toClass();
-        boolean entity = hasName(returned.toClass(), "org.springframework.http.ResponseEntity");
+        ReturnedType body = returned.inside(bodies[0]);
+        Class<?> declared = body.declared();
+        boolean entity = hasName(returned.declared(), "org.springframework.http.ResponseEntity");
         if (entity && hasName(declared, EMITTER)) {
             return new RequestHold();
         }
         if (entity && hasName(declared, STREAMING)) {
-            checkStreaming(method, type, declared);
-            return new StreamingHold();
+            return streaming(body);
         }
         ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(declared);
-        boolean future = CompletionStage.class.isAssignableFrom(declared);
-        if (adapter == null || future) {
-            String name = declared.getSimpleName();
-            throw HoldStrategies.refusal(
-                    method,
-                    type,
-                    "it returns %s, and Spring does not wait for a %s within an answer".formatted(returned, name),
-                    "Declare %s<%s<...>>".formatted(name, returned.toClass().getSimpleName()));
+        if (adapter == null || CompletionStage.class.isAssignableFrom(declared)) {
+            throw returned.refusal(
+                    "it returns %s, and Spring does not wait for a %s within an answer"
+                            .formatted(returned.value(), body.simpleName()),
+                    "Declare %s<%s<...>>".formatted(body.simpleName(), returned.simpleName()));
         }
-        HoldStrategies.checkExact(method, type, declared, adapter.getReactiveType());
-        HoldStrategies.checkNotNested(method, type, body);
-        return new EntityPublisherHold(new PublisherHold(adapter, contexts));
+        return new EntityPublisherHold(body.published(adapter, contexts));
     }
 
-    private static void checkStreaming(Method method, Class<?> type, Class<?> declared) {
-        if (!declared.getName().equals(STREAMING)) {
-            throw HoldStrategies.refusal(
-                    method,
-                    type,
-                    "its caller would have to get another object than the %s that the method returns"
-                            .formatted(declared.getSimpleName()),
-                    "Declare StreamingResponseBody");
-        }
+    private static HoldStrategy streaming(ReturnedType returned) {
+        returned.checkExact(returned.declared().getName().equals(STREAMING), "StreamingResponseBody");
+        return new StreamingHold();
     }
 }

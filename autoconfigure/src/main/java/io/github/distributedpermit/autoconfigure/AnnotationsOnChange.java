@@ -3,7 +3,6 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 
 /**
@@ -14,10 +13,8 @@ final class AnnotationsOnChange implements DisposableBean {
 
     private final List<Runnable> ends;
 
-    AnnotationsOnChange(@Nullable PermitEngine engine, PermitOperations operations) {
-        this.ends = engine == null
-                ? List.of()
-                : List.of(engine.beforeChange(operations::check), engine.onChange(operations::settingsChanged));
+    AnnotationsOnChange(PermitEngine engine, PermitOperations operations) {
+        this.ends = List.of(engine.beforeChange(operations::check), engine.onChange(operations::settingsChanged));
     }
 
     @Override

@@ -27,6 +27,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -35,9 +36,6 @@ import org.springframework.core.env.Environment;
 /**
  * Auto-configuration of {@link DistributedPermit}: the backend, the engine behind {@link Permits}, the advice, and an
  * orderly shutdown. A bean of type {@link PermitBackend} of the application wins over the backends that come with it.
- *
- * <p>What follows from the engine does without it, since a test may have put a mock of {@link Permits} in its place after
- * the conditions were evaluated.
  */
 @AutoConfiguration(
         afterName = {
@@ -63,7 +61,7 @@ public final class DistributedPermitAutoConfiguration {
     /** Name or qualifier of the application's bean that runs what follows from asynchronous calls. */
     static final String EXECUTOR = "distributedPermitExecutor";
 
-    /** Name of the bean with the permits of this process. */
+    /** Name of the engine, which users get as {@link Permits} by another bean. */
     static final String ENGINE = "distributedPermitEngine";
 
     private static final String BOOTS_EXECUTOR = "applicationTaskExecutor";
@@ -98,6 +96,7 @@ public final class DistributedPermitAutoConfiguration {
     }
 
     @Bean(ENGINE)
+    @Fallback
     @ConditionalOnMissingBean(Permits.class)
     PermitEngine distributedPermitEngine(
             DistributedPermitProperties properties,
@@ -125,34 +124,36 @@ public final class DistributedPermitAutoConfiguration {
                         CompositePermitObserver.of(observers.orderedStream().toList())));
     }
 
+    @Bean
+    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
+    Permits distributedPermits(PermitEngine engine) {
+        return new EnginePermits(engine);
+    }
+
     /** The engine may be that of a parent. Not lazy, since nothing else asks for it. */
     @Bean
     @Lazy(false)
     @ConditionalOnSingleCandidate(PermitEngine.class)
-    AnnotationsOnChange distributedPermitAnnotationsOnChange(
-            ObjectProvider<PermitEngine> engine, PermitOperations operations) {
-        return new AnnotationsOnChange(engine.getIfAvailable(), operations);
+    AnnotationsOnChange distributedPermitAnnotationsOnChange(PermitEngine engine, PermitOperations operations) {
+        return new AnnotationsOnChange(engine, operations);
     }
 
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     PermitSettingsRefresh distributedPermitSettingsRefresh(
-            ObjectProvider<PermitEngine> engine,
+            PermitEngine engine,
             ConfigurableEnvironment environment,
             DistributedPermitProperties properties,
             SettingsWarnings warnings,
             NamedSettings present) {
-        return new PermitSettingsRefresh(
-                engine.getIfAvailable(), environment, new SettingsReader(properties), warnings, present);
+        return new PermitSettingsRefresh(engine, environment, new SettingsReader(properties), warnings, present);
     }
 
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     UnusedSettingsWarning distributedPermitUnusedSettingsWarning(
-            ObjectProvider<PermitEngine> engine,
-            PermitOperations operations,
-            ConfigurableListableBeanFactory beanFactory) {
-        return new UnusedSettingsWarning(engine.getIfAvailable(), operations, beanFactory);
+            PermitEngine engine, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
+        return new UnusedSettingsWarning(engine, operations, beanFactory);
     }
 
     @Bean
@@ -165,29 +166,28 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     RejectWaitersInTime distributedPermitRejectWaitersInTime(
-            ObjectProvider<PermitEngine> engine, PermitThreads threads, Environment environment) {
+            PermitEngine engine, PermitThreads threads, Environment environment) {
         Duration drain = Binder.get(environment)
                 .bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
                 .orElse(Duration.ofSeconds(30));
-        return new RejectWaitersInTime(engine.getIfAvailable(), threads.scheduler(null), drain);
+        return new RejectWaitersInTime(engine, threads.scheduler(null), drain);
     }
 
     // the engine of a parent outlives this context
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
-    RejectWaitersOnStop distributedPermitLineClosing(ObjectProvider<PermitEngine> engine) {
-        return new RejectWaitersOnStop(engine.getIfAvailable());
+    RejectWaitersOnStop distributedPermitLineClosing(PermitEngine engine) {
+        return new RejectWaitersOnStop(engine);
     }
 
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     StoreMembership distributedPermitStoreMembership(
-            ObjectProvider<PermitEngine> engines,
+            PermitEngine engine,
             DistributedPermitProperties properties,
             PermitThreads threads,
             ConfigurableApplicationContext context) {
-        PermitEngine engine = engines.getIfAvailable();
-        Optional<StoreProbe> probe = engine != null && properties.failFast()
+        Optional<StoreProbe> probe = properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
                 : Optional.empty();
         return new StoreMembership(engine, probe, threads.leaving(), context::isClosed);
@@ -197,23 +197,20 @@ public final class DistributedPermitAutoConfiguration {
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
     RepeatedTasks distributedPermitWatch(
-            ObjectProvider<PermitEngine> engines,
+            PermitEngine engine,
             PermitThreads threads,
             ObjectProvider<TimeSource> time,
             PermitLogProperties properties,
             ObjectProvider<WatchTask> others) {
         TimeSource replaced = time.getIfAvailable();
-        PermitEngine engine = engines.getIfAvailable();
         List<RepeatedTasks.Task> tasks = new ArrayList<>();
-        if (engine != null) {
-            LongSupplier clock = replaced == null ? System::nanoTime : replaced::nanoTime;
-            LongCallsWarning warning = new LongCallsWarning(engine::gauges, properties, clock);
-            if (warning.isOn()) {
-                tasks.add(new RepeatedTasks.Task(warning.pause(), warning::check));
-            }
-            for (WatchTask other : others.orderedStream().toList()) {
-                other.task(engine).ifPresent(tasks::add);
-            }
+        LongSupplier clock = replaced == null ? System::nanoTime : replaced::nanoTime;
+        LongCallsWarning warning = new LongCallsWarning(engine::gauges, properties, clock);
+        if (warning.isOn()) {
+            tasks.add(new RepeatedTasks.Task(warning.pause(), warning::check));
+        }
+        for (WatchTask other : others.orderedStream().toList()) {
+            other.task(engine).ifPresent(tasks::add);
         }
         return new RepeatedTasks(threads.scheduler(replaced), tasks);
     }

@@ -1,17 +1,16 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.engine.PermitEngine;
-import io.github.distributedpermit.endpoint.PermitAccess;
 import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
 import io.github.distributedpermit.endpoint.PermitsControlWebExtension;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsWebExtension;
 import io.github.distributedpermit.endpoint.StackCallers;
-import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitAccess;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -38,14 +37,8 @@ public final class DistributedPermitEndpointAutoConfiguration {
 
     /** While the endpoint can be asked for calls, each of them is recorded with who made it. */
     @Bean
-    @ConditionalOnMissingBean
-    PermitAccess distributedPermitAccess(
-            ObjectProvider<PermitEngine> engines, MemberFactory members, PermitBackend backend) {
-        PermitEngine engine = engines.getIfAvailable();
-        if (engine != null) {
-            engine.describeCallersBy(new StackCallers(traceIds()));
-        }
-        return new EngineAccess(engine, members, backend.name());
+    SmartInitializingSingleton distributedPermitCallers(PermitEngine engine) {
+        return () -> engine.describeCallersBy(new StackCallers(traceIds()));
     }
 
     /** Boot's log correlation puts the trace of a thread into the MDC. */
@@ -70,8 +63,8 @@ public final class DistributedPermitEndpointAutoConfiguration {
     static class ServletPaths {
 
         @Bean
-        UnreachableNamesWarning distributedPermitUnreachableNamesWarning(PermitAccess access) {
-            return new UnreachableNamesWarning(access);
+        UnreachableNamesWarning distributedPermitUnreachableNamesWarning(PermitAccess permits) {
+            return new UnreachableNamesWarning(permits);
         }
     }
 
@@ -83,9 +76,9 @@ public final class DistributedPermitEndpointAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         PermitsEndpoint distributedPermitEndpoint(
-                PermitAccess access, DistributedPermitProperties properties, Environment environment) {
+                PermitAccess permits, DistributedPermitProperties properties, Environment environment) {
             new FrozenSettings(environment).checkReadOnly();
-            return new PermitsEndpoint(access, properties.commandTimeout());
+            return new PermitsEndpoint(permits, properties.commandTimeout());
         }
 
         @Bean
@@ -104,9 +97,9 @@ public final class DistributedPermitEndpointAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         PermitsControlEndpoint distributedPermitEndpoint(
-                PermitAccess access, DistributedPermitProperties properties, Environment environment) {
+                PermitAccess permits, DistributedPermitProperties properties, Environment environment) {
             new FrozenSettings(environment).checkWritable();
-            return new PermitsControlEndpoint(access, properties.commandTimeout());
+            return new PermitsControlEndpoint(permits, properties.commandTimeout());
         }
 
         @Bean

@@ -10,7 +10,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
@@ -25,14 +24,14 @@ public final class PermitSettingsRefresh {
 
     private static final String PREFIX = "distributed-permit.";
 
-    private final @Nullable PermitEngine engine;
+    private final PermitEngine engine;
     private final ConfigurableEnvironment environment;
     private final SettingsReader reader;
     private final SettingsWarnings warnings;
     private NamedSettings present;
 
     PermitSettingsRefresh(
-            @Nullable PermitEngine engine,
+            PermitEngine engine,
             ConfigurableEnvironment environment,
             SettingsReader reader,
             SettingsWarnings warnings,
@@ -51,9 +50,6 @@ public final class PermitSettingsRefresh {
      * @return whether the settings of the environment are in force now
      */
     public synchronized boolean refresh() {
-        if (engine == null) {
-            return false;
-        }
         try {
             NamedSettings next = NamedSettings.read(environment, reader, warnings);
             if (next.equals(present)) {

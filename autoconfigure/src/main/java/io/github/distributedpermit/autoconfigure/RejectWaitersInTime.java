@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class RejectWaitersInTime extends ContextLifecycle {
 
-    private final @Nullable PermitEngine engine;
+    private final PermitEngine engine;
     private final Scheduler scheduler;
     private final Duration drain;
     /** Only threads that start or stop the context use it, which Spring does one after the other. */
     private Scheduler.@Nullable Timer scheduled;
 
     /** @param drain how long Spring waits for the web server */
-    RejectWaitersInTime(@Nullable PermitEngine engine, Scheduler scheduler, Duration drain) {
+    RejectWaitersInTime(PermitEngine engine, Scheduler scheduler, Duration drain) {
         this.engine = engine;
         this.scheduler = scheduler;
         this.drain = drain;
@@ -35,11 +35,8 @@ final class RejectWaitersInTime extends ContextLifecycle {
 
     @Override
     void end() {
-        if (engine != null) {
-            PermitEngine running = engine;
-            scheduled = scheduler.schedule(
-                    running::shutdown, drain.minus(drain.dividedBy(10)).toNanos());
-        }
+        scheduled = scheduler.schedule(
+                engine::shutdown, drain.minus(drain.dividedBy(10)).toNanos());
     }
 
     /** That in which Boot's web server drains. */

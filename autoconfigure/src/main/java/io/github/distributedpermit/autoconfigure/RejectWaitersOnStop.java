@@ -1,7 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.engine.PermitEngine;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Rejects the calls that still wait when the web server has drained its requests. Until then calls are served as before: requests,
@@ -10,17 +9,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class RejectWaitersOnStop extends ContextLifecycle {
 
-    private final @Nullable PermitEngine engine;
+    private final PermitEngine engine;
 
-    RejectWaitersOnStop(@Nullable PermitEngine engine) {
+    RejectWaitersOnStop(PermitEngine engine) {
         this.engine = engine;
     }
 
     @Override
     void end() {
-        if (engine != null) {
-            engine.shutdown();
-        }
+        engine.shutdown();
     }
 
     /**

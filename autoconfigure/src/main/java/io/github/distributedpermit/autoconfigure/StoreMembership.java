@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Joins the store at start, and asks it if the application is to fail fast. The member's id is made with the join: a process
@@ -28,7 +27,7 @@ final class StoreMembership extends ContextLifecycle {
     /** Above connection factories, at 0; below web servers and executors, near the highest. */
     static final int PHASE = 1024;
 
-    private final @Nullable PermitEngine engine;
+    private final PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
     private final BooleanSupplier closed;
@@ -37,8 +36,7 @@ final class StoreMembership extends ContextLifecycle {
     private final AtomicInteger starts = new AtomicInteger();
 
     /** @param closed whether the context is being closed, and not only stopped */
-    StoreMembership(
-            @Nullable PermitEngine engine, Optional<StoreProbe> probe, Executor executor, BooleanSupplier closed) {
+    StoreMembership(PermitEngine engine, Optional<StoreProbe> probe, Executor executor, BooleanSupplier closed) {
         this.closed = closed;
         this.engine = engine;
         this.probe = probe;
@@ -48,36 +46,29 @@ final class StoreMembership extends ContextLifecycle {
     @Override
     void begin() {
         starts.incrementAndGet();
-        if (engine != null) {
-            engine.join();
-        }
+        engine.join();
         probe.flatMap(StoreProbe::problem).ifPresent(problem -> {
             throw new UnusableBackendException(
                     "The store of permits cannot be used: " + problem,
                     "Start it or correct its settings, or set distributed-permit.fail-fast=false to start without it");
         });
-        if (engine != null) {
-            log.info(startLine(engine));
-        }
+        log.info(startLine());
     }
 
-    private static String startLine(PermitEngine joined) {
-        StoreGauges store = joined.status();
-        Member member = joined.member();
+    private String startLine() {
+        StoreGauges store = engine.status();
+        Member member = engine.member();
         return "This instance is member '%s' (id %s) of the permits in '%s'%s and has %d permit(s)"
                 .formatted(
                         member.name(),
                         member.id(),
                         store.backend(),
                         store.address().isEmpty() ? "" : " at " + store.address(),
-                        joined.definitions().size());
+                        engine.definitions().size());
     }
 
     @Override
     void end() {
-        if (engine == null) {
-            return;
-        }
         if (closed.getAsBoolean()) {
             engine.shutdown();
         } else {
@@ -87,11 +78,6 @@ final class StoreMembership extends ContextLifecycle {
 
     @Override
     public void stop(Runnable callback) {
-        if (engine == null) {
-            stop();
-            callback.run();
-            return;
-        }
         stopping();
         int start = starts.get();
         engine.shutdown()

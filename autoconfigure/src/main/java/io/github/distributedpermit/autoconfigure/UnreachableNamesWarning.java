@@ -1,7 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.endpoint.PermitAccess;
+import io.github.distributedpermit.spi.PermitAccess;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

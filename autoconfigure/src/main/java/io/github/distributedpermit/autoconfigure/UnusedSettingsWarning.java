@@ -6,7 +6,6 @@ import io.github.distributedpermit.spi.PermitProperty;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
@@ -20,13 +19,13 @@ final class UnusedSettingsWarning implements ApplicationListener<ApplicationRead
 
     private static final Log log = LogFactory.getLog(UnusedSettingsWarning.class);
 
-    private final @Nullable PermitEngine engine;
+    private final PermitEngine engine;
     private final PermitOperations operations;
     private final ConfigurableListableBeanFactory beanFactory;
     private final AtomicBoolean done = new AtomicBoolean();
 
     UnusedSettingsWarning(
-            @Nullable PermitEngine engine, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
+            PermitEngine engine, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
         this.engine = engine;
         this.operations = operations;
         this.beanFactory = beanFactory;
@@ -34,7 +33,7 @@ final class UnusedSettingsWarning implements ApplicationListener<ApplicationRead
 
     @Override
     public void onApplicationEvent(ApplicationReadyEvent event) {
-        if (engine == null || engine.unusedSettings().isEmpty() || !done.compareAndSet(false, true)) {
+        if (engine.unusedSettings().isEmpty() || !done.compareAndSet(false, true)) {
             return;
         }
         operations.defineFutureBeans(beanFactory);

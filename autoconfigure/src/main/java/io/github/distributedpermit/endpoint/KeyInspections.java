@@ -1,6 +1,7 @@
 package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.PermitAccess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

@@ -3,6 +3,7 @@ package io.github.distributedpermit.endpoint;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.endpoint.PermitsView.Change;
 import io.github.distributedpermit.endpoint.PermitsView.Problem;
+import io.github.distributedpermit.spi.PermitAccess;
 import java.time.Duration;
 import java.util.Map;
 import java.util.OptionalInt;

@@ -2,6 +2,7 @@ package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
+import io.github.distributedpermit.spi.PermitAccess;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;

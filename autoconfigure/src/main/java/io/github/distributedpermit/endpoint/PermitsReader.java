@@ -12,6 +12,7 @@ import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
 import java.time.Clock;
 import java.time.Duration;

@@ -17,7 +17,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
     private final String backend;
     private final Supplier<Member> members;
     private final Supplier<Optional<String>> impairment;
-    private final Optional<StoreGauges> store;
+    private final StoreGauges store;
 
     /**
      * Creates the indicator.
@@ -27,14 +27,14 @@ public final class PermitHealthIndicator implements HealthIndicator {
      * @param members this instance, which is another member after it was stopped and started
      * @param impairment why this instance can't do its part although the store answers, such as that it receives no
      *     notifications, or that claims are stuck; empty if all is well
-     * @param store what claims have shown of the store, for details; empty if there are no claims
+     * @param store what claims have shown of the store, for details
      */
     public PermitHealthIndicator(
             StoreProbe probe,
             String backend,
             Supplier<Member> members,
             Supplier<Optional<String>> impairment,
-            Optional<StoreGauges> store) {
+            StoreGauges store) {
         this.store = store;
         this.probe = probe;
         this.backend = backend;
@@ -52,7 +52,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
         health.withDetail("backend", backend)
                 .withDetail("member", member.name())
                 .withDetail("memberId", member.id());
-        store.ifPresent(gauges -> describe(gauges, health));
+        describe(store, health);
         return health.build();
     }
 

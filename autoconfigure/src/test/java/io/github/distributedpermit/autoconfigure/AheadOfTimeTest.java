@@ -12,9 +12,9 @@ import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoCo
 import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration.Writable;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.endpoint.PermitAccess;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.io.IOException;

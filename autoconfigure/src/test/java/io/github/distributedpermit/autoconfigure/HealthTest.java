@@ -145,7 +145,7 @@ class HealthTest {
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .doesNotHaveBean(DistributedPermitHealthAutoConfiguration.class)
-                        .hasSingleBean(Permits.class));
+                        .hasSingleBean(PermitEngine.class));
     }
 
     @Test

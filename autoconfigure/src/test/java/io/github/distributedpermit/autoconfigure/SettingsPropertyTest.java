@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.HashMap;
@@ -102,7 +103,7 @@ class SettingsPropertyTest {
     void applicationStartsWithoutItsStoreOrSaysWhichSettingIsWrong(@ForAll("ofStores") Map<String, String> settings) {
         away().withInitializer(c -> TestPropertyValues.of(settings).applyTo(c)).run(context -> {
             if (!explained(context, settings)) {
-                assertThat(context).hasSingleBean(Permits.class);
+                assertThat(context).hasSingleBean(PermitEngine.class);
             }
         });
     }

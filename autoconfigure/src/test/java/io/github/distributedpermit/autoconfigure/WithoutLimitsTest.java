@@ -45,7 +45,7 @@ class WithoutLimitsTest {
     @Test
     void enabledPermitsAreLimited() {
         disabled.withPropertyValues("distributed-permit.enabled=true", "distributed-permit.backend=local")
-                .run(context -> assertThat(context.getBean(Permits.class)).isInstanceOf(PermitEngine.class));
+                .run(context -> assertThat(context).hasSingleBean(PermitEngine.class));
     }
 
     @Test

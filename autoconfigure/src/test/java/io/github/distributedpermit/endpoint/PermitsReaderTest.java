@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
 import java.time.Clock;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -154,7 +156,12 @@ class PermitsReaderTest {
         }
 
         @Override
-        public void drain() {
+        public CompletionStage<Void> drain() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void forEachKey(BiConsumer<String, String> consumer) {
             throw new UnsupportedOperationException();
         }
     }

@@ -5,11 +5,11 @@ import static org.mockito.Mockito.mock;
 
 import com.example.page.Workers;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
-import io.github.distributedpermit.endpoint.PermitAccess;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsView;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Instance;
+import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.io.BufferedReader;
 import java.io.IOException;

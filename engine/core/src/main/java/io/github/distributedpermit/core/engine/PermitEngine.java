@@ -13,9 +13,9 @@ import io.github.distributedpermit.core.member.MemberStatus;
 import io.github.distributedpermit.core.member.Overdue;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallerSource;
-import io.github.distributedpermit.spi.KeyDirectory;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.StoreGauges;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * may join again, as another member. The entrance to the core for Spring's side and for tests, which pass in the clock, the
  * scheduler and the executors. Thread-safe.
  */
-public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory, AutoCloseable {
+public final class PermitEngine implements Permits, PermitCatalog, PermitAccess, AutoCloseable {
 
     private final Catalog catalog;
     private final PermitBackend backend;
@@ -160,8 +160,14 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
     }
 
     /** This process in the store; another one each time that it joins. */
+    @Override
     public Member member() {
         return present().member;
+    }
+
+    @Override
+    public String backend() {
+        return backend.name();
     }
 
     @Override
@@ -258,21 +264,12 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         return present().registry.inspect(key);
     }
 
-    /**
-     * Sets or lifts the operator's limit of a key in the store; 0 is a pause.
-     *
-     * @throws IllegalArgumentException if the limit is negative
-     */
+    @Override
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         return present().registry.override(key, limit);
     }
 
-    /**
-     * Takes all permits of a key from a member of the store, by order of an operator; the calls that hold them are notified
-     * of the loss if the member is alive. Ends with the number of permits taken, or fails with {@code PermitStoreException}.
-     *
-     * @param member as in {@link KeyState.MemberState#member}
-     */
+    @Override
     public CompletionStage<Integer> evict(String key, String member) {
         return present().registry.evict(key, member);
     }
@@ -307,26 +304,22 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         return catalog.gauges();
     }
 
-    /** What this process knows of a name; empty if it was not declared and no call has used it. */
+    @Override
     public Optional<PermitGauges> gauges(String name) {
         return catalog.gauges(name);
     }
 
-    /** Whether the limit of a permit's name is that of its settings, and not that of its annotation or other declaration. */
+    @Override
     public boolean isLimitFromSettings(String name) {
         return catalog.isLimitFromSettings(name);
     }
 
-    /** The keys of which calls of this name hold permits of the store or wait, in this process; in no particular order. */
+    @Override
     public List<String> keysInUse(String name) {
         return registry().map(joined -> joined.keys(name)).orElse(List.of());
     }
 
-    /**
-     * The calls of this process that hold permits of a key or wait for some, those that hold first.
-     *
-     * @param most how many to return at most
-     */
+    @Override
     public List<CallView> calls(String key, int most) {
         return registry().map(joined -> joined.calls(key, most)).orElse(List.of());
     }
@@ -355,7 +348,7 @@ public final class PermitEngine implements Permits, PermitCatalog, KeyDirectory,
         return joined == null ? CompletableFuture.completedStage(null) : joined.shutdown();
     }
 
-    /** By order of an operator: the same as {@link #shutdown()}, and rejects all later calls. */
+    @Override
     public CompletionStage<Void> drain() {
         Membership joined = membership;
         return joined == null ? CompletableFuture.completedStage(null) : joined.drain();

@@ -1,18 +1,14 @@
-package io.github.distributedpermit.endpoint;
+package io.github.distributedpermit.spi;
 
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.spi.CallView;
-import io.github.distributedpermit.spi.KeyState;
-import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitGauges;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 
-/** What the endpoint asks of the engine. Thread-safe. */
-public interface PermitAccess {
+/** What operators see of the permits, and change in the store. Thread-safe. */
+public interface PermitAccess extends KeyDirectory {
 
     /** This instance. */
     Member member();
@@ -35,15 +31,21 @@ public interface PermitAccess {
     /** The calls of this instance for a key, those that hold first; at most so many. */
     List<CallView> calls(String key, int most);
 
-    /** The key in the store. */
-    CompletionStage<KeyState> inspect(String key);
-
-    /** Sets or lifts the operator's limit of a key. */
+    /**
+     * Sets or lifts the operator's limit of a key in the store; 0 is a pause.
+     *
+     * @throws IllegalArgumentException if the limit is negative
+     */
     CompletionStage<Void> override(String key, OptionalInt limit);
 
-    /** Takes the permits of a key from a member. */
+    /**
+     * Takes all permits of a key from a member of the store; the calls that hold them are notified of the loss if the member is
+     * alive. Ends with the number of permits taken, or fails with {@link PermitStoreException}.
+     *
+     * @param member as in {@link KeyState.MemberState#member}
+     */
     CompletionStage<Integer> evict(String key, String member);
 
-    /** Has this instance take no more permits until it is restarted; running calls go on. */
-    void drain();
+    /** Has this instance take no more permits until it is restarted; running calls go on. Ends when they have ended. */
+    CompletionStage<Void> drain();
 }
