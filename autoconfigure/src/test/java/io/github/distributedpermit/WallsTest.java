@@ -14,7 +14,6 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaField;
-import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -97,24 +96,6 @@ class WallsTest {
         return classes.getPackage(API + ".backend").getSubpackages().stream()
                 .map(JavaPackage::getName)
                 .toList();
-    }
-
-    /** An event that one of them inherits from the interface would be lost without a trace. */
-    @ParameterizedTest
-    @ValueSource(strings = {".core.member.SafeObserver", ".autoconfigure.CompositePermitObserver"})
-    void observersThatPassEventsOnPassAllOn(String observer) {
-        assertThat(names(classes.get(API + observer)))
-                .containsAll(names(classes.get(API + ".spi.PermitObserver")))
-                .contains("acquired", "claimed");
-    }
-
-    private static Set<String> names(JavaClass type) {
-        return type.getMethods().stream()
-                .filter(method -> !method.getModifiers().contains(JavaModifier.STATIC)
-                        && !method.getModifiers().contains(JavaModifier.PRIVATE)
-                        && !method.getModifiers().contains(JavaModifier.SYNTHETIC))
-                .map(JavaMethod::getName)
-                .collect(Collectors.toSet());
     }
 
     /** What a package of one artifact keeps to itself, another artifact could not reach under the module system. */

@@ -5,6 +5,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.health.StoreProbe;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -121,7 +122,7 @@ public final class DistributedPermitAutoConfiguration {
                         threads.scheduler(replaced),
                         threads.continuations(),
                         threads.notices(),
-                        CompositePermitObserver.of(observers.orderedStream().toList())));
+                        new Observers(observers.orderedStream().toList())));
     }
 
     @Bean

@@ -2,6 +2,7 @@ package io.github.distributedpermit.metrics;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.metrics.NameMeters.WaitOutcome;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -231,39 +232,39 @@ public final class MicrometerPermitObserver implements PermitObserver {
     }
 
     @Override
-    public void acquired(String name, int permits, Via via, Duration waited) {
-        NameMeters of = of(name);
-        of.wait(WaitOutcome.GRANTED).record(waited);
-        of.grants(via).increment(permits);
+    public void acquired(PermitCall call, Via via, Duration waited) {
+        waited(call, WaitOutcome.GRANTED, waited).grants(via).increment(call.permits());
     }
 
     @Override
-    public void rejected(String name, Reason reason, Duration waited) {
-        NameMeters of = of(name);
-        of.wait(WaitOutcome.REJECTED).record(waited);
-        of.rejections(reason).increment();
+    public void rejected(PermitCall call, Reason reason, Duration waited) {
+        waited(call, WaitOutcome.REJECTED, waited).rejections(reason).increment();
     }
 
     @Override
-    public void failed(String name, Duration waited) {
-        NameMeters of = of(name);
-        of.wait(WaitOutcome.FAILED).record(waited);
-        of.failures.increment();
+    public void failed(PermitCall call, Throwable cause, Duration waited) {
+        waited(call, WaitOutcome.FAILED, waited).failures.increment();
     }
 
     @Override
-    public void abandoned(String name, Duration waited) {
-        of(name).wait(WaitOutcome.ABANDONED).record(waited);
+    public void abandoned(PermitCall call, Duration waited) {
+        waited(call, WaitOutcome.ABANDONED, waited);
+    }
+
+    private NameMeters waited(PermitCall call, WaitOutcome outcome, Duration waited) {
+        NameMeters of = of(call.observedName());
+        of.wait(outcome).record(waited);
+        return of;
     }
 
     @Override
-    public void released(String name, Duration held) {
-        of(name).hold.record(held);
+    public void released(PermitCall call, Duration held) {
+        of(call.observedName()).hold.record(held);
     }
 
     @Override
-    public void lost(String name, int permits) {
-        of(name).losses.increment(permits);
+    public void lost(PermitCall call) {
+        of(call.observedName()).losses.increment(call.permits());
     }
 
     @Override

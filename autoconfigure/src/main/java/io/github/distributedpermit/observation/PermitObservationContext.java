@@ -5,10 +5,12 @@ import io.micrometer.observation.Observation;
 /** What an observation of a permit is about. The outcome is set by the thread that ends the observation. */
 public abstract class PermitObservationContext extends Observation.Context {
 
+    private static final String NONE = "none";
+
     private final String permit;
     private final String key;
     private final int permits;
-    private volatile String outcome = "none";
+    private volatile String outcome = NONE;
 
     PermitObservationContext(String permit, String key, int permits) {
         this.permit = permit;
@@ -36,7 +38,12 @@ public abstract class PermitObservationContext extends Observation.Context {
         return outcome;
     }
 
-    void setOutcome(String outcome) {
-        this.outcome = outcome;
+    /** The first outcome counts. */
+    synchronized boolean end(String with) {
+        boolean first = outcome.equals(NONE);
+        if (first) {
+            outcome = with;
+        }
+        return first;
     }
 }

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.web;
 
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.Comparator;
@@ -21,7 +22,11 @@ public final class HoldTimes implements PermitObserver {
     private final Map<String, AtomicLong> nanos = new ConcurrentHashMap<>();
 
     @Override
-    public void released(String name, Duration held) {
+    public void released(PermitCall call, Duration held) {
+        note(call.observedName(), held);
+    }
+
+    void note(String name, Duration held) {
         AtomicLong average = nanos.get(name);
         if (average == null) {
             nanos.putIfAbsent(name, new AtomicLong(held.toNanos()));

@@ -13,6 +13,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
 import io.github.distributedpermit.metrics.PermitTags;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -189,8 +190,9 @@ class MetricsTest {
     void failuresAndLossesAreCounted() {
         MeterRegistry registry = new SimpleMeterRegistry();
         MicrometerPermitObserver observer = new MicrometerPermitObserver(registry);
-        observer.failed("export", Duration.ZERO);
-        observer.lost("export", 5);
+        PermitCall call = new StubCall("export", 5);
+        observer.failed(call, new IllegalStateException(), Duration.ZERO);
+        observer.lost(call);
         assertThat(counter(registry, "failures")).isEqualTo(1);
         assertThat(counter(registry, "losses")).isEqualTo(5);
         assertThat(waits(registry, "failed")).isEqualTo(1);
@@ -302,14 +304,14 @@ class MetricsTest {
         List<String> heard = new CopyOnWriteArrayList<>();
         PermitObserver recording = new PermitObserver() {
             @Override
-            public void acquired(String name, int permits, Via via, Duration waited) {
-                heard.add(name);
+            public void acquired(PermitCall call, Via via, Duration waited) {
+                heard.add(call.name());
             }
         };
         PermitObserver failing = new PermitObserver() {
             @Override
-            public void acquired(String name, int permits, Via via, Duration waited) {
-                throw new IllegalStateException("observer is broken");
+            public void acquired(PermitCall call, Via via, Duration waited) {
+                throw new LinkageError("observer is broken");
             }
         };
         runner.withBean("failing", PermitObserver.class, () -> failing)

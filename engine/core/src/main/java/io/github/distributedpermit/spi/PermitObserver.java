@@ -2,17 +2,13 @@ package io.github.distributedpermit.spi;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Is notified of what happens to calls, by permit name, and to claims; for metrics. Permits that have their limit from a pattern
- * of the settings are named by that pattern, so that names made at run time add no meters. Called outside of every lock by
- * the thread it happens on, so it must be quick. What it throws, errors included, is logged and never reaches the call.
+ * Is notified of what happens to calls and to claims; for meters, traces and logs. The events of one call come one after another,
+ * perhaps on different threads; only {@link #lost} may come at any time. Called outside of every lock by the thread it happens on,
+ * so it must be quick. What it throws, errors included, is logged and reaches neither the call nor other observers.
  */
 public interface PermitObserver {
-
-    /** Ignores everything. */
-    PermitObserver NONE = new PermitObserver() {};
 
     /** The store has been joined; once for each engine. The gauges live as long as the application. */
     default void joined(StoreGauges gauges) {}
@@ -21,45 +17,34 @@ public interface PermitObserver {
     default void named(PermitGauges gauges) {}
 
     /**
-     * A call arrives, on the thread of its caller. What this returns is notified of this one call.
+     * A call arrives, on the thread of its caller. One of the following events ends its wait.
      *
-     * @param name of the permit
-     * @param key of the permit, as the user gave it
-     * @param permits how many the call asks for
      * @param waits whether the call has to wait at least for an answer of the store; otherwise it has its permit already
-     * @return {@code null} if the call is not followed
      */
-    default @Nullable CallObserver arrived(String name, String key, int permits, boolean waits) {
-        return null;
-    }
+    default void arrived(PermitCall call, boolean waits) {}
 
     /**
-     * A call got its permits.
+     * A call got its permits; {@link #released} follows. They may be {@linkplain PermitCall#isLost() lost} already.
      *
-     * @param permits how many
      * @param via where they came from
      * @param waited how long the call waited; zero if it did not have to
      */
-    default void acquired(String name, int permits, Via via, Duration waited) {}
+    default void acquired(PermitCall call, Via via, Duration waited) {}
 
     /** A call got no permit although the store answers. */
-    default void rejected(String name, Reason reason, Duration waited) {}
+    default void rejected(PermitCall call, Reason reason, Duration waited) {}
 
     /** A call ended because the store failed. */
-    default void failed(String name, Duration waited) {}
+    default void failed(PermitCall call, Throwable cause, Duration waited) {}
 
-    /** A waiting call was interrupted or cancelled by its caller. */
-    default void abandoned(String name, Duration waited) {}
+    /** A waiting call was interrupted or cancelled by its caller, or ended by an error. */
+    default void abandoned(PermitCall call, Duration waited) {}
 
-    /** A call gave its permit back. */
-    default void released(String name, Duration held) {}
+    /** A call gave its permits back. */
+    default void released(PermitCall call, Duration held) {}
 
-    /**
-     * A call lost what it held.
-     *
-     * @param permits how many permits that were
-     */
-    default void lost(String name, int permits) {}
+    /** A call lost what it held, perhaps before it learned that it had it; {@link #released} follows when its work ends. */
+    default void lost(PermitCall call) {}
 
     /**
      * A claim of this instance ended.

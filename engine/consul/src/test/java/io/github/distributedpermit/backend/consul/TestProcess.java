@@ -7,8 +7,8 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Future;
@@ -32,7 +32,7 @@ final class TestProcess implements AutoCloseable {
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
                 Map.of(),
-                CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, PermitObserver.NONE));
+                CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, Observers.NONE));
     }
 
     /** QueuedMember calls have no time-out. */

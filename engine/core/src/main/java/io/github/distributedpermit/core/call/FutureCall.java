@@ -44,8 +44,8 @@ final class FutureCall extends CompletableFuture<Permit> {
         this.registry = registry;
         this.outcomes = outcomes;
         this.deadline = ParkedCall.deadline(stats, request, now);
-        this.waiter =
-                new Waiter(stats, request.permits(), request.block(), now, this::decided, request.onStoreFailure());
+        this.waiter = new Waiter(
+                stats, request.key(), request.permits(), request.block(), now, this::decided, request.onStoreFailure());
     }
 
     Waiter waiter() {

@@ -7,9 +7,9 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
+import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
-import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
@@ -112,7 +112,7 @@ public final class NamedCalls implements NamedPermits {
         FutureCall call = new FutureCall(stats, request, registry, outcomes);
         Grant idle = idle(request, call.waiter().arrival);
         if (idle != null) {
-            call.complete(outcomes.taken(stats, idle));
+            call.complete(outcomes.taken(idle));
             return call;
         }
         try {
@@ -139,7 +139,7 @@ public final class NamedCalls implements NamedPermits {
             return own;
         }
         Grant idle = idle(request, now);
-        return idle == null ? null : outcomes.taken(stats, idle);
+        return idle == null ? null : outcomes.taken(idle);
     }
 
     /** A permit that needs no claim: one that is idle in this process, or any of a name without a limit. */
@@ -154,7 +154,7 @@ public final class NamedCalls implements NamedPermits {
     /** Puts the waiter into the queue of its key; the caller has to wait then. */
     private KeyQueue enter(PermitRequest request, Waiter waiter) {
         registry.repair();
-        outcomes.arrived(stats, request, waiter);
+        outcomes.arrived(stats, waiter);
         KeyQueue entered = null;
         try {
             entered = find(request, waiter);
@@ -177,7 +177,7 @@ public final class NamedCalls implements NamedPermits {
         } else if (waiter.outcome() instanceof Grant grant) {
             grant.release();
         }
-        outcomes.dropped(waiter);
+        outcomes.abandoned(stats, waiter);
     }
 
     /** Enters the queue of the key, or a new one if that has just been retired. */

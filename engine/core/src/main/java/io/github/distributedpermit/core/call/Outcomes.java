@@ -5,37 +5,32 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
-import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
-import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
-import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.CallerSource;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitObserver.Via;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the {@link Outcome} of a call into what its caller sees, a permit or an exception, counts the call in the gauges and
- * notifies the observer. Thread-safe.
+ * notifies the observers. Thread-safe.
  */
 public final class Outcomes {
 
-    private final CoreEnvironment environment;
-    private final PermitObserver observer;
+    private final Observers observers;
     private final KeyRegistry registry;
     private final String store;
     private volatile CallerSource callers = CallerSource.NONE;
 
-    public Outcomes(CoreEnvironment environment, KeyRegistry registry, String address) {
-        this.environment = environment;
-        this.observer = environment.observer();
+    public Outcomes(Observers observers, KeyRegistry registry, String address) {
+        this.observers = observers;
         this.registry = registry;
         this.store = address.isEmpty() ? "The store of permits" : "The store of permits at " + LogSafe.escape(address);
     }
@@ -51,17 +46,10 @@ public final class Outcomes {
             try {
                 left(stats, waiter);
                 grant.caller = waiter.caller;
-                CallObserver call = ending(waiter);
-                if (call != null) {
-                    try {
-                        call.granted();
-                    } finally {
-                        grant.follow(call); // after it was notified of the grant, which a loss must not precede
-                    }
-                    grant.observeLoss();
-                }
-                if (environment.isObserved()) {
-                    observer.acquired(stats.observedName(), grant.weight, via(grant, waiter), waited(waiter));
+                if (ends(waiter)) {
+                    Via via = via(grant, waiter.wasHandedOver());
+                    Duration waited = waited(waiter);
+                    observers.each(each -> each.acquired(grant, via, waited));
                 }
             } catch (RuntimeException | Error e) {
                 grant.release();
@@ -72,28 +60,22 @@ public final class Outcomes {
         throw failure(stats, request, waiter, outcome);
     }
 
-    private static Via via(Grant grant, Waiter waiter) {
+    private static Via via(Grant grant, boolean handedOver) {
         if (grant.isStoreless()) {
             return grant.isOfOutage() ? Via.OUTAGE : Via.WITHOUT_STORE;
         }
-        return waiter.wasHandedOver() ? Via.HAND_OVER : Via.STORE;
+        return handedOver ? Via.HAND_OVER : Via.STORE;
     }
 
     /** The permit of a call that did not have to wait, because a permit was idle in this process or needs no claim. */
-    Permit taken(PermitStats stats, Grant grant) {
+    Permit taken(Grant grant) {
         try {
             grant.caller = callers.current();
-            CallObserver call = environment.arrived(stats, grant.key(), grant.weight, false);
-            if (call != null) {
-                try {
-                    call.granted();
-                } finally {
-                    grant.follow(call);
-                }
-                grant.observeLoss();
+            if (observers.followCalls()) {
+                Via via = via(grant, true);
+                observers.each(each -> each.arrived(grant, false));
+                observers.each(each -> each.acquired(grant, via, Duration.ZERO));
             }
-            Via via = grant.isStoreless() ? Via.WITHOUT_STORE : Via.HAND_OVER;
-            observer.acquired(stats.observedName(), grant.weight, via, Duration.ZERO);
         } catch (RuntimeException | Error e) {
             grant.release();
             throw e;
@@ -102,9 +84,12 @@ public final class Outcomes {
     }
 
     /** The call is counted among the waiting. Runs on its own thread. */
-    void arrived(PermitStats stats, PermitRequest request, Waiter waiter) {
+    void arrived(PermitStats stats, Waiter waiter) {
         waiter.caller = callers.current();
-        waiter.observer = environment.arrived(stats, request.key(), request.permits(), true);
+        if (observers.followCalls()) {
+            waiter.observed = true;
+            observers.each(each -> each.arrived(waiter, true));
+        }
         if (waiter.queueing) {
             stats.counts.arrived();
             waiter.gauged = true;
@@ -130,20 +115,9 @@ public final class Outcomes {
     /** The caller has given up, by an interrupt, a cancellation or an error. Has no effect once the outcome was observed. */
     void abandoned(PermitStats stats, Waiter waiter) {
         left(stats, waiter);
-        CallObserver call = ending(waiter);
-        if (call != null) {
-            call.abandoned();
-        }
-        if (environment.isObserved()) {
-            observer.abandoned(stats.observedName(), waited(waiter));
-        }
-    }
-
-    /** An error ended the call: what follows it is notified, unless it was before. */
-    void dropped(Waiter waiter) {
-        CallObserver call = ending(waiter);
-        if (call != null) {
-            call.abandoned();
+        if (ends(waiter)) {
+            Duration waited = waited(waiter);
+            observers.each(each -> each.abandoned(waiter, waited));
         }
     }
 
@@ -152,20 +126,18 @@ public final class Outcomes {
         left(stats, waiter);
         Duration waited = waited(waiter);
         if (outcome instanceof Outcome.Refused refused) {
-            CallObserver call = ending(waiter);
-            if (call != null) {
-                call.rejected(refused.reason());
+            Reason reason = refused.reason();
+            if (ends(waiter)) {
+                observers.each(each -> each.rejected(waiter, reason, waited));
             }
-            observer.rejected(stats.observedName(), refused.reason(), waited);
             return new PermitRejectedException(
-                    stats.name(), request.key(), refused.reason(), message(stats, request, refused.reason(), waited));
+                    stats.name(), request.key(), reason, message(stats, request, reason, waited));
         }
         if (outcome instanceof Outcome.Failed failed) {
-            CallObserver call = ending(waiter);
-            if (call != null) {
-                call.failed(failed.cause());
+            Throwable cause = failed.cause();
+            if (ends(waiter)) {
+                observers.each(each -> each.failed(waiter, cause, waited));
             }
-            observer.failed(stats.observedName(), waited);
             return new PermitBackendException(
                     "%s failed after %d ms of waiting for permit '%s', key '%s': %s; check the store and its connection settings"
                             .formatted(
@@ -173,20 +145,18 @@ public final class Outcomes {
                                     waited.toMillis(),
                                     stats.name(),
                                     LogSafe.escape(request.key()),
-                                    failed.cause().getMessage()),
-                    clients(failed.cause()));
+                                    cause.getMessage()),
+                    clients(cause));
         }
         abandoned(stats, waiter);
         return new CancellationException("The call for permit '" + stats.name() + "' was cancelled");
     }
 
-    /** The observer of the call, which is notified of its outcome once. */
-    private static @Nullable CallObserver ending(Waiter waiter) {
-        CallObserver call = waiter.observer;
-        if (call != null) {
-            waiter.observer = null;
-        }
-        return call;
+    /** Whether observers have to be notified of the outcome of the call, once. */
+    private static boolean ends(Waiter waiter) {
+        boolean observed = waiter.observed;
+        waiter.observed = false;
+        return observed;
     }
 
     /** The exception of the store's client; the library's own one, whose message is repeated above, if there is none. */
@@ -204,7 +174,7 @@ public final class Outcomes {
                         stats.name(),
                         LogSafe.escape(request.key()),
                         stats.limit(),
-                        registry.isBypassed()
+                        registry.watch().isBypassed()
                                 ? " (the store does not answer, so this instance grants only its share)"
                                 : "");
         return switch (reason) {

@@ -1,9 +1,9 @@
 package io.github.distributedpermit.core.call;
 
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
-import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
@@ -24,8 +24,14 @@ final class ParkedCall {
 
     ParkedCall(PermitStats stats, PermitRequest request, long now) {
         this.deadline = deadline(stats, request, now);
-        this.waiter =
-                new Waiter(stats, request.permits(), request.block(), now, outcome -> wake(), request.onStoreFailure());
+        this.waiter = new Waiter(
+                stats,
+                request.key(),
+                request.permits(),
+                request.block(),
+                now,
+                outcome -> wake(),
+                request.onStoreFailure());
     }
 
     /** Called once the outcome is decided, so a thread that begins to wait after this look sees the outcome. */
@@ -120,7 +126,7 @@ final class ParkedCall {
         if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
             grant.release();
         }
-        outcomes.dropped(waiter);
+        outcomes.abandoned(waiter.stats, waiter);
     }
 
     /** Waits until woken, or ends the wait at the time-out. May return early; the caller looks at the outcome. */

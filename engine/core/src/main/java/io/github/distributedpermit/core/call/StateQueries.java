@@ -2,7 +2,7 @@ package io.github.distributedpermit.core.call;
 
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitState;
-import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;

@@ -5,14 +5,14 @@ import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Limit;
+import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.core.key.LogSafe;
 import io.github.distributedpermit.core.key.NameCounts;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.member.KeySurvey;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.PermitGauges;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.util.Collection;
 import java.util.HashMap;
@@ -44,7 +44,7 @@ final class Catalog implements PermitCatalog {
 
     private final long backendSlice;
     private final int highestLimit;
-    private final PermitObserver observer;
+    private final Observers observers;
     private final Supplier<Optional<KeySurvey>> survey;
     private final Runnable applied;
     private final Runnable localUsed;
@@ -71,14 +71,14 @@ final class Catalog implements PermitCatalog {
             Rules rules,
             long backendSlice,
             int highestLimit,
-            PermitObserver observer,
+            Observers observers,
             Supplier<Optional<KeySurvey>> survey,
             Runnable applied,
             Runnable localUsed) {
         this.rules = rules;
         this.backendSlice = backendSlice;
         this.highestLimit = highestLimit;
-        this.observer = observer;
+        this.observers = observers;
         this.survey = survey;
         this.applied = applied;
         this.localUsed = localUsed;
@@ -156,7 +156,8 @@ final class Catalog implements PermitCatalog {
     /** Notifies the observer of new names. The caller holds no lock, because the observer is code of the application. */
     private void announce() {
         for (NameCounts each = unannounced.poll(); each != null; each = unannounced.poll()) {
-            observer.named(new NameGauges(each, survey));
+            NameGauges gauges = new NameGauges(each, survey);
+            observers.each(observer -> observer.named(gauges));
         }
     }
 

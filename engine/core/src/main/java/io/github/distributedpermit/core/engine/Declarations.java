@@ -1,7 +1,7 @@
 package io.github.distributedpermit.core.engine;
 
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.core.key.LogSafe;
+import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.util.Collection;
 import java.util.HashMap;

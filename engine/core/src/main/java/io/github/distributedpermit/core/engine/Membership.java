@@ -33,7 +33,7 @@ final class Membership {
         shutdown = new Shutdown(settings.commandTimeout(), environment.scheduler());
         registry = new KeyRegistry(backend, member, settings, environment, shutdown::progress);
         states = new StateQueries(registry, environment);
-        outcomes = new Outcomes(environment, registry, backend.address());
+        outcomes = new Outcomes(environment.observers(), registry, backend.address());
     }
 
     /** The calls of a name. */

@@ -10,7 +10,6 @@ import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.MemberStatus;
-import io.github.distributedpermit.core.member.Overdue;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.KeyState;
@@ -99,12 +98,12 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
                 Rules.of(settings, defaults, named),
                 backend.handOverSlice().toNanos(),
                 backend.highestLimit(),
-                environment.observer(),
+                environment.observers(),
                 () -> registry().map(KeyRegistry::survey),
                 () -> registry().ifPresent(KeyRegistry::settingsChanged),
                 this::countInstances);
         status = new MemberStatus(this::registry, backend);
-        environment.observer().joined(status);
+        environment.observers().each(observer -> observer.joined(status));
     }
 
     /**
@@ -290,8 +289,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
      * have been due for too long. Empty if all is well. For health.
      */
     public Optional<String> problem() {
-        return registry()
-                .flatMap(joined -> joined.problem().or(() -> Overdue.among(joined, settings.commandTimeout())));
+        return registry().flatMap(KeyRegistry::problem);
     }
 
     /** How this process gets along with the store, from what claims have shown. */

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.jfr;
 
+import io.github.distributedpermit.spi.PermitCall;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -24,9 +25,10 @@ abstract class PermitEvent extends Event {
     @Label("Permits")
     int permits;
 
-    final void describe(String name, String ofKey, int count) {
-        permit = name;
-        key = ofKey;
-        permits = count;
+    final void commit(PermitCall call) {
+        permit = call.name();
+        key = call.key();
+        permits = call.permits();
+        commit();
     }
 }

@@ -1,5 +1,7 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.core.store.Outage;
+
 /**
  * The pause after failed claims of one key: 50 ms, doubling with each further failure up to a second, of which the second
  * half is random, so that members do not repeat their claims at the same time. Guarded by the lock of the {@link KeyQueue}.
@@ -7,7 +9,7 @@ package io.github.distributedpermit.core.key;
 final class Backoff {
 
     private static final long FIRST = 50_000_000L;
-    static final long LONGEST = 1_000_000_000L;
+    private static final long LONGEST = Outage.LONGEST_PAUSE;
 
     private long delay;
     private long until = Long.MIN_VALUE;

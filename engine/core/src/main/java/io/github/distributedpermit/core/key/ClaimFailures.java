@@ -1,13 +1,16 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.key.Outcome.Failed;
+import io.github.distributedpermit.core.store.Outage;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.PermitStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Follows the answers and failures of one key's claims, and ends the calls that have to fail because of them. If the
  * store does not answer, a call waits for it for the store time-out at most. Once no claim of the member has been
- * answered for that long ({@link StoreContact}), further calls fail at once until one is answered. Guarded by the lock
+ * answered for that long ({@link StoreWatch}), further calls fail at once until one is answered. Guarded by the lock
  * of the {@link KeyQueue}.
  */
 final class ClaimFailures {
@@ -45,25 +48,25 @@ final class ClaimFailures {
     void stoodStill(long length, long now) {
         plan.sent.restart(now);
         outage.skip(length, now);
-        host.contact().stoodStill(length, now);
+        host.watch().stoodStill(length, now);
     }
 
     /** Fails claims that are overdue, and calls that have waited for the store for a store time-out. */
     void lookAtTheClock(long now, boolean leases, Effects effects) {
         SentClaim oldest = plan.sent.oldestInFlight();
-        if (oldest != null && host.contact().resumedAt() > oldest.at) {
-            plan.sent.restart(host.contact().resumedAt());
+        if (oldest != null && host.watch().resumedAt() > oldest.at) {
+            plan.sent.restart(host.watch().resumedAt());
         }
         while (oldest != null && oldest.isOverdue(now, policy)) {
-            effects.run(oldest::cancel);
+            effects.execute(oldest::cancel);
             failed(oldest.sequence, null, now, effects);
             oldest = plan.sent.oldestInFlight();
         }
         if (oldest != null && oldest.isDelayed()) {
             outage.awaited(now);
-            host.contact().outage.awaited(now);
+            host.watch().outage().awaited(now);
             if (oldest.isUnwritten()) {
-                host.contact().outage.seen(now);
+                host.watch().outage().seen(now);
             }
         }
         // a store with sessions keeps the records until the session ends
@@ -71,7 +74,7 @@ final class ClaimFailures {
             plan.askAgain();
         }
         if (waitsForStore() && outage.length(now) >= policy.storeTimeout()) {
-            host.contact().outage.seen(now);
+            host.watch().outage().seen(now);
             endWithoutStore(cause(), now, effects);
         }
     }
@@ -102,10 +105,10 @@ final class ClaimFailures {
      * younger than that for this key. If it goes on answering other keys, calls of this one wait twice the time at most.
      */
     boolean mayRunSoon(long now) {
-        StoreContact store = host.contact();
+        StoreWatch store = host.watch();
         long bound = policy.storeTimeout();
         // The second, because with a command time-out as long as the store time-out the silence shows too late.
-        boolean silent = store.isSilent(now) || store.outage.length(now) >= bound / 2;
+        boolean silent = store.isSilent(now) || store.outage().length(now) >= bound / 2;
         return silent && outage.length(now) < 2 * bound;
     }
 
@@ -117,7 +120,7 @@ final class ClaimFailures {
         long bound = policy.storeTimeout();
         return waiters.isLenient()
                 ? Math.min(
-                        Math.max(outage.reaches(bound), host.contact().outage.reaches(bound)),
+                        Math.max(outage.reaches(bound), host.watch().outage().reaches(bound)),
                         outage.reaches(2 * bound))
                 : outage.reaches(bound);
     }
@@ -131,7 +134,7 @@ final class ClaimFailures {
     /** A claim was sent. */
     void sent(long now) {
         outage.attempted(now);
-        host.contact().asked(now);
+        host.watch().asked(now);
     }
 
     /** A claim was answered, even if it had timed out here before. */
@@ -145,17 +148,10 @@ final class ClaimFailures {
         if (claim != null && claim.inFlight) {
             effects.claimed(true, now - claim.at);
         }
-        storeAnswers(now, effects);
+        host.watch().answered(now, effects);
         plan.sent.landed(sequence);
         plan.backoff.answered();
         outage.answered(now);
-    }
-
-    private void storeAnswers(long now, Effects effects) {
-        long lasted = host.contact().answered(now);
-        if (lasted > 0) {
-            effects.run(() -> host.storeAnswers(lasted));
-        }
     }
 
     /**
@@ -172,19 +168,9 @@ final class ClaimFailures {
             plan.sent.confirmed(ledger.appliedSequence());
             return;
         }
-        StoreContact store = host.contact();
-        boolean known = store.outage.isKnown(policy.storeTimeout(), now);
+        boolean known = host.watch().outage().isKnown(policy.storeTimeout(), now);
         boolean permanent = cause instanceof PermitStoreException failure && failure.isPermanent();
-        if (cause instanceof PermitStoreException answer && answer.isAnswer()) {
-            // a refusal is an answer of the store, whether or not repeating the claim helps
-            storeAnswers(now, effects);
-        } else {
-            long lasted = store.failed(cause, claim.at, now);
-            if (lasted > 0) {
-                Throwable why = cause == null ? unanswered() : cause;
-                effects.run(() -> host.storeFails(why, lasted));
-            }
-        }
+        host.watch().failed(cause, claim.at, now, effects);
         effects.claimed(false, now - claim.at);
         outage.failed(cause, claim.at, now);
         plan.failed(now, host.jitter());
@@ -204,12 +190,12 @@ final class ClaimFailures {
     @Nullable
     Throwable away(long now) {
         long bound = policy.storeTimeout();
-        Outage known = outage.isKnown(bound, now) ? outage : host.contact().outage;
+        Outage known = outage.isKnown(bound, now) ? outage : host.watch().outage();
         if (!known.isKnown(bound, now)) {
             return null;
         }
-        Throwable last = known.failure() == null ? unanswered() : known.failure();
-        if (known == outage || host.contact().mayProbe(now)) {
+        Throwable last = known.failure() == null ? host.watch().unanswered() : known.failure();
+        if (known == outage || host.watch().mayProbe(now)) {
             plan.askAgain();
         }
         return PermitStoreException.passing(
@@ -227,7 +213,7 @@ final class ClaimFailures {
         if (withoutStore.serves(waiter)) {
             return null;
         }
-        if (outage.failure() != null || host.contact().isSilent(now)) {
+        if (outage.failure() != null || host.watch().isSilent(now)) {
             return cause();
         }
         return ledger.isInGrace() ? inGrace(policy) : null;
@@ -246,8 +232,7 @@ final class ClaimFailures {
         SentClaim oldest = plan.sent.oldestInFlight();
         long delayed =
                 oldest != null && !oldest.isOverdue(now, policy) && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
-        long resumed =
-                policy.isStandstill(now - deadline) ? now : host.contact().resumedAt();
+        long resumed = policy.isStandstill(now - deadline) ? now : host.watch().resumedAt();
         long answered = resumed > waiter.arrival ? resumed + policy.commandTimeout() : 0;
         long until = Math.min(Math.max(delayed, answered), outage.reaches(policy.storeTimeout()));
         return until > now ? until : 0;
@@ -260,14 +245,14 @@ final class ClaimFailures {
 
     private Throwable cause() {
         Throwable known = outage.failure();
-        return known != null ? known : unanswered();
+        return known != null ? known : host.watch().unanswered();
     }
 
     /** The outcome of a call whose own time-out has passed. */
     Outcome atTimeout(Waiter waiter, long now) {
         Throwable failure = failureAtTimeout(waiter, now);
         if (failure == null && !waiter.queueing) {
-            failure = unanswered();
+            failure = host.watch().unanswered();
         }
         return failure != null ? new Failed(failure) : Outcome.Refused.TIMED_OUT;
     }
@@ -280,11 +265,6 @@ final class ClaimFailures {
                                 + " reclaimed them")
                         .formatted(policy.lease() / 1_000_000),
                 null);
-    }
-
-    private PermitStoreException unanswered() {
-        return PermitStoreException.passing(
-                "no answer within the command time-out of " + policy.commandTimeout() / 1_000_000 + " ms", null);
     }
 
     private static PermitStoreException unconfirmedSession() {

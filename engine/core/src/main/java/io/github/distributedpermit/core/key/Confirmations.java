@@ -37,7 +37,7 @@ final class Confirmations {
             }
         }
         awaited.removeAll(done);
-        done.forEach(one -> effects.run(() -> one.confirmation.complete(null)));
+        done.forEach(one -> effects.execute(() -> one.confirmation.complete(null)));
     }
 
     private static final class Awaited {

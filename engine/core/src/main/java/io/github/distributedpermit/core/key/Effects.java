@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.StackRoom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the thread of the event. What an error of the virtual machine prevents on this thread, whose stack may be
  * full, is postponed to the next event of the queue.
  */
-final class Effects {
+final class Effects implements Executor {
 
     private static final System.Logger LOG = System.getLogger(Effects.class.getName());
 
@@ -56,13 +57,13 @@ final class Effects {
             outcome = value;
             ended = waiter;
         } else {
-            run(() -> waiter.wake(value));
+            execute(() -> waiter.wake(value));
         }
     }
 
     /** A grant has been lost: the observer and the permit's listeners are to be notified. */
     void lost(Grant grant) {
-        run(() -> {
+        execute(() -> {
             try {
                 host.lost(grant);
             } finally {
@@ -80,12 +81,13 @@ final class Effects {
         if (claimEnd == null) {
             claimEnd = end;
         } else {
-            run(() -> host.claimed(answered, nanos));
+            execute(() -> host.claimed(answered, nanos));
         }
     }
 
     /** Any other task. */
-    void run(Runnable task) {
+    @Override
+    public void execute(Runnable task) {
         if (more == null) {
             more = new ArrayList<>();
         }

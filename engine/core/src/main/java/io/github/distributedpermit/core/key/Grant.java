@@ -2,7 +2,6 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
-import io.github.distributedpermit.spi.CallObserver;
 import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -15,15 +14,12 @@ import org.jspecify.annotations.Nullable;
  * <p>The methods of {@link Permit} are thread-safe. The fields that are not volatile, which are the links, {@code counted},
  * {@code ended} and {@code gauged}, are guarded by the lock of the queue.
  */
-public final class Grant implements Permit, Outcome {
+public final class Grant extends AttachableCall implements Permit, Outcome {
 
     private static final AtomicIntegerFieldUpdater<Grant> RELEASED =
             AtomicIntegerFieldUpdater.newUpdater(Grant.class, "released");
     private static final AtomicReferenceFieldUpdater<Grant, @Nullable LossListeners> LISTENERS =
             AtomicReferenceFieldUpdater.newUpdater(Grant.class, LossListeners.class, "listeners");
-
-    private static final AtomicIntegerFieldUpdater<Grant> LOSS_OBSERVED =
-            AtomicIntegerFieldUpdater.newUpdater(Grant.class, "lossObserved");
 
     /** The version of permits that no store has recorded. Those of stores begin with 1. */
     static final long STORELESS = 0;
@@ -62,10 +58,6 @@ public final class Grant implements Permit, Outcome {
     private volatile boolean lost;
     private volatile int released;
     private volatile @Nullable LossListeners listeners;
-    private volatile @Nullable CallObserver observer;
-
-    /** Whether the observer of the call was notified of the loss. */
-    private volatile int lossObserved;
 
     Grant(Owner owner, PermitStats stats, int weight, long version, long count, long grantedAt) {
         this.owner = owner;
@@ -81,7 +73,7 @@ public final class Grant implements Permit, Outcome {
         return stats.name();
     }
 
-    /** The name for the observer. */
+    @Override
     public String observedName() {
         return stats.observedName();
     }
@@ -182,29 +174,8 @@ public final class Grant implements Permit, Outcome {
         }
     }
 
-    /** From now on this observer is notified of what happens to the call. */
-    public void follow(CallObserver callObserver) {
-        observer = callObserver;
-    }
-
-    /** Is notified of what happens to the call; {@code null} if nothing follows it. */
-    @Nullable
-    public CallObserver observer() {
-        return observer;
-    }
-
-    /**
-     * Notifies the observer of the call of the loss, once. Has no effect before the loss, or before something follows the call:
-     * a permit may be lost before its call has received it, so both sides call this.
-     */
-    public void observeLoss() {
-        CallObserver call = observer;
-        if (lost && call != null && LOSS_OBSERVED.compareAndSet(this, 0, 1)) {
-            call.lost();
-        }
-    }
-
-    boolean isLost() {
+    @Override
+    public boolean isLost() {
         return lost;
     }
 

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.core.Times;
 import org.jspecify.annotations.Nullable;
 
 /**

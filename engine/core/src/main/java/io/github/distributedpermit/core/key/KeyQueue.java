@@ -316,7 +316,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         } else if (holding.permits() > 0) {
             // This queue gets no calls any more. The present queue of the key, or a new one, uses or returns the
             // permits.
-            effects.run(() -> owner.granted(key, holding));
+            effects.execute(() -> owner.granted(key, holding));
         }
     }
 
@@ -486,7 +486,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         }
         timer.arm(state.nextTime(now), now, effects);
         if (leaving) {
-            effects.run(host::progress);
+            effects.execute(host::progress);
         }
     }
 
@@ -496,7 +496,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         timer.stop(effects);
         owner.retired(this);
         if (state.isClosing()) {
-            effects.run(host::progress);
+            effects.execute(host::progress);
         }
     }
 

@@ -86,7 +86,7 @@ abstract class KeyQueueEvents implements Effects.Source {
             state().mend(effects);
             while (postponed != null) {
                 Effects first = postponed;
-                effects.run(first::runAll);
+                effects.execute(first::runAll);
                 // No method is called from here on: an error can make effects run twice, which does no harm, but cannot
                 // drop them.
                 postponed = first.next;

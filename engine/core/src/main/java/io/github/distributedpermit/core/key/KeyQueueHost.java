@@ -2,6 +2,8 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.Times;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
 import java.util.concurrent.Future;
 
@@ -18,8 +20,8 @@ public interface KeyQueueHost {
     /** What that clock shows at a time of the ticker that the store uses. */
     long time(long tickerNanos);
 
-    /** What the claims of all keys show about the store. */
-    StoreContact contact();
+    /** What is known of the store. */
+    StoreWatch watch();
 
     /** The next sequence of this member, over all keys. */
     long nextSequence();
@@ -58,9 +60,6 @@ public interface KeyQueueHost {
         return 0;
     }
 
-    /** Calls of a key run without the store from now on, until the {@link StoreContact#lasting outage} ends. */
-    default void withoutStore() {}
-
     /** A call of this name runs without the store, as this was stated for it. */
     default void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {}
 
@@ -93,10 +92,4 @@ public interface KeyQueueHost {
 
     /** Notifies the observer that a claim ended, which was sent so many nanoseconds ago. */
     void claimed(boolean answered, long took);
-
-    /** Reports that the store has not answered for this many nanoseconds; once for each outage. */
-    void storeFails(Throwable cause, long nanos);
-
-    /** Reports that the store answers again after this many nanoseconds. */
-    void storeAnswers(long nanos);
 }

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.key.Outcome.Failed;
 import io.github.distributedpermit.core.key.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
@@ -175,10 +176,10 @@ final class KeyQueueState {
         Grant grant = host.storeless().grant(waiter.stats, key, waiter.weight, now);
         if (grant == null) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
-        } else if (waiter.decide(grant)) {
+        } else if (waiter.grant(grant, false)) {
             effects.ended(waiter, grant);
         } else {
-            effects.run(grant::release); // its caller has given up
+            effects.execute(grant::release); // its caller has given up
         }
     }
 
@@ -243,7 +244,7 @@ final class KeyQueueState {
             plan.probe();
             plan.askAgain();
             plan.remembered(now);
-            effects.run(host::stateLost);
+            effects.execute(host::stateLost);
             return;
         }
         boolean wasInGrace = ledger.isInGrace();
@@ -252,7 +253,7 @@ final class KeyQueueState {
             plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
             if (ledger.isInGrace() && !wasInGrace) {
                 boolean moved = ledger.hasEnteredEpoch();
-                effects.run(() -> {
+                effects.execute(() -> {
                     host.stateLost();
                     host.graceBegins(key, moved, policy.lease());
                 });
@@ -268,10 +269,10 @@ final class KeyQueueState {
 
     /** Keeps the limit for the gauges, and warns of applications that state different limits. */
     private void noteLimit(Holding holding, PermitStats stats, Effects effects) {
-        host.contact().overrides().note(key, holding.limit(), policy.limit());
+        host.watch().noteLimit(key, holding.limit(), policy.limit());
         stats.limitIs(holding.limit(), holding.over());
         if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
-            effects.run(() -> stats.warnOfHigherLimit(key));
+            effects.execute(() -> stats.warnOfHigherLimit(key));
         }
     }
 

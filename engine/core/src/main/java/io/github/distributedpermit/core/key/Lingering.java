@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.core.Times;
 
 /**
  * How long idle permits of one key stay with this process: for as long as the settings say, and for a second in a store that

@@ -62,7 +62,14 @@ final class OutageCall implements Grant.Owner {
         final OutageCall call;
 
         Adoption(OutageCall call) {
-            super(call.grant.stats, call.grant.weight, true, call.grant.grantedAt, outcome -> {}, OnStoreFailure.FAIL);
+            super(
+                    call.grant.stats,
+                    call.key(),
+                    call.grant.weight,
+                    true,
+                    call.grant.grantedAt,
+                    outcome -> {},
+                    OnStoreFailure.FAIL);
             this.call = call;
             this.firstClaim = 0; // the limit as of the last answer may reject it, since that does not end the call
         }

@@ -4,6 +4,7 @@ import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.key.Outcome.Failed;
 import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
@@ -12,8 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of one key that run without the store during a {@link LastingOutage}, see
- * {@link OnStoreFailure}. After the outage, each of them that still runs asks the store for its
+ * The calls of one key that run without the store while it is {@linkplain StoreWatch#isBypassed bypassed}, see
+ * {@link OnStoreFailure}. After that, each of them that still runs asks the store for its
  * permit, from the head of the queue. Guarded by the lock of the {@link KeyQueue}.
  */
 final class OutageCalls {
@@ -58,12 +59,8 @@ final class OutageCalls {
         if (on) {
             return true;
         }
-        StoreContact contact = host.contact();
-        if (!contact.lasting().lasts(policy.storeTimeout(), now)) {
-            if (!contact.outage.isKnown(policy.storeTimeout(), now)) {
-                return false;
-            }
-            contact.lasting().begin(now - contact.outage.length(now));
+        if (!host.watch().bypass(policy.storeTimeout(), now, effects)) {
+            return false;
         }
         on = true;
         for (OutageCall call = newest; call != null; call = call.previous) {
@@ -72,7 +69,6 @@ final class OutageCalls {
                 call.adoption = null;
             }
         }
-        effects.run(host::withoutStore);
         return true;
     }
 
@@ -96,7 +92,7 @@ final class OutageCalls {
 
     /** Whether the outage has ended that calls here run without the store for. */
     boolean hasEnded() {
-        return on && !host.contact().lasting().isOn();
+        return on && !host.watch().isBypassed();
     }
 
     /** Whether the call gets a permit without the store, now or when another call of this process ends. */
@@ -115,7 +111,7 @@ final class OutageCalls {
         if (limit() == 0) {
             why = "an operator had paused the key";
         } else if (share() == 0) {
-            why = host.contact().answeredAt() < 0
+            why = host.watch().outage().answeredAt() < 0
                     ? "this instance has never reached the store and does not know its share of the limit"
                     : "this instance has no share of the limit of " + limit();
         } else {
@@ -175,7 +171,7 @@ final class OutageCalls {
             effects.ended(waiter, call.grant);
             int limit = limit();
             int share = share();
-            effects.run(() -> host.ranWithoutStore(waiter.stats, waiter.onStoreFailure, share, limit));
+            effects.execute(() -> host.ranWithoutStore(waiter.stats, waiter.onStoreFailure, share, limit));
         }
         waiters.remove(waiter);
         return true;
@@ -187,7 +183,7 @@ final class OutageCalls {
     }
 
     private int limit() {
-        return host.contact().overrides().limit(key, policy.limit());
+        return host.watch().limit(key, policy.limit());
     }
 
     private int share() {

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.LogSafe;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 

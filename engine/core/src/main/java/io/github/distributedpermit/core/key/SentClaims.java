@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.core.Times;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +120,7 @@ final class SentClaims {
         int before = inFlight;
         for (SentClaim first = oldest; first != null && first.at <= time; first = oldest) {
             if (first.inFlight) {
-                effects.run(first::withdraw);
+                effects.execute(first::withdraw);
             }
             removeOldest(first);
         }

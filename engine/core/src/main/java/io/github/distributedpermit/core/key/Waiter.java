@@ -1,7 +1,6 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.OnStoreFailure;
-import io.github.distributedpermit.spi.CallObserver;
 import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link #decide} and {@link #outcome} are thread-safe. All other mutable fields are guarded by the lock of the
  * {@link KeyQueue}, but {@code gauged}.
  */
-public class Waiter {
+public class Waiter extends AttachableCall {
 
     /** No claim has been sent since the call arrived. */
     static final long UNCLAIMED = -1;
@@ -24,6 +23,8 @@ public class Waiter {
 
     /** The name under which the call was made. */
     public final PermitStats stats;
+
+    private final String key;
 
     /** How many permits the call wants. */
     final int weight;
@@ -62,8 +63,8 @@ public class Waiter {
     /** Whether its permit came from another call of this process. Set before the outcome is decided. */
     private boolean handedOver;
 
-    /** Is notified of what happens to the call; {@code null} if nothing follows it. Used by the thread that ends the call. */
-    public @Nullable CallObserver observer;
+    /** Whether observers know of the call and not yet of its end. Written only by the thread that makes or ends the call. */
+    public boolean observed;
 
     /** Who made the call, if that is recorded; for operators. */
     public volatile @Nullable Caller caller;
@@ -74,20 +75,52 @@ public class Waiter {
     private volatile @Nullable Outcome outcome;
 
     /** A call for which the settings of its name say what happens to it while the store does not answer. */
-    public Waiter(PermitStats stats, int weight, boolean queueing, long arrival, Waker waker) {
-        this(stats, weight, queueing, arrival, waker, OnStoreFailure.DEFAULT);
+    public Waiter(PermitStats stats, String key, int weight, boolean queueing, long arrival, Waker waker) {
+        this(stats, key, weight, queueing, arrival, waker, OnStoreFailure.DEFAULT);
     }
 
     public Waiter(
-            PermitStats stats, int weight, boolean queueing, long arrival, Waker waker, OnStoreFailure onStoreFailure) {
+            PermitStats stats,
+            String key,
+            int weight,
+            boolean queueing,
+            long arrival,
+            Waker waker,
+            OnStoreFailure onStoreFailure) {
         this.onStoreFailure =
                 onStoreFailure == OnStoreFailure.DEFAULT ? stats.policy().onStoreFailure() : onStoreFailure;
         this.stats = stats;
+        this.key = key;
         this.weight = weight;
         this.queueing = queueing;
         this.isTry = !queueing;
         this.arrival = arrival;
         this.waker = waker;
+    }
+
+    @Override
+    public final String name() {
+        return stats.name();
+    }
+
+    @Override
+    public final String observedName() {
+        return stats.observedName();
+    }
+
+    @Override
+    public final String key() {
+        return key;
+    }
+
+    @Override
+    public final int permits() {
+        return weight;
+    }
+
+    @Override
+    public final boolean isLost() {
+        return false; // there is nothing to lose yet
     }
 
     /** Whether the call can get its permit only from the store. */
@@ -103,6 +136,7 @@ public class Waiter {
     /** Decides that the call gets this permit. {@code false} if its outcome is decided already. */
     boolean grant(Grant value, boolean passing) {
         handedOver = passing;
+        value.takeOver(this);
         return decide(value);
     }
 

@@ -1,17 +1,12 @@
 package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.Scheduler;
-import io.github.distributedpermit.core.jfr.FlightRecording;
-import io.github.distributedpermit.core.key.PermitStats;
-import io.github.distributedpermit.spi.CallObserver;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.StackRoom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Time, randomness and threads of an engine, all of them passed in, so that tests control them. Thread-safe if its parts are.
@@ -21,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param continuations runs what users let follow from the end of asynchronous calls
  * @param notices runs users' listeners to the loss of permits
  * @param jitter from 0 to 1
- * @param observer is notified of what happens to calls
+ * @param observers are notified of what happens to calls
  */
 public record CoreEnvironment(
         LongSupplier ticker,
@@ -29,44 +24,18 @@ public record CoreEnvironment(
         Executor continuations,
         Executor notices,
         DoubleSupplier jitter,
-        PermitObserver observer) {
-
-    /** From here on the observer is a safe one: what it throws reaches no call. */
-    public CoreEnvironment {
-        observer = SafeObserver.of(observer);
-    }
+        Observers observers) {
 
     /** An environment with the randomness of this process; the other parts are as above. */
     public static CoreEnvironment of(
-            LongSupplier ticker,
-            Scheduler scheduler,
-            Executor continuations,
-            Executor notices,
-            PermitObserver observer) {
+            LongSupplier ticker, Scheduler scheduler, Executor continuations, Executor notices, Observers observers) {
         return new CoreEnvironment(
                 ticker,
                 scheduler,
                 continuations,
                 notices,
                 () -> ThreadLocalRandom.current().nextDouble(),
-                observer);
-    }
-
-    /** Whether there is an observer, so that values for it need to be computed. */
-    public boolean isObserved() {
-        return observer != PermitObserver.NONE;
-    }
-
-    /**
-     * A call arrives: what is to be notified of it, {@code null} if nothing is. The observer gets the name of the settings, since
-     * it has meters by name; a recording gets the name of the call.
-     *
-     * @param waits whether the call does not have its permit yet
-     */
-    @Nullable
-    public CallObserver arrived(PermitStats stats, String key, int permits, boolean waits) {
-        CallObserver observed = isObserved() ? observer.arrived(stats.observedName(), key, permits, waits) : null;
-        return FlightRecording.isOn() ? FlightRecording.record(stats.name(), key, permits, waits, observed) : observed;
+                observers);
     }
 
     /** Runs what follows from the end of an asynchronous call. */

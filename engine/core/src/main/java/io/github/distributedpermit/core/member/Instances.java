@@ -3,11 +3,13 @@ package io.github.distributedpermit.core.member;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.key.KeyQueueHost;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -30,7 +32,7 @@ final class Instances {
 
     private final String self;
     private final KeyQueueHost host;
-    private final StoreReports reports;
+    private final StoreWatch watch;
     private final Supplier<PermitStore> store;
     private final int limit;
     private final Duration lease;
@@ -56,7 +58,7 @@ final class Instances {
     Instances(String self, KeyQueueHost host, Supplier<PermitStore> store, int limit, CoreSettings settings) {
         this.self = self;
         this.host = host;
-        this.reports = new StoreReports(host);
+        this.watch = host.watch();
         this.store = store;
         this.limit = limit;
         this.lease = settings.lease();
@@ -150,9 +152,9 @@ final class Instances {
         // a claim that is older than that was sent before the process stood still, and says nothing about the store
         boolean recent = now - late < interval + commandTimeout;
         if (late != Long.MIN_VALUE && now - late >= commandTimeout && recent) {
-            reports.unanswered(late, now);
+            watch.failed(null, late, now, Runnable::run);
         }
-        reports.asked(now);
+        watch.asked(now);
         CompletionStage<KeyState> state =
                 claim(sequence, 1).thenCompose(holding -> store.get().inspect(KEY));
         state.whenComplete((read, failure) -> answered(read, failure, now));
@@ -183,10 +185,10 @@ final class Instances {
         }
         if (state != null) {
             if (now - sentAt < commandTimeout) { // a later answer is none, as for the claims of calls
-                reports.answered(now);
+                watch.answered(now, Runnable::run);
             }
         } else if (failure != null) {
-            reports.failed(failure, sentAt, now);
+            watch.failed(PermitStoreException.causeOf(failure), sentAt, now, Runnable::run);
         }
     }
 

@@ -4,7 +4,6 @@ import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
-import io.github.distributedpermit.core.jfr.FlightRecording;
 import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
@@ -13,9 +12,10 @@ import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
 import io.github.distributedpermit.core.key.SentClaim;
-import io.github.distributedpermit.core.key.StoreContact;
 import io.github.distributedpermit.core.key.StorelessGrants;
-import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.core.store.StoreLog;
+import io.github.distributedpermit.core.store.StoreProbe;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
@@ -24,7 +24,6 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
-import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -63,11 +62,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final long origin;
     private final PermitStore store;
     private final SessionWatch session;
-    private final StoreContact contact;
+    private final StoreWatch watch;
     private final Repairs repairs;
     private final StoreLog log;
-    private final OutageLog outageLog;
-    private final OutageProbe probe;
+    private final StoreProbe probe;
+    private final int highestLimit;
     private final Instances instances;
     private final KeySurvey survey;
 
@@ -89,14 +88,15 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.settings = settings;
         this.origin = environment.ticker().getAsLong();
         this.session = new SessionWatch(environment.scheduler(), this::now, this::checkAll);
-        this.contact = new StoreContact(settings.commandTimeout().toNanos());
         this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
         this.log = new StoreLog(backend.name(), backend.address());
+        long commandTimeout = settings.commandTimeout().toNanos();
+        this.watch = new StoreWatch(commandTimeout, log, this::askStore);
+        this.probe = new StoreProbe(
+                watch, this::probeClaim, environment.scheduler(), this::now, commandTimeout, this::outageEnded);
+        this.highestLimit = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
         this.survey = new KeySurvey(this);
-        this.outageLog = new OutageLog(log.store());
-        int highest = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
-        this.probe = new OutageProbe(this, this::claim, highest, settings, this::outageEnded);
-        this.instances = new Instances(member.id(), this, this::store, highest, settings);
+        this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -153,30 +153,36 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
-    public void withoutStore() {
-        probe.begin();
-    }
-
-    @Override
     public void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {
         probe.begin(); // in case an error ended it
-        outageLog.ran(stats, how, share, limit, contact.lasting().length(now()), instances.count(), size());
+        String terms = how == OnStoreFailure.LOCAL
+                ? "this instance grants %d of the %d permits of a key, its share among %d instance(s)"
+                        .formatted(share, limit, instances.count())
+                : "all of them run, and no limit is kept";
+        log.ran(stats.observedName(), stats.counts::withoutStore, how, terms, watch.bypassed(now()), size());
     }
 
     /** The store is used again. */
     private void outageEnded(long nanos) {
         each(KeyQueue::check);
-        outageLog.ended(nanos);
+        log.usedAgain(nanos);
     }
 
-    /** Whether calls run without the store now. */
-    public boolean isBypassed() {
-        return contact.lasting().isOn();
+    private void askStore() {
+        probe.begin();
     }
 
-    /** Sends a claim that belongs to no queue. */
-    private CompletionStage<Holding> claim(Claim claim) {
-        return store.claim(claim);
+    private CompletionStage<Holding> probeClaim(int wanted) {
+        return store.claim(new Claim(
+                StoreProbe.KEY,
+                highestLimit,
+                nextSequence(),
+                wanted,
+                wanted,
+                0,
+                Duration.ZERO,
+                settings.lease(),
+                false));
     }
 
     private PermitStore store() {
@@ -234,23 +240,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         long sentAt = now();
         CompletionStage<Holding> answer =
                 store.claim(new Claim(PROBE, 1, nextSequence(), 0, 0, 0, Duration.ZERO, settings.lease(), false));
-        answer.whenComplete((holding, failure) -> probed(failure, sentAt));
+        answer.whenComplete((holding, failure) -> watch.checked(failure, sentAt, now()));
         return answer;
-    }
-
-    /** An instance whose calls need no claims learns of the begin of an outage from its health checks only. */
-    private void probed(@Nullable Throwable failure, long sentAt) {
-        if (failure == null) {
-            long lasted = contact.reported().answered(now());
-            if (lasted > 0) {
-                storeAnswers(lasted);
-            }
-        } else {
-            long lasted = contact.reported().failed(sentAt, contact.answeredAt(), now());
-            if (lasted > 0) {
-                storeFails(PermitStoreException.causeOf(failure), lasted);
-            }
-        }
     }
 
     @Override
@@ -324,8 +315,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
-    public StoreContact contact() {
-        return contact;
+    public StoreWatch watch() {
+        return watch;
     }
 
     @Override
@@ -397,12 +388,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void released(Grant grant) {
-        if (environment.isObserved()) {
-            environment.observer().released(grant.observedName(), Duration.ofNanos(now() - grant.grantedAt));
-        }
-        CallObserver call = grant.observer();
-        if (call != null) {
-            call.released();
+        if (environment.observers().followCalls()) {
+            Duration held = Duration.ofNanos(now() - grant.grantedAt);
+            environment.observers().each(each -> each.released(grant, held));
         }
     }
 
@@ -423,31 +411,19 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void lost(Grant grant) {
-        environment.observer().lost(grant.observedName(), grant.weight);
-        FlightRecording.lost(grant.name(), grant.key(), grant.weight);
-        grant.observeLoss();
+        environment.observers().each(each -> each.lost(grant));
         log.lost(grant, now()); // last, because a log may throw
     }
 
     @Override
     public boolean isObserved() {
-        return environment.isObserved();
+        return environment.observers().areOfApplication();
     }
 
     @Override
     public void claimed(boolean answered, long took) {
-        environment.observer().claimed(answered, Duration.ofNanos(Math.max(0, took)));
-    }
-
-    @Override
-    public void storeFails(Throwable cause, long nanos) {
-        probe.begin(); // no call or health check has to come for the end of the outage to be noticed
-        log.fails(cause, nanos); // last, because a log may throw
-    }
-
-    @Override
-    public void storeAnswers(long nanos) {
-        log.answers(nanos);
+        Duration time = Duration.ofNanos(Math.max(0, took));
+        environment.observers().each(each -> each.claimed(answered, time));
     }
 
     @Override
@@ -485,9 +461,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         each(KeyQueue::reachable);
     }
 
-    /** What prevents this member from working, such as missing notifications; empty if all is well. */
+    /** What prevents this member from working, such as missing notifications or answers; empty if all is well. For health. */
     public Optional<String> problem() {
-        return store.problem();
+        return store.problem().or(() -> survey.overdue(settings.commandTimeout()));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.member;
 
+import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueVisitor;
 import io.github.distributedpermit.core.key.NameCounts;
 import io.github.distributedpermit.core.key.PermitStats;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * with many names and many keys. Thread-safe.
  */
 public final class KeySurvey {
+
+    /** A claim that is unanswered after so many command time-outs is stuck: by then it has been repeated. */
+    private static final int PATIENCE = 3;
 
     private static final long VALID = TimeUnit.SECONDS.toNanos(1);
 
@@ -47,6 +51,27 @@ public final class KeySurvey {
     /** How many keys are in grace, as of the last answer of each. */
     int inGrace() {
         return current().inGrace;
+    }
+
+    /**
+     * The claims and timers that have been due for so long that calls cannot rely on them, whatever the cause: a store that does not
+     * answer, a client that is stuck, a scheduler without a thread. Names no key.
+     */
+    Optional<String> overdue(Duration commandTimeout) {
+        long now = registry.now();
+        long oldest = now - PATIENCE * commandTimeout.toNanos();
+        int overdue = 0;
+        for (KeyQueue queue : registry) {
+            long since = queue.dueSince();
+            if (since < now - PATIENCE * commandTimeout.toNanos()) {
+                overdue++;
+                oldest = Math.min(oldest, since);
+            }
+        }
+        return overdue == 0
+                ? Optional.empty()
+                : Optional.of("no answer to claims of %d key(s) for up to %d ms"
+                        .formatted(overdue, (now - oldest) / 1_000_000));
     }
 
     private Optional<LongestCall> call(@Nullable Oldest oldest) {

@@ -30,9 +30,7 @@ public final class MemberStatus implements StoreGauges {
 
     @Override
     public boolean isAnswering() {
-        return registry.get()
-                .map(present -> !present.contact().reported().isReported())
-                .orElse(true);
+        return registry.get().map(present -> !present.watch().isReported()).orElse(true);
     }
 
     @Override
@@ -41,13 +39,13 @@ public final class MemberStatus implements StoreGauges {
     }
 
     private static Optional<Duration> sinceAnswer(KeyRegistry present) {
-        long at = present.contact().answeredAt();
+        long at = present.watch().outage().answeredAt();
         return at < 0 ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, present.now() - at)));
     }
 
     @Override
     public boolean isBypassed() {
-        return registry.get().map(KeyRegistry::isBypassed).orElse(false);
+        return registry.get().map(present -> present.watch().isBypassed()).orElse(false);
     }
 
     @Override

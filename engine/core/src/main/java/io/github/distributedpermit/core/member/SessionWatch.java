@@ -1,8 +1,8 @@
 package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.key.Policy;
-import io.github.distributedpermit.core.key.Times;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;

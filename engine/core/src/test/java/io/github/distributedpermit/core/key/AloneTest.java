@@ -9,8 +9,8 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -155,6 +155,6 @@ class AloneTest {
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
                 Map.of(KEY, settings),
-                CoreEnvironment.of(process::clock, process, Runnable::run, Runnable::run, PermitObserver.NONE));
+                CoreEnvironment.of(process::clock, process, Runnable::run, Runnable::run, Observers.NONE));
     }
 }

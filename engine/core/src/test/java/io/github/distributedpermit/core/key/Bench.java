@@ -7,6 +7,7 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -40,16 +41,20 @@ final class Bench {
     }
 
     Party member(String id, int limit, CoreSettings settings) {
-        return member(id, limit, settings, PermitObserver.NONE);
+        return member(id, limit, settings, Observers.NONE);
     }
 
-    Party member(String id, int limit, CoreSettings settings, PermitObserver observer) {
-        return new Party(this, id, limit, settings, observer);
+    Party member(String id, int limit, CoreSettings settings, Observers observers) {
+        return new Party(this, id, limit, settings, observers);
     }
 
     /** A member with these settings of its permits. */
-    Party member(String id, Map<String, PermitSettings> named, CoreSettings settings, PermitObserver observer) {
-        return new Party(this, id, named, settings, observer);
+    Party member(String id, Map<String, PermitSettings> named, CoreSettings settings, Observers observers) {
+        return new Party(this, id, named, settings, observers);
+    }
+
+    static Observers observing(PermitObserver observer) {
+        return new Observers(List.of(observer));
     }
 
     void run(Duration duration) {
@@ -110,16 +115,12 @@ final class Bench {
         final PermitEngine engine;
         final SimLink link;
 
-        private Party(Bench bench, String id, int limit, CoreSettings settings, PermitObserver observer) {
-            this(bench, id, Map.of(KEY, limit(limit)), settings, observer);
+        private Party(Bench bench, String id, int limit, CoreSettings settings, Observers observers) {
+            this(bench, id, Map.of(KEY, limit(limit)), settings, observers);
         }
 
         private Party(
-                Bench bench,
-                String id,
-                Map<String, PermitSettings> named,
-                CoreSettings settings,
-                PermitObserver observer) {
+                Bench bench, String id, Map<String, PermitSettings> named, CoreSettings settings, Observers observers) {
             this.bench = bench;
             process = new SimProcess(id, bench.time, 1_000_000_007L);
             engine = new PermitEngine(
@@ -128,7 +129,7 @@ final class Bench {
                     settings,
                     PermitSettings.NONE,
                     named,
-                    new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, observer));
+                    new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, observers));
             link = bench.network.link(id);
         }
 

@@ -10,8 +10,8 @@ import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +38,7 @@ class CountingErrorsTest {
                             .onStoreFailure(OnStoreFailure.LOCAL)
                             .build()),
             new CoreEnvironment(
-                    process::clock, this::schedule, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+                    process::clock, this::schedule, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
     private final SimLink link = bench.network.link("a");
 
     /** No other timer has this delay while no call holds a permit. */

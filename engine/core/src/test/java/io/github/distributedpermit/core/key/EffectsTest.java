@@ -9,8 +9,8 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -65,10 +65,7 @@ class EffectsTest {
         }
         Handler broken = new BrokenHandler();
         List<Logger> logs = Stream.of(
-                        "core.member.StoreLog",
-                        "core.key.Effects",
-                        "core.key.LossListeners",
-                        "core.member.SafeObserver")
+                        "core.store.StoreLog", "core.key.Effects", "core.key.LossListeners", "core.member.Observers")
                 .map(name -> Logger.getLogger("io.github.distributedpermit." + name))
                 .toList();
         logs.forEach(log -> log.addHandler(broken));
@@ -130,7 +127,7 @@ class EffectsTest {
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
                 Map.of(KEY, PermitSettings.ofLimit(3)),
-                CoreEnvironment.of(process::clock, process, executor, executor, PermitObserver.NONE));
+                CoreEnvironment.of(process::clock, process, executor, executor, Observers.NONE));
     }
 
     private static final class BrokenHandler extends Handler {

@@ -11,9 +11,11 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -94,7 +96,7 @@ class ErrorsTest {
                                 (task, delay) -> () -> {},
                                 Runnable::run,
                                 Runnable::run,
-                                PermitObserver.NONE));
+                                Observers.NONE));
         NamedPermits permits = engine.named(KEY);
         for (int i = 0; i < 100; i++) {
             takeOne(permits);
@@ -227,7 +229,7 @@ class ErrorsTest {
         KeyQueue queue = Objects.requireNonNull(Peek.queue(engine, KEY));
         PermitStats stats = Peek.stats(engine, KEY);
         List<Outcome> woken = new ArrayList<>();
-        Waiter second = new Waiter(stats, 1, true, queue.host().now(), woken::add) {
+        Waiter second = new Waiter(stats, KEY, 1, true, queue.host().now(), woken::add) {
             @Override
             public boolean decide(Outcome value) {
                 if (super.decide(value)) {
@@ -395,24 +397,24 @@ class ErrorsTest {
                         },
                         Runnable::run,
                         Runnable::run,
-                        PermitObserver.NONE));
+                        Observers.NONE));
     }
 
     private PermitEngine failingEngine() {
         network.weather = conditions;
         PermitObserver observer = new PermitObserver() {
             @Override
-            public void acquired(String name, int permits, Via via, Duration waited) {
+            public void acquired(PermitCall call, Via via, Duration waited) {
                 use(Source.OBSERVER);
             }
 
             @Override
-            public void released(String name, Duration held) {
+            public void released(PermitCall call, Duration held) {
                 use(Source.OBSERVER);
             }
 
             @Override
-            public void lost(String name, int permits) {
+            public void lost(PermitCall call) {
                 use(Source.OBSERVER);
             }
 
@@ -449,6 +451,6 @@ class ErrorsTest {
                             use(Source.JITTER);
                             return 0.5;
                         },
-                        observer));
+                        Bench.observing(observer)));
     }
 }

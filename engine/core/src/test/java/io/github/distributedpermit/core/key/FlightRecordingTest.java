@@ -11,8 +11,8 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -104,6 +104,6 @@ class FlightRecordingTest {
                         },
                         Runnable::run,
                         Runnable::run,
-                        PermitObserver.NONE));
+                        Observers.NONE));
     }
 }

@@ -11,13 +11,13 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.testsupport.Logged;
 import java.time.Duration;
@@ -42,7 +42,7 @@ class GraceReportTest {
             CoreSettings.DEFAULTS,
             PermitSettings.NONE,
             Map.of("k0", PermitSettings.ofLimit(2), "k1", PermitSettings.ofLimit(2), "k2", PermitSettings.ofLimit(2)),
-            new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+            new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
 
     @Test
     void callThatDoesNotWaitFailsInGraceAndIsRejectedOutsideOfIt() {
@@ -134,7 +134,7 @@ class GraceReportTest {
 
         private static Class<?> type() {
             try {
-                return Class.forName("io.github.distributedpermit.core.member.StoreLog");
+                return Class.forName("io.github.distributedpermit.core.store.StoreLog");
             } catch (ClassNotFoundException e) {
                 throw new AssertionError(e);
             }

@@ -9,12 +9,12 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.step.ServerIdentity;
 import io.github.distributedpermit.spi.step.Step;
 import java.time.Duration;
@@ -202,12 +202,7 @@ final class GraceSimulation {
                     PermitSettings.NONE,
                     named,
                     new CoreEnvironment(
-                            process::clock,
-                            process,
-                            Runnable::run,
-                            Runnable::run,
-                            random::nextDouble,
-                            PermitObserver.NONE));
+                            process::clock, process, Runnable::run, Runnable::run, random::nextDouble, Observers.NONE));
         }
 
         GraceLink link() {

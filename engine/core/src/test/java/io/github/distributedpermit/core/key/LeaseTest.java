@@ -6,6 +6,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -182,12 +183,12 @@ class LeaseTest {
 
     @Test
     void theObserverHearsOfALoss() {
-        Party a = bench.member("a", 1, CoreSettings.DEFAULTS, new PermitObserver() {
+        Party a = bench.member("a", 1, CoreSettings.DEFAULTS, Bench.observing(new PermitObserver() {
             @Override
-            public void lost(String name, int permits) {
-                told.add(name);
+            public void lost(PermitCall call) {
+                told.add(call.observedName());
             }
-        });
+        }));
         a.hold();
         bench.conditions.claimsLost = true;
         bench.run(Bench.LEASE);

@@ -13,7 +13,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
-import io.github.distributedpermit.spi.CallObserver;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.testsupport.Logged;
@@ -333,7 +333,7 @@ class LimitChangeTest {
                 meters.set(gauges);
             }
         };
-        Party a = bench.member("a", 3, CoreSettings.DEFAULTS, observer);
+        Party a = bench.member("a", 3, CoreSettings.DEFAULTS, Bench.observing(observer));
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(5)));
         a.engine.named("tenant-1");
         awaitNoDynamicName(a);
@@ -566,17 +566,16 @@ class LimitChangeTest {
             }
 
             @Override
-            public @Nullable CallObserver arrived(String name, String key, int permits, boolean waits) {
-                seen.add("arrived " + name + " " + waits);
-                return null;
+            public void arrived(PermitCall call, boolean waits) {
+                seen.add("arrived " + call.observedName() + " " + waits);
             }
 
             @Override
-            public void abandoned(String name, Duration waited) {
-                seen.add("abandoned " + name);
+            public void abandoned(PermitCall call, Duration waited) {
+                seen.add("abandoned " + call.observedName());
             }
         };
-        Party a = bench.member("a", 3, Bench.linger(Duration.ofSeconds(1)), observer);
+        Party a = bench.member("a", 3, Bench.linger(Duration.ofSeconds(1)), Bench.observing(observer));
         party.set(a);
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(1)));
         NamedPermits named = a.engine.named("tenant-1");

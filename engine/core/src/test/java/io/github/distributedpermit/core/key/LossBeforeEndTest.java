@@ -8,9 +8,10 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
-import io.github.distributedpermit.spi.CallObserver;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,19 +28,19 @@ class LossBeforeEndTest {
     private final List<String> events = new ArrayList<>();
 
     @Test
-    void observerOfTheCallIsNotifiedOfTheLossOnceAfterTheGrant() {
+    void observerIsNotifiedOfTheLossAtOnceAndThatTheCallHasLostItsPermitAlready() {
         CompletableFuture<Permit> call = engine().named(Bench.KEY).acquireAsync(PermitRequest.of(Bench.KEY));
         bench.runMillis(3);
         assertThat(continuations).hasSize(1);
         bench.conditions.claimsLost = true;
         bench.run(Bench.LEASE.plusSeconds(1));
-        assertThat(events).containsExactly("name lost");
+        assertThat(events).containsExactly("lost");
 
         continuations.remove().run();
         assertThat(call.join().isHeld()).isFalse();
-        assertThat(events).containsExactly("name lost", "granted", "lost");
+        assertThat(events).containsExactly("lost", "acquired, lost already");
         call.join().release();
-        assertThat(events).containsExactly("name lost", "granted", "lost", "released");
+        assertThat(events).containsExactly("lost", "acquired, lost already", "released");
     }
 
     @Test
@@ -50,7 +51,7 @@ class LossBeforeEndTest {
         bench.conditions.claimsLost = true;
         bench.run(Bench.LEASE.plusSeconds(1));
         call.join().release();
-        assertThat(events).containsExactly("granted", "name lost", "lost", "released");
+        assertThat(events).containsExactly("acquired", "lost", "released");
     }
 
     private PermitEngine engine() {
@@ -62,34 +63,29 @@ class LossBeforeEndTest {
                 PermitSettings.NONE,
                 Map.of(Bench.KEY, Bench.limit(1)),
                 new CoreEnvironment(
-                        process::clock, process, continuations::add, Runnable::run, () -> 0.5, new Recorder()));
+                        process::clock,
+                        process,
+                        continuations::add,
+                        Runnable::run,
+                        () -> 0.5,
+                        Bench.observing(new Recorder())));
     }
 
     private final class Recorder implements PermitObserver {
 
         @Override
-        public CallObserver arrived(String name, String key, int permits, boolean waits) {
-            return new CallObserver() {
-                @Override
-                public void granted() {
-                    events.add("granted");
-                }
-
-                @Override
-                public void lost() {
-                    events.add("lost");
-                }
-
-                @Override
-                public void released() {
-                    events.add("released");
-                }
-            };
+        public void acquired(PermitCall call, Via via, Duration waited) {
+            events.add(call.isLost() ? "acquired, lost already" : "acquired");
         }
 
         @Override
-        public void lost(String name, int permits) {
-            events.add("name lost");
+        public void lost(PermitCall call) {
+            events.add("lost");
+        }
+
+        @Override
+        public void released(PermitCall call, Duration held) {
+            events.add("released");
         }
     }
 }

@@ -8,7 +8,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
-import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.core.member.Observers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,10 +59,7 @@ class OutageSimulationTest {
                     PermitSettings.builder().limit(limit).onStoreFailure(how).build();
             for (int i = 0; i < members; i++) {
                 parties.add(bench.member(
-                        "m" + i,
-                        Map.of(Bench.KEY, settings, PAUSED, settings),
-                        CoreSettings.DEFAULTS,
-                        PermitObserver.NONE));
+                        "m" + i, Map.of(Bench.KEY, settings, PAUSED, settings), CoreSettings.DEFAULTS, Observers.NONE));
             }
         }
 

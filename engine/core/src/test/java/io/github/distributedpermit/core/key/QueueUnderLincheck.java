@@ -4,6 +4,8 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.key.Outcome.Abandoned;
+import io.github.distributedpermit.core.store.StoreLog;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import java.util.Optional;
@@ -55,7 +57,7 @@ public class QueueUnderLincheck {
     }
 
     Waiter waiter() {
-        return new Waiter(stats, 1, true, 0, outcome -> {});
+        return new Waiter(stats, "queue", 1, true, 0, outcome -> {});
     }
 
     /** A call comes, unless it is here. */
@@ -115,7 +117,7 @@ public class QueueUnderLincheck {
 
         private final boolean alone;
         private final AtomicLong sequence = new AtomicLong();
-        private final StoreContact contact = new StoreContact(LEASE / 5);
+        private final StoreWatch watch = new StoreWatch(LEASE / 5, new StoreLog("local", ""), () -> {});
         private long seen;
         private int permits;
 
@@ -167,8 +169,8 @@ public class QueueUnderLincheck {
         }
 
         @Override
-        public StoreContact contact() {
-            return contact;
+        public StoreWatch watch() {
+            return watch;
         }
 
         @Override
@@ -221,12 +223,6 @@ public class QueueUnderLincheck {
 
         @Override
         public void claimed(boolean answered, long took) {}
-
-        @Override
-        public void storeFails(Throwable cause, long nanos) {}
-
-        @Override
-        public void storeAnswers(long nanos) {}
 
         @Override
         public void notice(Runnable task) {

@@ -97,7 +97,7 @@ class RepeatedErrorsTest {
                     boolean arrives = random.nextInt(3) > 0;
                     guarded(() -> {
                         if (arrives) {
-                            Waiter call = new Waiter(stats, 1, true, 0, outcome -> strike());
+                            Waiter call = new Waiter(stats, "queue", 1, true, 0, outcome -> strike());
                             calls.add(call);
                             queue.enter(call);
                         } else {

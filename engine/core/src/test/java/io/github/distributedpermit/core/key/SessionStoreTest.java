@@ -9,9 +9,9 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ class SessionStoreTest {
             Bench.storeTimeout(Duration.ofHours(1)),
             PermitSettings.NONE,
             Map.of(Bench.KEY, PermitSettings.ofLimit(1)),
-            new CoreEnvironment(this::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+            new CoreEnvironment(this::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
     private final SimSessionStore.Link link = store.link("a");
     private final List<String> told = new ArrayList<>();
 

@@ -3,8 +3,8 @@ package io.github.distributedpermit.core.key;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -88,7 +88,7 @@ final class SimMember {
                         plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
                         plan.deferred ? task -> network.time.after(DEFERRED, process, task) : Runnable::run,
                         plan.random::nextDouble,
-                        PermitObserver.NONE));
+                        Observers.NONE));
         link = network.link(id);
     }
 

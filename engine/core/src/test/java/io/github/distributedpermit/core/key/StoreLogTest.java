@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** What the log says of outages of the store and of lost permits. */
 class StoreLogTest {
 
-    private static final Logger LOGGER = Logger.getLogger("io.github.distributedpermit.core.member.StoreLog");
+    private static final Logger LOGGER = Logger.getLogger("io.github.distributedpermit.core.store.StoreLog");
 
     private final Bench bench = new Bench();
     private final Party a = bench.member("a", 100);

@@ -9,7 +9,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
-import io.github.distributedpermit.spi.PermitObserver;
+import io.github.distributedpermit.core.member.Observers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,7 +94,7 @@ class StoreTimeoutTableTest {
             }
             bench.conditions.delay =
                     Math.min(bench.conditions.delay, settings.commandTimeout().toNanos() / 10);
-            this.a = bench.member("a", Map.of(Bench.KEY, permits), settings, PermitObserver.NONE);
+            this.a = bench.member("a", Map.of(Bench.KEY, permits), settings, Observers.NONE);
         }
 
         void run() {

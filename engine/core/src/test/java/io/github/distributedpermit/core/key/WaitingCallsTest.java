@@ -10,9 +10,9 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -59,8 +59,7 @@ class WaitingCallsTest {
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
                 Map.of(Bench.KEY, PermitSettings.ofLimit(3)),
-                new CoreEnvironment(
-                        process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+                new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
         acquire(engine, 103);
 
         time.run(RECHECK.multipliedBy(2).toNanos());
@@ -109,8 +108,7 @@ class WaitingCallsTest {
                 Bench.storeTimeout(Duration.ofHours(1)),
                 PermitSettings.NONE,
                 Map.of(Bench.KEY, PermitSettings.ofLimit(1)),
-                new CoreEnvironment(
-                        process::clock, process, Runnable::run, Runnable::run, () -> 0.5, PermitObserver.NONE));
+                new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
         List<Claim> claims = store.link("a").claims;
         store.link("a").alive();
         acquire(engine, 1);

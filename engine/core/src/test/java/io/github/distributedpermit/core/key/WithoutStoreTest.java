@@ -13,7 +13,9 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.Logged;
@@ -48,7 +50,7 @@ class WithoutStoreTest {
     }
 
     private Party member(String id, Map<String, PermitSettings> named) {
-        return bench.member(id, named, CoreSettings.DEFAULTS, PermitObserver.NONE);
+        return bench.member(id, named, CoreSettings.DEFAULTS, Observers.NONE);
     }
 
     private Party local(String id, int limit) {
@@ -90,9 +92,11 @@ class WithoutStoreTest {
     }
 
     private static List<String> logged(Runnable task) {
-        try (Logged log = new Logged("io.github.distributedpermit.core.member.OutageLog")) {
+        try (Logged log = new Logged("io.github.distributedpermit.core.store.StoreLog")) {
             task.run();
-            return log.texts();
+            return log.texts().stream()
+                    .filter(line -> line.contains(" run without it") || line.contains("used again"))
+                    .toList();
         }
     }
 
@@ -314,22 +318,6 @@ class WithoutStoreTest {
             }
         });
         assertThat(lines).hasSize(1);
-    }
-
-    @Test
-    void theOutageEndsOnlyWithAnAnswerOfTheMoment() {
-        LastingOutage outage = new LastingOutage(100);
-        assertThat(outage.answered(0, 1)).isFalse();
-        assertThat(outage.begin(5)).isTrue();
-        assertThat(outage.begin(6)).isFalse();
-        assertThat(outage.answered(10, 11)).isFalse();
-        assertThat(outage.answered(20, 500)).isFalse(); // sent long ago
-        assertThat(outage.isOn()).isTrue();
-        outage.failed();
-        assertThat(outage.answered(510, 511)).isFalse();
-        assertThat(outage.answered(610, 612)).isFalse();
-        assertThat(outage.answered(611, 613)).isTrue();
-        assertThat(outage.isOn()).isFalse();
     }
 
     @Test
@@ -1013,12 +1001,15 @@ class WithoutStoreTest {
     void theObserverLearnsWhereThePermitCameFrom() {
         List<PermitObserver.Via> seen = new ArrayList<>();
         Party a = bench.member(
-                "a", Map.of(Bench.KEY, settings(1, OnStoreFailure.ALLOW)), CoreSettings.DEFAULTS, new PermitObserver() {
+                "a",
+                Map.of(Bench.KEY, settings(1, OnStoreFailure.ALLOW)),
+                CoreSettings.DEFAULTS,
+                Bench.observing(new PermitObserver() {
                     @Override
-                    public void acquired(String name, int permits, Via via, Duration waited) {
+                    public void acquired(PermitCall call, Via via, Duration waited) {
                         seen.add(via);
                     }
-                });
+                }));
         settle(a);
         outage(a);
         a.acquire().release();
@@ -1045,14 +1036,17 @@ class WithoutStoreTest {
     void anErrorOfACallbackLosesNoPermit() {
         boolean[] planted = {false};
         Party a = bench.member(
-                "a", Map.of(Bench.KEY, settings(2, OnStoreFailure.LOCAL)), CoreSettings.DEFAULTS, new PermitObserver() {
+                "a",
+                Map.of(Bench.KEY, settings(2, OnStoreFailure.LOCAL)),
+                CoreSettings.DEFAULTS,
+                Bench.observing(new PermitObserver() {
                     @Override
-                    public void acquired(String name, int permits, Via via, Duration waited) {
+                    public void acquired(PermitCall call, Via via, Duration waited) {
                         if (planted[0]) {
                             throw new LinkageError("planted");
                         }
                     }
-                });
+                }));
         settle(a);
         outage(a);
         planted[0] = true;

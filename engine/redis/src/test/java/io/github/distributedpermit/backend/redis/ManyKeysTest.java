@@ -12,8 +12,8 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.time.Duration;
 import java.util.Map;
@@ -75,7 +75,7 @@ class ManyKeysTest {
                 SETTINGS,
                 PermitSettings.NONE,
                 Map.of("once", PermitSettings.ofLimit(3)),
-                CoreEnvironment.of(System::nanoTime, scheduler, callbacks, callbacks, PermitObserver.NONE));
+                CoreEnvironment.of(System::nanoTime, scheduler, callbacks, callbacks, Observers.NONE));
         try {
             NamedPermits permits = engine.named("once");
             permits.acquire("warm").release();

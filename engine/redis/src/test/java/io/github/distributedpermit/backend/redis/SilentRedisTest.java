@@ -12,8 +12,8 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -129,7 +129,7 @@ class SilentRedisTest extends RedisTest {
                         on(OnStoreFailure.ALLOW),
                         "LOCAL",
                         on(OnStoreFailure.LOCAL)),
-                CoreEnvironment.of(System::nanoTime, scheduler, Runnable::run, Runnable::run, PermitObserver.NONE));
+                CoreEnvironment.of(System::nanoTime, scheduler, Runnable::run, Runnable::run, Observers.NONE));
         return open(engine);
     }
 

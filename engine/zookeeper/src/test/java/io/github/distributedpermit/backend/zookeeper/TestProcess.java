@@ -8,8 +8,8 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;
@@ -62,7 +62,7 @@ final class TestProcess implements AutoCloseable {
                 settings,
                 PermitSettings.NONE,
                 Map.of(),
-                CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, PermitObserver.NONE));
+                CoreEnvironment.of(System::nanoTime, scheduler, timers, timers, Observers.NONE));
     }
 
     /** To say that a try succeeded, and keep nothing. */

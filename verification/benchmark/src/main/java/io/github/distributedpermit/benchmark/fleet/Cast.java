@@ -16,10 +16,11 @@ import io.github.distributedpermit.benchmark.peers.RedisFloor;
 import io.github.distributedpermit.benchmark.peers.RedissonContender;
 import io.github.distributedpermit.benchmark.peers.ZsetContender;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
-import io.github.distributedpermit.spi.PermitObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.List;
 
 /** All contenders by name, so that other processes can be told whom to run. */
 public final class Cast {
@@ -110,12 +111,12 @@ public final class Cast {
     /** Makes a contender; it connects now or at its first use. */
     public static Contender make(String name, Stores stores) throws Exception {
         return switch (name) {
-            case OURS -> OnRedis.contender(stores.redisPorts(), CoreSettings.DEFAULTS, PermitObserver.NONE);
+            case OURS -> OnRedis.contender(stores.redisPorts(), CoreSettings.DEFAULTS, Observers.NONE);
             case OURS_METRICS ->
                 OnRedis.contender(
                         stores.redisPorts(),
                         CoreSettings.DEFAULTS,
-                        new MicrometerPermitObserver(new SimpleMeterRegistry()));
+                        new Observers(List.of(new MicrometerPermitObserver(new SimpleMeterRegistry()))));
             case OURS_WITHOUT_GRACE -> OnRedis.withoutGrace(stores.redisPorts());
             case RSEMAPHORE -> RedissonContender.semaphore(stores.redisPorts());
             case EXPIRABLE -> RedissonContender.expirable(stores.redisPorts(), LONG_LEASE_MILLIS);
@@ -133,7 +134,7 @@ public final class Cast {
             case PUT -> new ConsulFloor(stores.consulPort());
             case LOCAL -> new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
             case JUC -> new JucContender();
-            default -> OnRedis.contender(stores.redisPorts(), Settings.of(settingOf(name)), PermitObserver.NONE);
+            default -> OnRedis.contender(stores.redisPorts(), Settings.of(settingOf(name)), Observers.NONE);
         };
     }
 

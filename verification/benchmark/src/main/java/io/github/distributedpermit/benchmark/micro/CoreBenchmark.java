@@ -5,8 +5,10 @@ import io.github.distributedpermit.benchmark.load.Gate;
 import io.github.distributedpermit.benchmark.ours.OurContender;
 import io.github.distributedpermit.benchmark.ours.Settings;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -49,7 +51,7 @@ public class CoreBenchmark {
         metered = new OurContender(
                 new LocalPermitBackend(),
                 CoreSettings.DEFAULTS,
-                new MicrometerPermitObserver(new SimpleMeterRegistry()),
+                new Observers(List.of(new MicrometerPermitObserver(new SimpleMeterRegistry()))),
                 () -> {});
         withMetrics = metered.gate("with-metrics", 10);
         withinCore = lingering.gate("within-core", 10);

@@ -10,9 +10,9 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
@@ -32,16 +32,15 @@ public final class OurContender implements Contender {
      * @param connection closed with the contender
      */
     public OurContender(PermitBackend backend, CoreSettings settings, AutoCloseable connection) {
-        this(backend, settings, PermitObserver.NONE, connection);
+        this(backend, settings, Observers.NONE, connection);
     }
 
     /**
-     * Joins the store with an observer, as an application with metrics has one.
+     * Joins the store with an observers, as an application with metrics has them.
      *
      * @param connection closed with the contender
      */
-    public OurContender(
-            PermitBackend backend, CoreSettings settings, PermitObserver observer, AutoCloseable connection) {
+    public OurContender(PermitBackend backend, CoreSettings settings, Observers observers, AutoCloseable connection) {
         this.connection = connection;
         String id = UUID.randomUUID().toString();
         this.engine = new PermitEngine(
@@ -51,7 +50,7 @@ public final class OurContender implements Contender {
                 PermitSettings.NONE,
                 Map.of(),
                 CoreEnvironment.of(
-                        System::nanoTime, timers, ForkJoinPool.commonPool(), ForkJoinPool.commonPool(), observer));
+                        System::nanoTime, timers, ForkJoinPool.commonPool(), ForkJoinPool.commonPool(), observers));
     }
 
     /** The permits of one limit, for keys of any number. */

@@ -1,17 +1,13 @@
-package io.github.distributedpermit.core.member;
+package io.github.distributedpermit.core.store;
 
-import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
-import io.github.distributedpermit.core.key.KeyQueueHost;
-import io.github.distributedpermit.core.key.LastingOutage;
-import io.github.distributedpermit.core.key.StoreContact;
-import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import java.time.Duration;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,23 +16,22 @@ import org.jspecify.annotations.Nullable;
  * it can't grant. So the keys need not do so one by one, and an instance without calls finds the end of the outage as well.
  * Thread-safe. An error may end it, so each call that runs without the store makes sure that it goes on.
  */
-final class OutageProbe {
+public final class StoreProbe {
 
     /** The key that it takes a permit of, for a moment. */
-    private static final String KEY = "distributed-permit.outage-probe";
+    public static final String KEY = "distributed-permit.outage-probe";
 
     private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final KeyQueueHost host;
-    private final StoreReports reports;
-    private final Function<Claim, CompletionStage<Holding>> store;
-    private final int limit;
-    private final Duration lease;
+    private final StoreWatch watch;
+    private final IntFunction<CompletionStage<Holding>> store;
+    private final Scheduler scheduler;
+    private final LongSupplier clock;
     private final long commandTimeout;
     private final long pause;
     private final LongConsumer ended;
-    private final Object lock = new Object();
 
+    private final Object lock = new Object();
     /** The attempt that has no answer yet. Guarded by the lock. */
     private @Nullable Attempt current;
 
@@ -47,29 +42,29 @@ final class OutageProbe {
     private boolean closed;
 
     /**
-     * @param store sends a claim
-     * @param limit the highest limit of a key of this store
+     * @param store sends a claim for so many permits of the {@link #KEY}
+     * @param clock the time of the process
      * @param ended called with the length of the outage in nanoseconds when it ends, on a thread of the scheduler
      */
-    OutageProbe(
-            KeyQueueHost host,
-            Function<Claim, CompletionStage<Holding>> store,
-            int limit,
-            CoreSettings settings,
+    public StoreProbe(
+            StoreWatch watch,
+            IntFunction<CompletionStage<Holding>> store,
+            Scheduler scheduler,
+            LongSupplier clock,
+            long commandTimeout,
             LongConsumer ended) {
-        this.host = host;
-        this.reports = new StoreReports(host);
+        this.watch = watch;
         this.store = store;
-        this.limit = limit;
-        this.lease = settings.lease();
-        this.commandTimeout = settings.commandTimeout().toNanos();
+        this.scheduler = scheduler;
+        this.clock = clock;
+        this.commandTimeout = commandTimeout;
         this.pause = Math.min(LONGEST_PAUSE, commandTimeout / 4);
         this.ended = ended;
     }
 
     /** Has the store asked until no outage is known. Has no effect while that goes on. */
-    void begin() {
-        long now = host.now();
+    public void begin() {
+        long now = clock.getAsLong();
         synchronized (lock) {
             if (closed || (due != Long.MIN_VALUE && now - due < 2 * pause)) {
                 return;
@@ -79,13 +74,8 @@ final class OutageProbe {
         look();
     }
 
-    private boolean isNeeded() {
-        StoreContact contact = host.contact();
-        return contact.lasting().isOn() || contact.reported().isReported();
-    }
-
     /** The member leaves the store. */
-    void close() {
+    public void close() {
         synchronized (lock) {
             closed = true;
             if (timer != null) {
@@ -95,17 +85,17 @@ final class OutageProbe {
     }
 
     private void look() {
-        long now = host.now();
+        long now = clock.getAsLong();
         Attempt attempt = null;
         Attempt late = null;
         synchronized (lock) {
-            if (closed || !isNeeded()) {
+            if (closed || !(watch.isBypassed() || watch.isReported())) {
                 due = Long.MIN_VALUE;
                 current = null;
                 return;
             }
             due = now + pause;
-            timer = host.scheduler().schedule(this::look, pause);
+            timer = scheduler.schedule(this::look, pause);
             if (current != null && now - current.sentAt >= commandTimeout) {
                 late = current;
                 current = null;
@@ -116,15 +106,10 @@ final class OutageProbe {
             }
         }
         if (late != null) {
-            if (host.contact().lasting().isOn()) {
-                reports.unanswered(late.sentAt, now);
-            }
-            host.contact().lasting().failed();
+            watch.probeFailed(null, late.sentAt, now);
         }
         if (attempt != null) {
-            if (host.contact().lasting().isOn()) {
-                reports.asked(now);
-            }
+            watch.probed(now);
             send(1, attempt);
         }
     }
@@ -133,8 +118,7 @@ final class OutageProbe {
     private void send(int wanted, Attempt attempt) {
         CompletionStage<Holding> answer;
         try {
-            answer = store.apply(
-                    new Claim(KEY, limit, host.nextSequence(), wanted, wanted, 0, Duration.ZERO, lease, false));
+            answer = store.apply(wanted);
         } catch (RuntimeException | Error e) {
             answered(wanted, attempt, e);
             return;
@@ -143,7 +127,7 @@ final class OutageProbe {
     }
 
     private void answered(int wanted, Attempt attempt, @Nullable Throwable failure) {
-        long now = host.now();
+        long now = clock.getAsLong();
         boolean goesOn = wanted > 0 && failure == null;
         synchronized (lock) {
             if (current != attempt) {
@@ -155,32 +139,12 @@ final class OutageProbe {
         }
         if (goesOn) {
             send(0, attempt);
-        } else if (failure == null || !failed(failure, attempt, now)) {
-            succeed(attempt, now);
-        }
-    }
-
-    /**
-     * Calls that do not run without the store are not affected by failures of probes: they fail at once only if claims of calls
-     * have failed lately.
-     */
-    private boolean failed(Throwable failure, Attempt attempt, long now) {
-        LastingOutage lasting = host.contact().lasting();
-        boolean failed = lasting.isOn()
-                ? reports.failed(failure, attempt.sentAt, now)
-                : !StoreReports.isRefusal(StoreLog.cause(failure));
-        if (failed) {
-            lasting.failed();
-        }
-        return failed;
-    }
-
-    private void succeed(Attempt attempt, long now) {
-        reports.answered(now);
-        long lasted = host.contact().lasting().length(now);
-        if (host.contact().lasting().answered(attempt.sentAt, now)) {
-            // the queues are looked at on another thread than that of the store's client, since there may be many
-            host.scheduler().schedule(() -> ended.accept(lasted), 0);
+        } else if (failure == null || !watch.probeFailed(PermitStoreException.causeOf(failure), attempt.sentAt, now)) {
+            long lasted = watch.probeAnswered(attempt.sentAt, now);
+            if (lasted > 0) {
+                // the queues are looked at on another thread than that of the store's client, since there may be many
+                scheduler.schedule(() -> ended.accept(lasted), 0);
+            }
         }
     }
 

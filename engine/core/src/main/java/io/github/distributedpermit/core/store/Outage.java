@@ -1,18 +1,18 @@
-package io.github.distributedpermit.core.key;
+package io.github.distributedpermit.core.store;
 
+import io.github.distributedpermit.core.Times;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Since when claims have been sent without an answer, for one key ({@link ClaimFailures}) or for the whole member
- * ({@link StoreContact}). It ends with an answer, and is out of date once it has not been {@linkplain #seen seen} for longer than a
+ * Since when claims have been sent without an answer, for one key or, in the {@link StoreWatch}, for the whole member. It ends with an answer, and is out of date once it has not been {@linkplain #seen seen} for longer than a
  * claim that calls wait for may remain unnoticed. Written under the lock of one queue or, for the member, by many threads at once: a
  * lost update delays the finding by one claim at worst, so the fields are volatile and no more. Times in which the process stood
  * still do not count.
  */
-final class Outage {
+public final class Outage {
 
-    /** A claim is repeated this long after a failure at the latest, see {@link Backoff}. */
-    private static final long LONGEST_PAUSE = Backoff.LONGEST;
+    /** A claim is repeated this long after a failure at the latest. */
+    public static final long LONGEST_PAUSE = 1_000_000_000L;
 
     /** How long an answer may take. */
     private final long commandTimeout;
@@ -29,12 +29,12 @@ final class Outage {
     private volatile long answeredAt = -1;
     private volatile @Nullable Throwable failure;
 
-    Outage(long commandTimeout) {
+    public Outage(long commandTimeout) {
         this.commandTimeout = commandTimeout;
     }
 
     /** A claim is sent. If none was missing its answer for a while, what was known before is outdated. */
-    void attempted(long now) {
+    public void attempted(long now) {
         if (since == Times.NEVER || !isRecent(now)) {
             forget();
             since = now;
@@ -42,7 +42,7 @@ final class Outage {
     }
 
     /** A claim was answered, even if by a refusal. */
-    void answered(long now) {
+    public void answered(long now) {
         answeredAt = now;
         if (since != Times.NEVER) {
             since = Times.NEVER;
@@ -61,7 +61,7 @@ final class Outage {
      *
      * @param cause {@code null} if it was not answered within the command time-out
      */
-    void failed(@Nullable Throwable cause, long sentAt, long now) {
+    public void failed(@Nullable Throwable cause, long sentAt, long now) {
         if (since == Times.NEVER) {
             since = Math.max(sentAt, answeredAt);
         }
@@ -72,17 +72,17 @@ final class Outage {
     }
 
     /** A claim still has no answer, and need not have one yet: what is known is not out of date. */
-    void awaited(long now) {
+    public void awaited(long now) {
         awaitedAt = now;
     }
 
     /** A claim has no answer that could have one. */
-    void seen(long now) {
+    public void seen(long now) {
         seenAt = now;
     }
 
     /** The process stood still for this long, so that it could not receive an answer. */
-    void skip(long length, long now) {
+    public void skip(long length, long now) {
         long from = since;
         if (from != Times.NEVER) {
             since = Math.min(now, from + length);
@@ -92,19 +92,19 @@ final class Outage {
     }
 
     /** When it will have lasted for this long; {@link Times#NEVER} if there is none. */
-    long reaches(long length) {
+    public long reaches(long length) {
         long from = since;
         return from == Times.NEVER ? Times.NEVER : from + length;
     }
 
     /** How long it has lasted; 0 if there is none. */
-    long length(long now) {
+    public long length(long now) {
         long from = since;
         return from == Times.NEVER ? 0 : now - from;
     }
 
     /** Whether it has lasted for this long, and a claim was without an answer a moment ago. */
-    boolean isKnown(long length, long now) {
+    public boolean isKnown(long length, long now) {
         return length(now) >= length && isRecent(now);
     }
 
@@ -112,7 +112,7 @@ final class Outage {
      * Whether nothing has been answered for a command time-out, and a claim was found without its answer meanwhile. Time alone does
      * not show that: an answer may have arrived that the process has not read yet.
      */
-    boolean isSilence(long now) {
+    public boolean isSilence(long now) {
         return seenAt > since && isKnown(commandTimeout, now);
     }
 
@@ -122,13 +122,12 @@ final class Outage {
     }
 
     /** When a claim was last answered; -1 if none was. */
-    long answeredAt() {
+    public long answeredAt() {
         return answeredAt;
     }
 
     /** The last failure that the store or its client has reported; {@code null} if none is known. */
-    @Nullable
-    Throwable failure() {
+    public @Nullable Throwable failure() {
         return failure;
     }
 }

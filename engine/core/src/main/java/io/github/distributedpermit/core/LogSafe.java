@@ -1,4 +1,4 @@
-package io.github.distributedpermit.core.key;
+package io.github.distributedpermit.core;
 
 /** Makes users' text safe for messages and logs: no line breaks that forge a log line, and no endless text. Stateless. */
 public final class LogSafe {

@@ -1,0 +1,188 @@
+package io.github.distributedpermit.core.store;
+
+import io.github.distributedpermit.OnStoreFailure;
+import io.github.distributedpermit.core.LogSafe;
+import io.github.distributedpermit.spi.PermitCall;
+import io.github.distributedpermit.spi.PermitProperty;
+import io.github.distributedpermit.spi.PermitStoreException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Logs what operators have to know: that the store stops or resumes answering, that calls run without it (once for each permit name and
+ * outage), that it may have lost state, and lost permits, with at most one line each ten seconds for each of the last two. Also counts
+ * the lost permits. Thread-safe.
+ */
+public final class StoreLog {
+
+    private static final Logger LOG = System.getLogger(StoreLog.class.getName());
+
+    private final String store;
+    private final AtomicLong lost = new AtomicLong();
+    private final Throttle losses = new Throttle();
+    private final Throttle graces = new Throttle();
+    private final Map<String, Bypass> bypasses = new ConcurrentHashMap<>();
+
+    /**
+     * A log for one store.
+     *
+     * @param address host and port of the store; empty if it has none
+     */
+    public StoreLog(String backend, String address) {
+        store = address.isEmpty() ? "'" + backend + "'" : "'" + backend + "' at " + LogSafe.escape(address);
+    }
+
+    /** No claim has been answered for this many nanoseconds. */
+    void fails(Throwable cause, long nanos) {
+        LOG.log(
+                Level.INFO,
+                "The store of permits {0} has not answered for {1} ms ({2}). Claims are repeated; calls that wait longer than"
+                        + " distributed-permit.store-timeout fail.",
+                store,
+                millis(nanos),
+                problem(cause));
+    }
+
+    /** The store answers again after this many nanoseconds. */
+    void answers(long nanos) {
+        LOG.log(Level.INFO, "The store of permits {0} answers again after {1} ms.", store, millis(nanos));
+    }
+
+    /**
+     * A call runs without the store, which has not answered for this many nanoseconds.
+     *
+     * @param name of the permit, as in the settings
+     * @param inUse how many permits of that name calls have without the store
+     * @param terms what was stated for that case, and what it means here
+     */
+    public void ran(String name, IntSupplier inUse, OnStoreFailure how, String terms, long nanos, int keys) {
+        Bypass known = bypasses.get(name);
+        if (known == null) {
+            Bypass first = new Bypass(new LongAdder(), inUse);
+            known = bypasses.putIfAbsent(name, first);
+            if (known == null) {
+                known = first;
+                LOG.log(
+                        Level.WARNING,
+                        "The store of permits {0} has not answered for {1} ms. From now on calls of permit ''{2}'' run without it"
+                                + " (onStoreFailure = {3}: {4}), until it has answered steadily. Keys in use: {5}. Check the store and"
+                                + " its connection; set {6} to FAIL to have such calls fail instead.",
+                        store,
+                        millis(nanos),
+                        LogSafe.escape(name),
+                        how,
+                        terms,
+                        Integer.toString(keys),
+                        LogSafe.escape(PermitProperty.of(name, "on-store-failure")));
+            }
+        }
+        known.calls.increment();
+    }
+
+    /** The store is used again after this many nanoseconds. */
+    public void usedAgain(long nanos) {
+        List<String> names = new ArrayList<>();
+        long all = 0;
+        for (String name : List.copyOf(bypasses.keySet())) {
+            Bypass ended = bypasses.remove(name);
+            if (ended != null) {
+                long ran = ended.calls.sum();
+                all += ran;
+                names.add("'%s' (%d, %d permit(s) of them still in use)"
+                        .formatted(LogSafe.escape(name), ran, ended.inUse.getAsInt()));
+            }
+        }
+        LOG.log(
+                Level.WARNING,
+                "The store of permits {0} answers again and is used again after {1} ms. Meanwhile {2} call(s) ran without it:"
+                        + " {3}. Permits still in use are recorded in the store before other calls get any.",
+                store,
+                millis(nanos),
+                Long.toString(all),
+                names.stream().sorted().collect(Collectors.joining(", ")));
+    }
+
+    /** A call has lost its permits. */
+    public void lost(PermitCall call, long now) {
+        lost.addAndGet(call.permits());
+        long unlogged = losses.pass(call.permits(), now);
+        if (unlogged >= 0) {
+            LOG.log(
+                    Level.WARNING,
+                    "A call lost {0} permit(s) of ''{1}'', key ''{2}'': the store has not confirmed it for a lease, or has deleted its"
+                            + " record, or this instance has left the store. Other calls may hold the permit now. The listeners of the permit run; its isHeld() returns"
+                            + " false. {3} other permit(s) were lost since the last such line.",
+                    Integer.toString(call.permits()),
+                    LogSafe.escape(call.name()),
+                    LogSafe.escape(call.key()),
+                    Long.toString(unlogged));
+        }
+    }
+
+    /** A key is in grace, see {@code KeyQueueHost#graceBegins}. */
+    public void graceBegins(String key, boolean moved, long lasts, long now) {
+        long unlogged = graces.pass(1, now);
+        if (unlogged >= 0) {
+            LOG.log(
+                    Level.WARNING,
+                    "The store of permits {0} may have lost state: {1}. For up to {2} ms it grants permits of key ''{3}'' only to those"
+                            + " who still hold them; calls that do not wait fail meanwhile. {4} other key(s) were in the same state"
+                            + " since the last such line.",
+                    store,
+                    moved
+                            ? "another server answers, or the same one after a restart or after FLUSHALL"
+                            : "it has no data of permits that may be held, for example after FLUSHALL",
+                    millis(lasts),
+                    LogSafe.escape(key),
+                    Long.toString(unlogged));
+        }
+    }
+
+    /** How many permits were lost. */
+    public long lostPermits() {
+        return lost.get();
+    }
+
+    private static String millis(long nanos) {
+        return Long.toString(TimeUnit.NANOSECONDS.toMillis(nanos));
+    }
+
+    /** Only the messages of our own exceptions are known to have no secrets. */
+    private static String problem(Throwable cause) {
+        String message = cause.getMessage();
+        return cause instanceof PermitStoreException && message != null
+                ? LogSafe.escape(message)
+                : cause.getClass().getSimpleName();
+    }
+
+    /** The calls of one name that ran without the store. */
+    private record Bypass(LongAdder calls, IntSupplier inUse) {}
+
+    /** Lets one line through in ten seconds, and counts what the others were to say. */
+    private static final class Throttle {
+
+        private static final long INTERVAL = TimeUnit.SECONDS.toNanos(10);
+
+        private final AtomicLong unlogged = new AtomicLong();
+        private final AtomicLong next = new AtomicLong(Long.MIN_VALUE);
+
+        /** What was not logged since the last line, if a line is due; else -1, and this is counted. */
+        long pass(int count, long now) {
+            long due = next.get();
+            if (now < due || !next.compareAndSet(due, now + INTERVAL)) {
+                unlogged.addAndGet(count);
+                return -1;
+            }
+            return unlogged.getAndSet(0);
+        }
+    }
+}

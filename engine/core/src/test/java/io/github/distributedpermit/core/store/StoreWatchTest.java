@@ -1,0 +1,92 @@
+package io.github.distributedpermit.core.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.testsupport.Logged;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class StoreWatchTest {
+
+    private static final long START = 5;
+
+    private int probes;
+    private final StoreWatch watch = new StoreWatch(100, new StoreLog("local", ""), () -> probes++);
+
+    private final Logger logger = Logger.getLogger(StoreLog.class.getName());
+
+    @BeforeEach
+    void logAll() {
+        logger.setLevel(Level.ALL);
+    }
+
+    @AfterEach
+    void logAsBefore() {
+        logger.setLevel(null);
+    }
+
+    @Test
+    void failuresAreReportedOnceAfterASecondUntilTheAnswer() {
+        try (Logged log = new Logged(StoreLog.class)) {
+            checked(true, 0, 10);
+            assertThat(log.texts()).isEmpty();
+            checked(true, 500, 1_200);
+            assertThat(log.texts()).singleElement().asString().contains("has not answered for 1200 ms");
+            checked(true, 1_500, 3_000);
+            assertThat(watch.isReported()).isTrue();
+            checked(false, 3_500, 4_000);
+            assertThat(log.texts()).hasSize(2);
+            assertThat(log.texts().get(1)).contains("answers again after 4000 ms");
+            assertThat(watch.isReported()).isFalse();
+            assertThat(probes).isOne();
+        }
+    }
+
+    @Test
+    void failureLongAfterAnotherOneBeginsAnOutageOfItsOwn() {
+        long hour = TimeUnit.HOURS.toMillis(1);
+        checked(true, 0, 10);
+        checked(true, hour, hour + 10);
+        assertThat(watch.isReported()).isFalse();
+        checked(true, hour + 20, hour + 1_000);
+        assertThat(watch.isReported()).isTrue();
+    }
+
+    @Test
+    void healthCheckEveryMinuteIsEnoughToTellThatTheStoreIsAway() {
+        checked(true, 0, 10);
+        checked(true, 60_000, 60_010);
+        assertThat(watch.isReported()).isTrue();
+    }
+
+    @Test
+    void bypassEndsOnlyWithAnAnswerOfTheMoment() {
+        assertThat(watch.probeAnswered(0, 1)).isZero();
+        watch.beginBypass(5);
+        watch.beginBypass(6);
+        assertThat(watch.probeAnswered(10, 11)).isZero();
+        assertThat(watch.probeAnswered(20, 500)).isZero(); // sent long ago
+        assertThat(watch.isBypassed()).isTrue();
+        watch.probeFailed(null, 500, 505);
+        assertThat(watch.probeAnswered(510, 511)).isZero();
+        assertThat(watch.probeAnswered(610, 612)).isZero();
+        assertThat(watch.probeAnswered(611, 613)).isEqualTo(608);
+        assertThat(watch.isBypassed()).isFalse();
+    }
+
+    private void checked(boolean fails, long sentAt, long now) {
+        watch.checked(
+                fails ? PermitStoreException.passing("refused", null) : null,
+                START + nanos(sentAt),
+                START + nanos(now));
+    }
+
+    private static long nanos(long millis) {
+        return TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+}
