@@ -9,10 +9,9 @@
  *       {@code KeyQueueTimer}, {@code Alarm}, {@code ProcessClock}</td></tr>
  *   <tr><th>state</th><td>{@code KeyQueueState}, {@code WaiterQueue}, {@code Ledger}, {@code Holders}, {@code Lingering},
  *       {@code IdleFastPath}, {@code Confirmations}</td></tr>
- *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures}, {@code Backoff},
- *       {@code Outage}, {@code StoreContact}</td></tr>
+ *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures}, {@code Backoff}</td></tr>
  *   <tr><th>what calls see</th><td>{@code Waiter}, {@code Outcome}, {@code Grant}, {@code LossListeners}</td></tr>
- *   <tr><th>values</th><td>{@code Policy}, {@code PermitStats}, {@code Times}, {@code LogSafe}</td></tr>
+ *   <tr><th>values</th><td>{@code Policy}, {@code PermitStats}</td></tr>
  * </table>
  */
 @NullMarked

@@ -134,9 +134,9 @@ public final class StoreLog {
         if (unlogged >= 0) {
             LOG.log(
                     Level.WARNING,
-                    "The store of permits {0} may have lost state: {1}. For up to {2} ms it grants permits of key ''{3}'' only to those"
-                            + " who still hold them; calls that do not wait fail meanwhile. {4} other key(s) were in the same state"
-                            + " since the last such line.",
+                    "The store of permits {0} may have lost state: {1}. For up to {2} ms, or the longest lease of another instance, it"
+                            + " grants permits of key ''{3}'' only to those who still hold them; calls that do not wait fail"
+                            + " meanwhile. {4} other key(s) were in the same state since the last such line.",
                     store,
                     moved
                             ? "another server answers, or the same one after a restart or after FLUSHALL"

@@ -162,7 +162,7 @@ public final class StoreWatch {
         return outage.isSilence(now) || reported;
     }
 
-    /** Whether operators were told that the store does not answer, and it has not answered since. */
+    /** Whether the log and the gauges show that the store does not answer. */
     public boolean isReported() {
         return reported;
     }
