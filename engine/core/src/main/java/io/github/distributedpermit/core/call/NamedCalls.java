@@ -16,10 +16,11 @@ import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entrance for the calls of one name: checks a request, tries the fast path for an idle permit, and otherwise puts a
+ * The entrance for the calls of one name, in the present membership of the store, which may be another one than that of the call before: checks a request, tries the fast path for an idle permit, and otherwise puts a
  * {@link Waiter} into the key's queue and waits, parked ({@link ParkedCall}) or with a future ({@link FutureCall}).
  * Thread-safe. Whatever it throws, the call has left the queue and holds nothing.
  */
@@ -27,19 +28,17 @@ public final class NamedCalls implements NamedPermits {
 
     private final PermitStats stats;
     private final Settled settled;
-    private final KeyRegistry registry;
-    private final Outcomes outcomes;
-    private final StateQueries states;
+    private final Supplier<Present> present;
 
-    /** The calls of one name. */
-    public NamedCalls(
-            PermitStats stats, Settled settled, KeyRegistry registry, Outcomes outcomes, StateQueries states) {
+    /** @param present the membership that a call which begins now belongs to */
+    public NamedCalls(PermitStats stats, Settled settled, Supplier<Present> present) {
         this.stats = stats;
         this.settled = settled;
-        this.registry = registry;
-        this.outcomes = outcomes;
-        this.states = states;
+        this.present = present;
     }
+
+    /** What calls need of one membership. */
+    public record Present(KeyRegistry registry, Outcomes outcomes, StateQueries states) {}
 
     @Override
     public String name() {
@@ -57,51 +56,51 @@ public final class NamedCalls implements NamedPermits {
 
     @Override
     public CompletableFuture<PermitState> stateAsync(String key) {
-        return states.query(stats, PermitRequest.of(key).key());
+        return present.get().states.query(stats, PermitRequest.of(key).key());
     }
 
     @Override
     public PermitState state(String key) {
-        return states.await(stats, PermitRequest.of(key).key());
+        return present.get().states.await(stats, PermitRequest.of(key).key());
     }
 
     @Override
-    public Permit acquire(PermitRequest asked) throws InterruptedException {
+    public Permit acquire(PermitRequest request) throws InterruptedException {
+        return acquire(request, true);
+    }
+
+    @Override
+    public Permit acquireUninterruptibly(PermitRequest request) {
+        try {
+            return acquire(request, false);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("The wait was interrupted although it may not be", e);
+        }
+    }
+
+    private Permit acquire(PermitRequest asked, boolean interruptible) throws InterruptedException {
         check(asked);
         PermitRequest request = normal(asked);
-        if (Thread.interrupted()) {
+        if (interruptible && Thread.interrupted()) {
             throw new InterruptedException("Interrupted before waiting for permit '%s', key '%s'"
                     .formatted(LogSafe.escape(stats.name()), LogSafe.escape(request.key())));
         }
-        long now = registry.now();
-        Permit immediate = withoutQueue(request, now);
-        if (immediate != null) {
-            return immediate;
+        Present in = present.get();
+        long now = in.registry.now();
+        Permit own = request.reentrant() ? PermitContext.join(request) : null;
+        if (own != null) {
+            return own;
+        }
+        Grant idle = idle(in, request, now);
+        if (idle != null) {
+            return in.outcomes.taken(idle);
         }
         ParkedCall call = new ParkedCall(stats, request, now);
         try {
-            Outcome outcome = call.await(enter(request, call.waiter()), outcomes);
-            return outcomes.permit(stats, request, call.waiter(), outcome);
+            Outcome outcome = call.await(enter(in, request, call.waiter()), in.outcomes, interruptible);
+            return in.outcomes.permit(stats, request, call.waiter(), outcome);
         } finally {
-            outcomes.left(stats, call.waiter());
-        }
-    }
-
-    @Override
-    public Permit acquireUninterruptibly(PermitRequest asked) {
-        check(asked);
-        PermitRequest request = normal(asked);
-        long now = registry.now();
-        Permit immediate = withoutQueue(request, now);
-        if (immediate != null) {
-            return immediate;
-        }
-        ParkedCall call = new ParkedCall(stats, request, now);
-        try {
-            Outcome outcome = call.awaitUninterruptibly(enter(request, call.waiter()), outcomes);
-            return outcomes.permit(stats, request, call.waiter(), outcome);
-        } finally {
-            outcomes.left(stats, call.waiter());
+            in.outcomes.left(stats, call.waiter());
         }
     }
 
@@ -109,18 +108,19 @@ public final class NamedCalls implements NamedPermits {
     public CompletableFuture<Permit> acquireAsync(PermitRequest asked) {
         check(asked);
         PermitRequest request = normal(asked);
-        FutureCall call = new FutureCall(stats, request, registry, outcomes);
-        Grant idle = idle(request, call.waiter().arrival);
+        Present in = present.get();
+        FutureCall call = new FutureCall(stats, request, in.registry, in.outcomes);
+        Grant idle = idle(in, request, call.waiter().arrival);
         if (idle != null) {
-            call.complete(outcomes.taken(idle));
+            call.complete(in.outcomes.taken(idle));
             return call;
         }
         try {
-            call.follow(enter(request, call.waiter()));
+            call.follow(enter(in, request, call.waiter()));
         } catch (PermitRejectedException e) {
             call.completeExceptionally(e);
         } catch (RuntimeException | Error e) {
-            giveUp(request, call.waiter());
+            giveUp(in, request, call.waiter());
             throw e;
         }
         return call;
@@ -132,44 +132,34 @@ public final class NamedCalls implements NamedPermits {
         return patient ? request : request.withoutWaiting();
     }
 
-    /** A permit for which the call need not enter the queue: one that its thread holds already, or one that needs no claim. */
-    private @Nullable Permit withoutQueue(PermitRequest request, long now) {
-        Permit own = request.reentrant() ? PermitContext.join(request) : null;
-        if (own != null) {
-            return own;
-        }
-        Grant idle = idle(request, now);
-        return idle == null ? null : outcomes.taken(idle);
-    }
-
     /** A permit that needs no claim: one that is idle in this process, or any of a name without a limit. */
-    private @Nullable Grant idle(PermitRequest request, long now) {
+    private @Nullable Grant idle(Present in, PermitRequest request, long now) {
         if (stats.policy().isUnlimited()) {
-            return registry.storeless().grant(stats, request.key(), request.permits(), now);
+            return in.registry.storeless().grant(stats, request.key(), request.permits(), now);
         }
-        KeyQueue queue = registry.find(request.key());
+        KeyQueue queue = in.registry.find(request.key());
         return queue == null ? null : queue.take(stats, request.permits(), now);
     }
 
     /** Puts the waiter into the queue of its key; the caller has to wait then. */
-    private KeyQueue enter(PermitRequest request, Waiter waiter) {
-        registry.repair();
-        outcomes.arrived(stats, waiter);
+    private KeyQueue enter(Present in, PermitRequest request, Waiter waiter) {
+        in.registry.repair();
+        in.outcomes.arrived(stats, waiter);
         KeyQueue entered = null;
         try {
-            entered = find(request, waiter);
+            entered = find(in, request, waiter);
             return entered;
         } finally {
             if (entered == null) {
-                giveUp(request, waiter);
+                giveUp(in, request, waiter);
             }
         }
     }
 
     /** The call ends with an exception: it leaves the queue, and a permit that it has just been granted goes back. */
-    private void giveUp(PermitRequest request, Waiter waiter) {
-        outcomes.left(stats, waiter);
-        KeyQueue queue = registry.find(request.key());
+    private void giveUp(Present in, PermitRequest request, Waiter waiter) {
+        in.outcomes.left(stats, waiter);
+        KeyQueue queue = in.registry.find(request.key());
         if (waiter.decide(Outcome.Abandoned.ABANDONED)) {
             if (queue != null) {
                 queue.left(waiter);
@@ -177,17 +167,17 @@ public final class NamedCalls implements NamedPermits {
         } else if (waiter.outcome() instanceof Grant grant) {
             grant.release();
         }
-        outcomes.abandoned(stats, waiter);
+        in.outcomes.abandoned(stats, waiter);
     }
 
     /** Enters the queue of the key, or a new one if that has just been retired. */
-    private KeyQueue find(PermitRequest request, Waiter waiter) {
+    private KeyQueue find(Present in, PermitRequest request, Waiter waiter) {
         while (true) {
-            KeyQueue queue = registry.queue(request.key(), stats.policy());
+            KeyQueue queue = in.registry.queue(request.key(), stats.policy());
             if (queue == null) {
                 Outcome refused = new Outcome.Refused(Reason.TOO_MANY_KEYS);
                 waiter.decide(refused);
-                throw outcomes.failure(stats, request, waiter, refused);
+                throw in.outcomes.failure(stats, request, waiter, refused);
             }
             if (queue.enter(waiter)) {
                 return queue;

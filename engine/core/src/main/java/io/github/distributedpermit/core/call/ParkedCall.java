@@ -62,10 +62,10 @@ final class ParkedCall {
     }
 
     /**
-     * Waits for the outcome. On an interrupt the call leaves the queue, unless it was just served: then it returns with its
+     * Waits for the outcome. On an interrupt the call leaves the queue if it may, unless it was just served: then it returns with its
      * permit and the flag of the thread set. On an error it leaves the queue, or gives back what it was granted.
      */
-    Outcome await(KeyQueue queue, Outcomes outcomes) throws InterruptedException {
+    Outcome await(KeyQueue queue, Outcomes outcomes, boolean interruptible) throws InterruptedException {
         boolean interrupted = false;
         try {
             while (true) {
@@ -73,43 +73,20 @@ final class ParkedCall {
                 if (outcome != null) {
                     return outcome;
                 }
-                if (interrupted) {
-                    if (giveUp(queue, Outcome.Abandoned.ABANDONED)) {
-                        interrupted = false;
-                        outcomes.abandoned(waiter.stats, waiter);
-                        long waited = queue.host().now() - waiter.arrival;
-                        throw new InterruptedException("Interrupted after waiting %d ms for permit '%s', key '%s'"
-                                .formatted(
-                                        waited / 1_000_000,
-                                        LogSafe.escape(waiter.stats.name()),
-                                        LogSafe.escape(queue.key())));
-                    }
-                    continue;
+                if (!interrupted || !interruptible) {
+                    park(queue);
+                    interrupted |= Thread.interrupted();
+                } else if (giveUp(queue, Outcome.Abandoned.ABANDONED)) {
+                    interrupted = false;
+                    outcomes.abandoned(waiter.stats, waiter);
+                    long waited = queue.host().now() - waiter.arrival;
+                    throw new InterruptedException("Interrupted after waiting %d ms for permit '%s', key '%s'"
+                            .formatted(
+                                    waited / 1_000_000,
+                                    LogSafe.escape(waiter.stats.name()),
+                                    LogSafe.escape(queue.key())));
                 }
-                park(queue);
-                interrupted = Thread.interrupted();
             }
-        } catch (RuntimeException | Error e) {
-            drop(queue, outcomes);
-            throw e;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Waits for the outcome, also when interrupted; the interrupt flag is set again afterwards. */
-    Outcome awaitUninterruptibly(KeyQueue queue, Outcomes outcomes) {
-        boolean interrupted = false;
-        try {
-            Outcome outcome = waiter.outcome();
-            while (outcome == null) {
-                park(queue);
-                interrupted |= Thread.interrupted();
-                outcome = waiter.outcome();
-            }
-            return outcome;
         } catch (RuntimeException | Error e) {
             drop(queue, outcomes);
             throw e;

@@ -5,7 +5,6 @@ import io.github.distributedpermit.core.call.NamedCalls;
 import io.github.distributedpermit.core.call.Outcomes;
 import io.github.distributedpermit.core.call.StateQueries;
 import io.github.distributedpermit.core.key.Admission;
-import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.Shutdown;
@@ -23,7 +22,7 @@ final class Membership {
     final Member member;
     final KeyRegistry registry;
     final Outcomes outcomes;
-    private final StateQueries states;
+    final NamedCalls.Present calls;
     private final Shutdown shutdown;
     private volatile boolean ending;
 
@@ -32,13 +31,8 @@ final class Membership {
         this.member = member;
         shutdown = new Shutdown(settings.commandTimeout(), environment.scheduler());
         registry = new KeyRegistry(backend, member, settings, environment, shutdown::progress);
-        states = new StateQueries(registry, environment);
         outcomes = new Outcomes(environment.observers(), registry, backend.address());
-    }
-
-    /** The calls of a name. */
-    NamedCalls calls(PermitStats stats, NamedCalls.Settled settled) {
-        return new NamedCalls(stats, settled, registry, outcomes, states);
+        calls = new NamedCalls.Present(registry, outcomes, new StateQueries(registry, environment));
     }
 
     /** Whether the shutdown has begun. */

@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.core.call.NamedCalls;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
@@ -171,7 +172,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public NamedPermits named(String name) {
-        return new MemberCalls(catalog.stats(name), catalog::settled, this::present);
+        return new NamedCalls(catalog.stats(name), catalog::settled, () -> present().calls);
     }
 
     @Override

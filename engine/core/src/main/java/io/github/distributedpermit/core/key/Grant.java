@@ -2,7 +2,6 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
-import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The methods of {@link Permit} are thread-safe. The fields that are not volatile, which are the links, {@code counted},
  * {@code ended} and {@code gauged}, are guarded by the lock of the queue.
  */
-public final class Grant extends AttachableCall implements Permit, Outcome {
+public final class Grant extends ObservedCall implements Permit, Outcome {
 
     private static final AtomicIntegerFieldUpdater<Grant> RELEASED =
             AtomicIntegerFieldUpdater.newUpdater(Grant.class, "released");
@@ -24,8 +23,6 @@ public final class Grant extends AttachableCall implements Permit, Outcome {
     /** The version of permits that no store has recorded. Those of stores begin with 1. */
     static final long STORELESS = 0;
 
-    final PermitStats stats;
-    public final int weight;
     public final long grantedAt;
     private final Owner owner;
     private final long version;
@@ -52,30 +49,16 @@ public final class Grant extends AttachableCall implements Permit, Outcome {
     /** Whether those of its name alone count it too. */
     private boolean gaugedAlone;
 
-    /** Who made the call, if that is recorded; for operators. */
-    public volatile @Nullable Caller caller;
-
     private volatile boolean lost;
     private volatile int released;
     private volatile @Nullable LossListeners listeners;
 
     Grant(Owner owner, PermitStats stats, int weight, long version, long count, long grantedAt) {
+        super(stats, weight);
         this.owner = owner;
-        this.stats = stats;
-        this.weight = weight;
         this.version = version;
         this.count = count;
         this.grantedAt = grantedAt;
-    }
-
-    @Override
-    public String name() {
-        return stats.name();
-    }
-
-    @Override
-    public String observedName() {
-        return stats.observedName();
     }
 
     /** Whether no store had recorded it when the call got it, see {@link StorelessGrants} and {@link OutageCalls}. */
@@ -95,11 +78,6 @@ public final class Grant extends AttachableCall implements Permit, Outcome {
     @Override
     public String key() {
         return owner.key();
-    }
-
-    @Override
-    public int permits() {
-        return weight;
     }
 
     @Override

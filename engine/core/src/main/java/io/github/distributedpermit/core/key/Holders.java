@@ -1,9 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.CallView;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,10 +112,9 @@ final class Holders {
     }
 
     /** Adds the calls that hold permits, the newest first, until the list has so many. */
-    void describe(String key, long now, int most, List<CallView> views) {
+    void describe(long now, int most, List<CallView> views) {
         for (Grant g = newest; g != null && views.size() < most; g = g.previous) {
-            Duration age = Duration.ofNanos(Math.max(0, now - g.grantedAt));
-            views.add(new CallView(g.name(), key, g.weight, true, age, Optional.ofNullable(g.caller)));
+            views.add(g.view(true, g.grantedAt, now));
         }
     }
 

@@ -154,53 +154,29 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * {@linkplain #fits fit}.
      */
     public boolean enter(Waiter waiter) {
-        Effects effects = new Effects(this, host);
-        Error cut = null;
-        try {
-            synchronized (this) {
-                if (retired || !fits(waiter.stats)) {
-                    return false;
-                }
-                long now = begin(effects);
-                if (waiter.stats.policy().isUnlimited()) {
-                    state.pass(waiter, now, effects); // it was limited when the call arrived
-                } else {
-                    PermitStats first = leader;
-                    if (first == null || first.policy().isUnlimited()) {
-                        first = waiter.stats;
-                        leader = first;
-                    }
-                    follow(first);
-                    state.enter(waiter, now, effects);
-                }
-                end(now, effects);
+        boolean[] entered = new boolean[1];
+        Error cut = event((now, effects) -> {
+            if (retired || !fits(waiter.stats)) {
+                return;
             }
-        } catch (RuntimeException | Error e) {
-            trouble(e);
-            throw e;
-        } finally {
-            try {
-                effects.runAll();
-            } catch (Error e) {
-                cut = e;
+            entered[0] = true;
+            if (waiter.stats.policy().isUnlimited()) {
+                state.pass(waiter, now, effects); // it was limited when the call arrived
+                return;
             }
-            if (!effects.done) {
-                synchronized (this) {
-                    if (!effects.listed) {
-                        effects.next = postponed;
-                        postponed = effects;
-                        effects.listed = true;
-                    }
-                    effects.postponed = true;
-                    broken = true;
-                }
+            PermitStats first = leader;
+            if (first == null || first.policy().isUnlimited()) {
+                first = waiter.stats;
+                leader = first;
             }
-        }
-        if (cut != null && !trouble(cut)) {
+            follow(first);
+            state.enter(waiter, now, effects);
+        });
+        if (cut != null) {
             // No other thread will check the queue soon, so the caller must not wait for what this event could not do.
             throw cut;
         }
-        return true;
+        return entered[0];
     }
 
     /** Removes a waiter whose caller has decided the outcome: a time-out, an interrupt or a cancellation. */
@@ -383,9 +359,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     /** Adds the calls of this key, those that hold permits first, until the list has {@code most} entries. */
     public synchronized void describe(int most, List<CallView> views) {
         long now = host.now();
-        state.ledger.holders.describe(key, now, most, views);
+        state.ledger.holders.describe(now, most, views);
         state.withoutStore.describe(now, most, views);
-        state.waiters.describe(key, now, most, views);
+        state.waiters.describe(now, most, views);
     }
 
     /** Whether calls hold permits. */

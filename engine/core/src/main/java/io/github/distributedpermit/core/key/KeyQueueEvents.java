@@ -23,7 +23,7 @@ abstract class KeyQueueEvents implements Effects.Source {
     volatile int repairs;
 
     /**
-     * The effects that events could not carry out on their own thread. Guarded by the lock. Three methods put effects into
+     * The effects that events could not carry out on their own thread. Guarded by the lock. Two methods put effects into
      * this list, each with the same statements and not with a common method, because a call may find no room on the stack.
      * Effects that are in the list already stay where they are: a second entry would close the list to a ring.
      */
@@ -42,9 +42,14 @@ abstract class KeyQueueEvents implements Effects.Source {
     /** What every event ends with. */
     abstract void settle(long now, Effects effects);
 
-    /** Runs one event under the lock, and its effects after the lock is free. */
-    final void event(Event event) {
+    /**
+     * Runs one event under the lock, and its effects after the lock is free.
+     *
+     * @return the error that has cut the effects short, unless another thread will check the queue soon
+     */
+    final @Nullable Error event(Event event) {
         Effects effects = new Effects(this, host());
+        Error cut = null;
         try {
             synchronized (this) {
                 long now = begin(effects);
@@ -55,7 +60,6 @@ abstract class KeyQueueEvents implements Effects.Source {
             trouble(e);
             throw e;
         } finally {
-            Error cut = null;
             try {
                 effects.runAll();
             } catch (Error e) {
@@ -72,10 +76,8 @@ abstract class KeyQueueEvents implements Effects.Source {
                     broken = true;
                 }
             }
-            if (cut != null) {
-                trouble(cut);
-            }
         }
+        return cut == null || trouble(cut) ? null : cut;
     }
 
     /** What every event begins with: it repairs what an error left undone, and lets time pass. */

@@ -7,9 +7,7 @@ import io.github.distributedpermit.core.key.Outcome.Refused;
 import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.PermitStoreException;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -276,9 +274,7 @@ final class OutageCalls {
     /** Adds the calls, the newest first, until the list has so many. */
     void describe(long now, int most, List<CallView> views) {
         for (OutageCall call = newest; call != null && views.size() < most; call = call.previous) {
-            Duration age = Duration.ofNanos(Math.max(0, now - call.grant.grantedAt));
-            views.add(new CallView(
-                    call.grant.name(), key, call.grant.weight, true, age, Optional.ofNullable(call.grant.caller)));
+            views.add(call.grant.view(true, call.grant.grantedAt, now));
         }
     }
 }

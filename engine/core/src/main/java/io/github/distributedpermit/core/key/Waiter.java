@@ -1,7 +1,6 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.OnStoreFailure;
-import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link #decide} and {@link #outcome} are thread-safe. All other mutable fields are guarded by the lock of the
  * {@link KeyQueue}, but {@code gauged}.
  */
-public class Waiter extends AttachableCall {
+public class Waiter extends ObservedCall {
 
     /** No claim has been sent since the call arrived. */
     static final long UNCLAIMED = -1;
@@ -21,13 +20,7 @@ public class Waiter extends AttachableCall {
     private static final AtomicReferenceFieldUpdater<Waiter, @Nullable Outcome> OUTCOME =
             AtomicReferenceFieldUpdater.newUpdater(Waiter.class, Outcome.class, "outcome");
 
-    /** The name under which the call was made. */
-    public final PermitStats stats;
-
     private final String key;
-
-    /** How many permits the call wants. */
-    final int weight;
 
     /** Whether the caller is willing to wait for a permit. */
     public final boolean queueing;
@@ -66,9 +59,6 @@ public class Waiter extends AttachableCall {
     /** Whether observers know of the call and not yet of its end. Written only by the thread that makes or ends the call. */
     public boolean observed;
 
-    /** Who made the call, if that is recorded; for operators. */
-    public volatile @Nullable Caller caller;
-
     /** The sequence of the first claim that was sent after the call arrived. */
     long firstClaim = UNCLAIMED;
 
@@ -87,11 +77,10 @@ public class Waiter extends AttachableCall {
             long arrival,
             Waker waker,
             OnStoreFailure onStoreFailure) {
+        super(stats, weight);
         this.onStoreFailure =
                 onStoreFailure == OnStoreFailure.DEFAULT ? stats.policy().onStoreFailure() : onStoreFailure;
-        this.stats = stats;
         this.key = key;
-        this.weight = weight;
         this.queueing = queueing;
         this.isTry = !queueing;
         this.arrival = arrival;
@@ -99,23 +88,8 @@ public class Waiter extends AttachableCall {
     }
 
     @Override
-    public final String name() {
-        return stats.name();
-    }
-
-    @Override
-    public final String observedName() {
-        return stats.observedName();
-    }
-
-    @Override
     public final String key() {
         return key;
-    }
-
-    @Override
-    public final int permits() {
-        return weight;
     }
 
     @Override

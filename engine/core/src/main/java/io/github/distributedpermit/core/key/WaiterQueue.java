@@ -2,9 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.core.key.OutageCall.Adoption;
 import io.github.distributedpermit.spi.CallView;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -140,10 +138,9 @@ final class WaiterQueue {
     }
 
     /** Adds the calls that wait for a permit, the oldest first, until the list has so many. */
-    void describe(String key, long now, int most, List<CallView> views) {
+    void describe(long now, int most, List<CallView> views) {
         for (Waiter w = firstCall(); w != null && views.size() < most; w = w.next) {
-            Duration age = Duration.ofNanos(Math.max(0, now - w.arrival));
-            views.add(new CallView(w.stats.name(), key, w.weight, false, age, Optional.ofNullable(w.caller)));
+            views.add(w.view(false, w.arrival, now));
         }
     }
 

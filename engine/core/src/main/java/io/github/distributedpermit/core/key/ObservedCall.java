@@ -1,0 +1,78 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.PermitCall;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call as observers and operators see it: first its {@link Waiter}, then its {@link Grant}, which takes over what observers have attached to the
+ * other. Thread-safe; observers attach one after another.
+ */
+abstract class ObservedCall implements PermitCall {
+
+    /** The name under which the call was made. */
+    public final PermitStats stats;
+
+    /** How many permits the call wants. */
+    public final int weight;
+
+    /** Who made the call, if that is recorded; for operators. */
+    public volatile @Nullable Caller caller;
+
+    private volatile @Nullable Attachment attachments;
+
+    ObservedCall(PermitStats stats, int weight) {
+        this.stats = stats;
+        this.weight = weight;
+    }
+
+    @Override
+    public final String name() {
+        return stats.name();
+    }
+
+    @Override
+    public final String observedName() {
+        return stats.observedName();
+    }
+
+    @Override
+    public final int permits() {
+        return weight;
+    }
+
+    /** What operators see of the call, which holds its permits, or waits, since that time. */
+    final CallView view(boolean holds, long since, long now) {
+        Duration age = Duration.ofNanos(Math.max(0, now - since));
+        return new CallView(name(), key(), weight, holds, age, Optional.ofNullable(caller));
+    }
+
+    @Override
+    public final void attach(PermitObserver owner, Object value) {
+        attachments = new Attachment(owner, value, attachments);
+    }
+
+    @Override
+    public final @Nullable Object attached(PermitObserver owner) {
+        Attachment each = attachments;
+        while (each != null && each.owner != owner) {
+            each = each.before;
+        }
+        return each == null ? null : each.value;
+    }
+
+    /** What is attached to the other is attached to this one. */
+    final void takeOver(ObservedCall other) {
+        if (other.attachments != null) {
+            attachments = other.attachments;
+        }
+    }
+
+    /** The newest one of an owner counts. */
+    private record Attachment(
+            PermitObserver owner, Object value, @Nullable Attachment before) {}
+}
