@@ -1,4 +1,4 @@
-package io.github.distributedpermit.sample.redis;
+package io.github.distributedpermit.sample.server;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -10,9 +10,11 @@ final class PortTakenFailureAnalyzer extends AbstractFailureAnalyzer<PortTakenEx
     protected FailureAnalysis analyze(Throwable rootFailure, PortTakenException cause) {
         return new FailureAnalysis(
                 cause.getMessage() + ".",
-                "Stop that, or choose another port for the sample's own Redis with"
-                        + " --sample.embedded-redis.port=<port> (the same for all instances), or use a Redis of your own"
-                        + " with --spring.data.redis.host=<host> --spring.data.redis.port=<port>.",
+                "Stop that, or choose another port for the sample's own %s with --%s=<port> (the same for all instances), or use one of your own with %s."
+                        .formatted(
+                                cause.kind().title(),
+                                cause.kind().portSetting(),
+                                cause.kind().settingsOfAnother()),
                 cause);
     }
 }

@@ -1,13 +1,11 @@
-package io.github.distributedpermit.sample.redis;
+package io.github.distributedpermit.sample.server;
 
 import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import redis.embedded.core.ExecutableProvider;
 
 /**
  * A server this process has started, with the guard that ends it when no process holds its directory any more. The server
@@ -19,18 +17,15 @@ import redis.embedded.core.ExecutableProvider;
 record StartedServer(ServerDirectory directory, Closeable hold) implements Closeable {
 
     /** Starts it; whether it got the port shows only later. */
-    static StartedServer start(int port) throws IOException {
+    static StartedServer start(ServerKind kind, int port) throws IOException {
         ServerDirectory directory = ServerDirectory.create();
         Path path = directory.path();
-        File executable =
-                ExecutableProvider.newJarResourceProvider(path.toFile()).get();
-        copy("redis.conf", path);
-        copy("guard.sh", path);
+        directory.copy("guard.sh");
+        List<String> command = new ArrayList<>(List.of("sh", "guard.sh", kind.stopSignal()));
+        command.addAll(kind.prepare(directory, port));
         Closeable hold = directory.hold();
-        List<String> command = List.of(
-                "sh", "guard.sh", executable.getPath(), "redis.conf", "--port", "" + port, "--dir", path.toString());
         try {
-            File guardLog = path.resolve("guard.log").toFile();
+            File guardLog = directory.log().toFile();
             new ProcessBuilder(command)
                     .directory(path.toFile())
                     .redirectInput(new File("/dev/null"))
@@ -47,14 +42,5 @@ record StartedServer(ServerDirectory directory, Closeable hold) implements Close
     @Override
     public void close() throws IOException {
         hold.close();
-    }
-
-    private static void copy(String resource, Path directory) throws IOException {
-        try (InputStream in = StartedServer.class.getResourceAsStream("/embedded-redis/" + resource)) {
-            if (in == null) {
-                throw new IOException("The application lacks /embedded-redis/" + resource);
-            }
-            Files.copy(in, directory.resolve(resource));
-        }
     }
 }

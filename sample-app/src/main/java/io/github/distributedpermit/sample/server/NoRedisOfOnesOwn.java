@@ -1,4 +1,4 @@
-package io.github.distributedpermit.sample.redis;
+package io.github.distributedpermit.sample.server;
 
 import java.util.stream.Stream;
 import org.springframework.context.annotation.Condition;

@@ -1,7 +1,8 @@
-package io.github.distributedpermit.sample.redis;
+package io.github.distributedpermit.sample.server;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -15,7 +16,7 @@ import java.util.stream.Stream;
  */
 record ServerDirectory(Path path) {
 
-    private static final String PREFIX = "report-export-redis-";
+    private static final String PREFIX = "report-export-server-";
     private static final String PIPE = "alive";
 
     /** Makes a new one, with a pipe but no server yet. */
@@ -30,8 +31,9 @@ record ServerDirectory(Path path) {
         return String.valueOf(path.getFileName()).startsWith(PREFIX);
     }
 
+    /** What the server and its guard write. */
     Path log() {
-        return path.resolve("redis.log");
+        return path.resolve("guard.log");
     }
 
     /** Keeps the server alive until what is returned here is closed, by the caller or by the end of this process. */
@@ -50,6 +52,16 @@ record ServerDirectory(Path path) {
             return text.substring(Math.max(0, text.length() - 1_000));
         } catch (IOException | UncheckedIOException e) {
             return "log unreadable: " + e;
+        }
+    }
+
+    /** Puts a file of the application there. */
+    void copy(String resource) throws IOException {
+        try (InputStream in = ServerDirectory.class.getResourceAsStream("/embedded-server/" + resource)) {
+            if (in == null) {
+                throw new IOException("The application lacks /embedded-server/" + resource);
+            }
+            Files.copy(in, path.resolve(resource));
         }
     }
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs a Redis server, given as the arguments, until every instance of the application has gone, however it went:
+# Runs a server until every instance of the application has gone, however it went:
 # each keeps the pipe "alive" open for writing, and the system closes that end even after kill -9.
+# Arguments: the signal that ends the server, and the command that runs it.
 
 # a session of its own, where the system has the command: Ctrl-C in the terminal is meant for the application
 if [ -z "$GUARD_DETACHED" ] && command -v setsid >/dev/null 2>&1; then
@@ -13,11 +14,12 @@ trap '' HUP INT TERM
 exec 3<>alive 4<alive 3>&-
 
 directory=$PWD
+signal=$1
+shift
 "$@" 4<&- &
 server=$!
 cat <&4 >/dev/null
-# There is nothing to save, and a gentler signal would be lost on a server that is just starting. It was not waited for
-# yet, so the number still is its own, even if it ended by itself.
-kill -9 "$server" 2>/dev/null
+# The server was not waited for yet, so the number still is its own, even if it ended by itself.
+kill -s "$signal" "$server" 2>/dev/null
 wait "$server"
 cd / && rm -rf "$directory"

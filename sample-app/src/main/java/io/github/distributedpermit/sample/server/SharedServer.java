@@ -1,4 +1,4 @@
-package io.github.distributedpermit.sample.redis;
+package io.github.distributedpermit.sample.server;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -11,31 +11,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Redis server that all instances on this machine share. The first one starts it, it ends with the last one, and if
- * it dies before that, the instances that are left start it again. Thread-safe.
+ * The server that all instances on this machine share. The first one starts it, it ends with the last one, and if it dies
+ * before that, the instances that are left start it again. Thread-safe.
  */
-final class EmbeddedRedis implements AutoCloseable {
+final class SharedServer implements AutoCloseable {
 
-    private static final Logger log = LoggerFactory.getLogger(EmbeddedRedis.class);
+    private static final Logger log = LoggerFactory.getLogger(SharedServer.class);
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
     private static final long LOOK_AGAIN_MILLIS = 20;
     private static final long TRY_AGAIN_MILLIS = 1_000;
 
+    private final ServerKind kind;
     private final int port;
+    private final Runnable rejoined;
     private final Thread watcher;
     private Membership membership;
     private boolean closed;
 
-    /** Joins the server or starts it; returns when it answers. */
-    EmbeddedRedis(int port) {
+    /**
+     * Joins the server or starts it; returns when it answers.
+     *
+     * @param rejoined runs each time the server has been joined or started again, since it may be a new one, which begins empty
+     */
+    SharedServer(ServerKind kind, int port, Runnable rejoined) {
+        this.kind = kind;
         this.port = port;
+        this.rejoined = rejoined;
         try {
             this.membership = joinOrStart();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        this.watcher = new Thread(this::watch, "embedded-redis-watcher");
+        this.watcher = new Thread(this::watch, "embedded-server-watcher");
         watcher.setDaemon(true);
         watcher.start();
     }
@@ -64,16 +72,22 @@ final class EmbeddedRedis implements AutoCloseable {
         @Nullable StartedServer started = null;
         try {
             while (true) {
-                Optional<Membership> joined = Membership.join(port);
+                Optional<Membership> joined = Membership.join(kind, port);
                 if (joined.isPresent()) {
-                    tell(joined.get(), started);
+                    log(joined.get(), started);
                     return joined.get();
                 }
                 if (started == null) {
-                    started = StartedServer.start(port);
+                    started = StartedServer.start(kind, port);
+                    since = System.nanoTime();
                 } else if (System.nanoTime() - since > START_TIMEOUT.toNanos()) {
-                    throw new IOException("No Redis server answers on port %d after %s; the one started here says: %s"
-                            .formatted(port, START_TIMEOUT, started.directory().logTail()));
+                    throw new IOException(
+                            "No %s server answers on port %d after %s; the log of the one started here ends with: %s"
+                                    .formatted(
+                                            kind.title(),
+                                            port,
+                                            START_TIMEOUT,
+                                            started.directory().logTail()));
                 }
                 pause(LOOK_AGAIN_MILLIS);
             }
@@ -85,12 +99,13 @@ final class EmbeddedRedis implements AutoCloseable {
         }
     }
 
-    private void tell(Membership joined, @Nullable StartedServer started) {
+    private void log(Membership joined, @Nullable StartedServer started) {
         boolean own = started != null && started.directory().equals(joined.directory());
         log.info(
-                "{} the Redis server on {}:{}, in {}; it ends with the last instance that uses it",
+                "{} the {} server on {}:{}, in {}; it ends with the last instance that uses it",
                 own ? "Started" : "Joined",
-                RedisLink.HOST,
+                kind.title(),
+                ServerKind.HOST,
                 port,
                 joined.directory().path());
     }
@@ -106,8 +121,9 @@ final class EmbeddedRedis implements AutoCloseable {
                 return;
             }
             log.warn(
-                    "The Redis server on port {} has closed its connection; joining it again, or starting a new one,"
+                    "The {} server on port {} has closed its connection; joining it again, or starting a new one,"
                             + " which begins empty: permits held at this moment are lost or claimed anew",
+                    kind.title(),
                     port);
             if (!rejoin(current)) {
                 return;
@@ -127,12 +143,17 @@ final class EmbeddedRedis implements AutoCloseable {
                     }
                     membership = next;
                 }
+                rejoined.run();
                 return true;
             } catch (IOException | RuntimeException e) {
                 if (isClosed()) {
                     return false;
                 }
-                log.error("There is no Redis server on port {} and none could be started; trying again", port, e);
+                log.error(
+                        "There is no {} server on port {} and none could be started; trying again",
+                        kind.title(),
+                        port,
+                        e);
             }
             try {
                 pause(TRY_AGAIN_MILLIS);
@@ -151,7 +172,7 @@ final class EmbeddedRedis implements AutoCloseable {
             TimeUnit.MILLISECONDS.sleep(millis);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("Interrupted while waiting for the Redis server");
+            throw new InterruptedIOException("Interrupted while waiting for the server");
         }
     }
 }

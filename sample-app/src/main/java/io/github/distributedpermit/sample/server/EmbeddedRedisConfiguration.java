@@ -1,4 +1,4 @@
-package io.github.distributedpermit.sample.redis;
+package io.github.distributedpermit.sample.server;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
@@ -12,17 +12,17 @@ import org.springframework.context.annotation.Configuration;
 class EmbeddedRedisConfiguration {
 
     @Bean
-    EmbeddedRedis embeddedRedis(@Value("${sample.embedded-redis.port}") int port) {
-        return new EmbeddedRedis(port);
+    SharedServer embeddedRedis(@Value("${sample.embedded-redis.port}") int port) {
+        return new SharedServer(new RedisKind(), port, () -> {});
     }
 
     // takes the server as an argument, so that every connection is closed before this instance lets go of the server
     @Bean
-    DataRedisConnectionDetails embeddedRedisConnectionDetails(EmbeddedRedis server) {
+    DataRedisConnectionDetails embeddedRedisConnectionDetails(SharedServer server) {
         return new DataRedisConnectionDetails() {
             @Override
             public Standalone getStandalone() {
-                return Standalone.of(RedisLink.HOST, server.port());
+                return Standalone.of(ServerKind.HOST, server.port());
             }
         };
     }
