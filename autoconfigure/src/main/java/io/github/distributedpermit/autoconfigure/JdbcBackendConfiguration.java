@@ -14,9 +14,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /** A relational database, the application's own. */
@@ -25,6 +27,7 @@ import org.springframework.core.env.Environment;
 @ConditionalOnBackend(Backend.JDBC)
 @ConditionalOnMissingBean(PermitBackend.class)
 @EnableConfigurationProperties(JdbcPermitProperties.class)
+@Import(DatabaseInitializationDependencyConfigurer.class) // what @DependsOnDatabaseInitialization needs
 class JdbcBackendConfiguration {
 
     private static final Log log = LogFactory.getLog(JdbcBackendConfiguration.class);

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cloud.consul.ConsulAutoConfiguration;
 
@@ -71,6 +72,13 @@ class FleetMetricsTest {
                             "distributed-permit.backend=zookeeper",
                             "distributed-permit.zookeeper.connect-string=" + server.getConnectString()));
         }
+    }
+
+    @Test
+    void fleetOfADatabaseAgrees() {
+        agrees(Starts.plain()
+                .withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+                .withPropertyValues(new TestDatabase().settings()));
     }
 
     @Test

@@ -86,6 +86,11 @@ class LimitRefreshTest {
         }
     }
 
+    @Test
+    void twoApplicationsOnADatabaseRaiseAndLowerALimit() {
+        raisedAndLowered(new TestDatabase().settings());
+    }
+
     private void raisedAndLowered(String... properties) {
         try {
             ConfigurableApplicationContext one = start(properties);

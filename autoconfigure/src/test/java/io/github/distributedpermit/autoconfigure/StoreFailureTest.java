@@ -18,7 +18,9 @@ import io.github.distributedpermit.testsupport.Detour;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,9 +36,11 @@ import org.apache.curator.test.TestingServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cloud.consul.ConsulAutoConfiguration;
@@ -117,6 +121,44 @@ class StoreFailureTest {
                                     "distributed-permit.zookeeper.connect-string=" + server.getConnectString()),
                     () -> quietly(server::stop),
                     () -> quietly(server::restart));
+        }
+    }
+
+    @Test
+    void databaseIsStoppedAndStartedAgain(@TempDir Path data) throws IOException {
+        EmbeddedPostgres first = database(data).start();
+        EmbeddedPostgres[] server = {first};
+        try {
+            outage(
+                    database(first),
+                    () -> quietly(() -> server[0].close()),
+                    () -> quietly(() ->
+                            server[0] = database(data).setPort(first.getPort()).start()));
+        } finally {
+            server[0].close();
+        }
+    }
+
+    private static EmbeddedPostgres.Builder database(Path data) {
+        return EmbeddedPostgres.builder().setDataDirectory(data).setCleanDataDirectory(false);
+    }
+
+    private static ApplicationContextRunner database(EmbeddedPostgres server) {
+        return runner().withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+                .withPropertyValues(TestDatabase.settings(server, "postgres"));
+    }
+
+    @Test
+    @Tag("slow")
+    void databaseIsSilentAndAnswersAgain() throws IOException {
+        try (EmbeddedPostgres server = EmbeddedPostgres.start();
+                Detour way = new Detour(server.getPort())) {
+            outage(
+                    database(server)
+                            .withPropertyValues(
+                                    "spring.datasource.url=jdbc:postgresql://127.0.0.1:" + way.port() + "/postgres"),
+                    way::silence,
+                    way::resume);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.TestDatabase;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.testsupport.RedisExtension;
@@ -55,6 +56,11 @@ class DifferentLimitsTest {
                     "distributed-permit.backend=zookeeper",
                     "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
         }
+    }
+
+    @Test
+    void database() {
+        check(new TestDatabase().settings());
     }
 
     private static void check(String... store) {

@@ -8,6 +8,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration;
+import io.github.distributedpermit.autoconfigure.TestDatabase;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
 import io.github.distributedpermit.testsupport.RedisExtension;
@@ -31,6 +32,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cloud.consul.ConsulAutoConfiguration;
 import org.springframework.context.ApplicationContext;
@@ -82,6 +84,13 @@ class EvictedProcessTest {
         }
     }
 
+    @Test
+    void database() {
+        List<String> settings = new ArrayList<>(List.of(new TestDatabase().settings()));
+        settings.add("distributed-permit.lease=" + LONG.toSeconds() + "s");
+        check(settings.toArray(String[]::new));
+    }
+
     private static void check(String... store) {
         List<String> settings = new ArrayList<>(List.of(store));
         settings.add("distributed-permit.permits.fleet.limit=1");
@@ -92,6 +101,7 @@ class EvictedProcessTest {
                         PropertyPlaceholderAutoConfiguration.class,
                         DataRedisAutoConfiguration.class,
                         ConsulAutoConfiguration.class,
+                        DataSourceAutoConfiguration.class,
                         DistributedPermitAutoConfiguration.class,
                         DistributedPermitEndpointAutoConfiguration.class))
                 .withPropertyValues(

@@ -8,6 +8,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.DistributedPermitMetricsAutoConfiguration;
+import io.github.distributedpermit.autoconfigure.TestDatabase;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
@@ -31,6 +32,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.cloud.consul.ConsulAutoConfiguration;
@@ -79,6 +81,11 @@ class FleetEndpointTest {
         }
     }
 
+    @Test
+    void database() {
+        check(new TestDatabase().settings());
+    }
+
     private static void check(String... store) {
         ApplicationContextRunner runner = runner(store);
         runner.withPropertyValues("distributed-permit.instance-name=one")
@@ -93,6 +100,7 @@ class FleetEndpointTest {
                         PropertyPlaceholderAutoConfiguration.class,
                         DataRedisAutoConfiguration.class,
                         ConsulAutoConfiguration.class,
+                        DataSourceAutoConfiguration.class,
                         DistributedPermitAutoConfiguration.class,
                         DistributedPermitMetricsAutoConfiguration.class,
                         DistributedPermitEndpointAutoConfiguration.class))

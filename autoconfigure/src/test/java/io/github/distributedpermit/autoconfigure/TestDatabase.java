@@ -1,0 +1,56 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+
+/** A database of its own in the one PostgreSQL server of this JVM, which ends with it. */
+public final class TestDatabase {
+
+    private static final EmbeddedPostgres SERVER = start();
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    private final String name = "test_" + NUMBER.incrementAndGet();
+
+    /** Creates it. */
+    public TestDatabase() {
+        try (Connection connection = SERVER.getPostgresDatabase().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("CREATE DATABASE " + name);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static EmbeddedPostgres start() {
+        try {
+            return EmbeddedPostgres.start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What an application needs that has its permits there. */
+    public String[] settings() {
+        return settings(SERVER, name);
+    }
+
+    static String[] settings(EmbeddedPostgres server, String name) {
+        return new String[] {
+            "distributed-permit.backend=jdbc",
+            "distributed-permit.jdbc.initialize-schema=always",
+            "spring.datasource.url=" + server.getJdbcUrl("postgres", name),
+            "spring.datasource.username=postgres"
+        };
+    }
+
+    /** Opens a new connection each time. */
+    DataSource source() {
+        return SERVER.getDatabase("postgres", name);
+    }
+}
