@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedpermit.backend.jdbc.OwnConnections;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -64,7 +65,7 @@ record PermitDatabase(DataSource application, DataSource connections) implements
     }
 
     /** Two connections with the settings of the application's pool, and with the user and password that it has by then. */
-    private static final class OwnPool extends DelegatingDataSource {
+    private static final class OwnPool extends DelegatingDataSource implements OwnConnections {
 
         private final HikariDataSource application;
         private final HikariDataSource pool;

@@ -18,15 +18,19 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** Permits in the application's database, as Spring Boot configures it. */
+@ExtendWith(OutputCaptureExtension.class)
 class JdbcContextTest {
 
     private static EmbeddedPostgres server;
@@ -88,6 +92,15 @@ class JdbcContextTest {
                 assertThat(free(there, "export", 3)).isEqualTo(2);
             }
         }));
+    }
+
+    @Test
+    void startAndStopWarnOfNothing(CapturedOutput output) {
+        postgres("quiet")
+                .withPropertyValues("distributed-permit.jdbc.initialize-schema=always")
+                .run(context -> assertThat(free(context.getBean(Permits.class), "export", 3))
+                        .isEqualTo(3));
+        assertThat(output).contains("distributed-permit - Start completed").doesNotContain("WARN", "ERROR");
     }
 
     @Test

@@ -501,7 +501,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     @Override
     public void close() {
-        link.discard();
+        link.close();
     }
 
     private static int update(Connection c, String sql, String value) throws SQLException {

@@ -145,6 +145,17 @@ final class JdbcLink {
         }
     }
 
+    /** Gives the connection back, whose last statement has succeeded; the next use opens another one. */
+    void close() {
+        Connection open = connection;
+        if (source instanceof OwnConnections && open != null) {
+            connection = null;
+            close(open);
+        } else {
+            discard();
+        }
+    }
+
     /** Also takes it out of a pool, to which it must not return with the settings of this library. */
     private static void abort(Connection open) {
         try {
@@ -152,6 +163,10 @@ final class JdbcLink {
         } catch (SQLException | RuntimeException e) {
             LOG.log(System.Logger.Level.DEBUG, "A connection could not be aborted", e);
         }
+        close(open);
+    }
+
+    private static void close(Connection open) {
         try {
             open.close();
         } catch (SQLException | RuntimeException e) {
