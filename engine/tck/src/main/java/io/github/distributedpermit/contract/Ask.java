@@ -9,39 +9,39 @@ record Ask(
         int limit,
         int held,
         int wanted,
-        int unit,
+        int weightOfHead,
         Duration waited,
         Duration lease,
         boolean queue,
-        int beyond) {
+        int waitingBeyondWanted) {
 
     Claim as(long sequence) {
-        return new Claim(key, limit, sequence, held, wanted, unit, waited, lease, queue, 0, 0, false, beyond, 0);
+        return new Claim(key, limit, sequence, held, wanted, weightOfHead, waited, lease, queue, 0, 0, false, waitingBeyondWanted, 0);
     }
 
     /** What a member claims that states no more calls than those it wants permits for. */
-    Ask(String key, int limit, int held, int wanted, int unit, Duration waited, Duration lease, boolean queue) {
-        this(key, limit, held, wanted, unit, waited, lease, queue, 0);
+    Ask(String key, int limit, int held, int wanted, int weightOfHead, Duration waited, Duration lease, boolean queue) {
+        this(key, limit, held, wanted, weightOfHead, waited, lease, queue, 0);
     }
 
-    Ask unit(int weight) {
-        return new Ask(key, limit, held, wanted, weight, waited, lease, queue, beyond);
+    Ask weightOfHead(int weight) {
+        return new Ask(key, limit, held, wanted, weight, waited, lease, queue, waitingBeyondWanted);
     }
 
     Ask held(int left) {
-        return new Ask(key, limit, left, wanted, unit, waited, lease, queue, beyond);
+        return new Ask(key, limit, left, wanted, weightOfHead, waited, lease, queue, waitingBeyondWanted);
     }
 
     Ask waited(Duration age) {
-        return new Ask(key, limit, held, wanted, unit, age, lease, queue, beyond);
+        return new Ask(key, limit, held, wanted, weightOfHead, age, lease, queue, waitingBeyondWanted);
     }
 
     Ask lease(Duration length) {
-        return new Ask(key, limit, held, wanted, unit, waited, length, queue, beyond);
+        return new Ask(key, limit, held, wanted, weightOfHead, waited, length, queue, waitingBeyondWanted);
     }
 
     /** So many calls wait besides those that the permits are wanted for. */
-    Ask beyond(int calls) {
-        return new Ask(key, limit, held, wanted, unit, waited, lease, queue, calls);
+    Ask waitingBeyondWanted(int calls) {
+        return new Ask(key, limit, held, wanted, weightOfHead, waited, lease, queue, calls);
     }
 }

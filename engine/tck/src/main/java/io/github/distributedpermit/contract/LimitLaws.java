@@ -84,7 +84,7 @@ interface LimitLaws extends ContractTests {
         Peer heavy = peer();
         Peer light = peer();
         a.queue(key, 4, 3);
-        heavy.claim(heavy.queueing(key, 3, 3).unit(3));
+        heavy.claim(heavy.queueing(key, 3, 3).weightOfHead(3));
 
         assertThat(light.queue(key, 4, 1).permits()).isZero();
         assertThat(light.attempt(key, 4, 1).permits()).isZero();
@@ -107,7 +107,7 @@ interface LimitLaws extends ContractTests {
         Peer high = peer();
         a.queue(key, 5, 4);
         low.queue(key, 2, 1);
-        heavy.claim(heavy.queueing(key, 2, 2).unit(2));
+        heavy.claim(heavy.queueing(key, 2, 2).weightOfHead(2));
 
         assertThat(high.attempt(key, 5, 1).permits()).isZero();
         a.keep(key, 5, 3);
@@ -140,7 +140,7 @@ interface LimitLaws extends ContractTests {
         Peer low = peer();
         Peer high = peer();
         a.queue(key, 4, 3);
-        low.claim(low.queueing(key, 3, 3).unit(3));
+        low.claim(low.queueing(key, 3, 3).weightOfHead(3));
         a.keep(key, 4, 2); // so that stores which order by their changes know which of the two came first
         high.queue(key, 4, 1);
 

@@ -54,7 +54,7 @@ public interface OperatorLaws extends ContractTests {
         Peer b = peer();
         Peer c = peer();
         a.queue(key, 2, 2);
-        b.claim(b.queueing(key, 2, 2).beyond(205));
+        b.claim(b.queueing(key, 2, 2).waitingBeyondWanted(205));
         c.queue(key, 2, 1);
         assertThat(a.inspect(key).members()).extracting(MemberState::calls).containsExactly(0, 207, 1);
 
@@ -65,7 +65,7 @@ public interface OperatorLaws extends ContractTests {
                 .extracting(MemberState::calls)
                 .containsExactly(206, 1);
         b.awaitAnyNotice(key);
-        b.claim(b.queueing(key, 2, 2).beyond(9));
+        b.claim(b.queueing(key, 2, 2).waitingBeyondWanted(9));
         assertThat(c.inspect(key).queue()).extracting(MemberState::calls).containsExactlyInAnyOrder(10, 1);
         b.keep(key, 2, 1);
         assertThat(c.inspect(key).queue()).extracting(MemberState::calls).containsExactly(1);
@@ -77,7 +77,7 @@ public interface OperatorLaws extends ContractTests {
         Peer a = peer();
         Peer b = peer();
         a.queue(key, 6, 6);
-        b.claim(b.queueing(key, 6, 6).unit(3).beyond(4));
+        b.claim(b.queueing(key, 6, 6).weightOfHead(3).waitingBeyondWanted(4));
 
         assertThat(a.inspect(key).queue()).extracting(MemberState::calls).containsExactly(6);
     }

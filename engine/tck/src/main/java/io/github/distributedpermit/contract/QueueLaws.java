@@ -127,7 +127,7 @@ interface QueueLaws extends ContractTests {
         Peer b = peer();
         Peer c = peer();
         a.queue(key, 3, 2);
-        b.claim(b.queueing(key, 3, 2).unit(2)); // one is free, but it needs two
+        b.claim(b.queueing(key, 3, 2).weightOfHead(2)); // one is free, but it needs two
 
         assertThat(c.queue(key, 3, 1).permits()).isZero();
 
@@ -143,7 +143,7 @@ interface QueueLaws extends ContractTests {
         Peer b = peer();
         Peer c = peer();
         a.queue(key, 3, 2);
-        b.claim(b.queueing(key, 3, 2).unit(2));
+        b.claim(b.queueing(key, 3, 2).weightOfHead(2));
 
         assertThat(c.attempt(key, 3, 1).permits()).isZero();
 
@@ -174,7 +174,7 @@ interface QueueLaws extends ContractTests {
         Peer b = peer();
         Peer c = peer();
         a.queue(key, 3, 2);
-        b.claim(b.queueing(key, 3, 2).unit(2));
+        b.claim(b.queueing(key, 3, 2).weightOfHead(2));
         c.queue(key, 3, 1);
 
         b.keep(key, 3, 0);

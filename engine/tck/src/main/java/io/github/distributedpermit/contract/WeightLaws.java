@@ -15,7 +15,7 @@ interface WeightLaws extends ContractTests {
         Peer b = peer();
         a.queue(key, 4, 2);
 
-        assertThat(b.claim(b.queueing(key, 4, 3).unit(3)).permits()).isZero();
+        assertThat(b.claim(b.queueing(key, 4, 3).weightOfHead(3)).permits()).isZero();
         a.keep(key, 4, 1);
         assertThat(look(key).permits(b)).isEqualTo(3);
     }
@@ -28,7 +28,7 @@ interface WeightLaws extends ContractTests {
         a.queue(key, 4, 2);
         b.queue(key, 4, 1);
 
-        assertThat(b.claim(b.queueing(key, 4, 3).unit(2)).permits()).isEqualTo(1);
+        assertThat(b.claim(b.queueing(key, 4, 3).weightOfHead(2)).permits()).isEqualTo(1);
         a.keep(key, 4, 1);
         assertThat(look(key).permits(b)).isEqualTo(3);
     }
@@ -54,7 +54,7 @@ interface WeightLaws extends ContractTests {
         Peer b = peer();
         Peer c = peer();
         a.queue(key, 3, 3);
-        b.claim(b.queueing(key, 3, 3).unit(3));
+        b.claim(b.queueing(key, 3, 3).weightOfHead(3));
         c.queue(key, 3, 1);
 
         a.keep(key, 3, 1);
@@ -73,7 +73,7 @@ interface WeightLaws extends ContractTests {
         Peer c = peer();
         Peer d = peer();
         a.queue(key, 3, 3);
-        b.claim(b.queueing(key, 3, 3).unit(3));
+        b.claim(b.queueing(key, 3, 3).weightOfHead(3));
         c.queue(key, 3, 1);
         harness().lowered(key);
         a.override(key, 2);
@@ -97,8 +97,8 @@ interface WeightLaws extends ContractTests {
         Peer b = peer();
         Peer c = peer();
         c.queue(key, 4, 4);
-        a.claim(a.queueing(key, 4, 3).unit(3));
-        b.claim(b.queueing(key, 4, 3).unit(3));
+        a.claim(a.queueing(key, 4, 3).weightOfHead(3));
+        b.claim(b.queueing(key, 4, 3).weightOfHead(3));
 
         c.keep(key, 4, 2);
         assertThat(look(key).used()).isEqualTo(2); // no member keeps half of what it needs

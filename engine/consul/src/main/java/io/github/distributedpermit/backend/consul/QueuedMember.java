@@ -20,11 +20,11 @@ record QueuedMember(
         String session,
         String member,
         int wanted,
-        int unit,
+        int weightOfHead,
         int least,
         int limit,
         long since,
-        int beyond,
+        int waitingBeyondWanted,
         long index,
         JsonObject json) {
 
@@ -71,13 +71,13 @@ record QueuedMember(
         Map<String, Object> fields = new HashMap<>(Map.of(
                 "member", member,
                 "wanted", record.wanted(),
-                "unit", record.unit(),
+                "unit", record.weightOfHead(),
                 "least", record.least(),
                 "limit", record.limit(),
                 "since", since));
         // Left out while it is 0, as versions before this field have written it.
-        if (record.beyond() > 0 || before.has(BEYOND)) {
-            fields.put(BEYOND, record.beyond());
+        if (record.waitingBeyondWanted() > 0 || before.has(BEYOND)) {
+            fields.put(BEYOND, record.waitingBeyondWanted());
         }
         return Format.text(before, fields);
     }
@@ -88,11 +88,11 @@ record QueuedMember(
      */
     boolean isSame(PermitRecord now, long place) {
         return wanted == now.wanted()
-                && unit == now.unit()
+                && weightOfHead == now.weightOfHead()
                 && least == now.least()
                 && limit == now.limit()
                 && since == place
-                && beyond == now.beyond();
+                && waitingBeyondWanted == now.waitingBeyondWanted();
     }
 
     /** Without a sequence, which Consul does not store: its check-and-set refuses a doubled claim. */
@@ -103,11 +103,11 @@ record QueuedMember(
                 -1,
                 0,
                 wanted,
-                unit,
+                weightOfHead,
                 least,
                 limit,
                 OptionalLong.of(since),
-                beyond,
+                waitingBeyondWanted,
                 PermitRecord.NEVER);
     }
 

@@ -111,7 +111,7 @@ final class LocalPermitStore implements PermitStore {
     }
 
     private void leave(String key) {
-        keys.read(key, (table, now) -> table.leave(member, now), KeyTable::isEmpty);
+        keys.read(key, (table, now) -> table.remove(member, now), KeyTable::isEmpty);
     }
 
     private static long arrival(Claim claim, long now) {

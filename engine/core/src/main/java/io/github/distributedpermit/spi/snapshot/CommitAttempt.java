@@ -167,7 +167,7 @@ final class CommitAttempt<S extends Snapshot> {
 
     /**
      * Makes the attempt fail instead of reading again. A read or commit that has been sent is completed. Called when
-     * the member leaves: the {@code LEAVE} that waits behind this attempt must not wait for a pause and another read.
+     * the member leaves: the {@code REMOVAL} that waits behind this attempt must not wait for a pause and another read.
      */
     void stop() {
         stopped = true;
@@ -273,14 +273,14 @@ final class CommitAttempt<S extends Snapshot> {
         } else if (request instanceof ClaimRequest asked) {
             // If an earlier commit granted more than may stay, the claim returns the surplus before it is computed
             // again.
-            Claim leaving = asked.claim().leaving(held);
-            claim = Optional.of(leaving);
-            step = table.claim(session.member(), leaving, now, order.since(asked.arrival(), position));
+            Claim reduced = asked.claim().keepingAtMost(held);
+            claim = Optional.of(reduced);
+            step = table.claim(session.member(), reduced, now, order.since(asked.arrival(), position));
         } else {
             Task task = (Task) request;
             step = task.kind() == Kind.OVERRIDE
                     ? table.override(task.limit(), now)
-                    : table.leave(session.member(), now);
+                    : table.remove(session.member(), now);
         }
         boolean changesOverride = !table.override().equals(limit);
         return new PlannedCommit<>(key, session, at, table, step, changesOverride, claim, fresh);

@@ -134,7 +134,7 @@ sealed interface KeyRequest {
         /** Sets or lifts the operator's limit. */
         OVERRIDE,
         /** Removes the member's record and serves the queue with what it held. */
-        LEAVE,
+        REMOVAL,
         /** Reads the key and serves the queue if that is due. */
         CHECK
     }

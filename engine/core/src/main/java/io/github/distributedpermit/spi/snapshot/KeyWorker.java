@@ -59,7 +59,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     /** The store may have a record of the member in the present session. */
     private boolean recorded;
     /** The store may have a record of the member from an earlier session. The core does not use it, so it has to be removed. */
-    private boolean leaving;
+    private boolean removalDue;
     /** The store is releasing the key; nothing is sent meanwhile. */
     private boolean releasing;
     /** When the release began, on the monotonic clock. */
@@ -127,7 +127,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             return false;
         }
         // A claim with waiting calls is urgent even if it also returns permits.
-        boolean noCallWaits = claim.unit() == 0;
+        boolean noCallWaits = claim.weightOfHead() == 0;
         return noCallWaits
                 && claim.wanted()
                         < known.record(session.member())
@@ -174,14 +174,14 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         KeyRequest next = queue.poll();
         // The store may use the pause to delete what an earlier session has left.
-        if (next == null && !leaving) {
+        if (next == null && !removalDue) {
             context.store().rested(key, cache.last());
             return;
         }
         if (next == null) {
             // A record of an earlier session is removed as soon as nothing else is to do; a claim would have replaced
             // it.
-            next = Task.of(Kind.LEAVE);
+            next = Task.of(Kind.REMOVAL);
         }
         lastUsed = context.now();
         // A claim below a sent or answered sequence must change nothing (law 4 of PermitStore). The store does not see
@@ -213,9 +213,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         // From the snapshot and not from the claim, because the attempt may have served or removed the member
         // otherwise.
         recorded = at.record(member).isPresent();
-        boolean leaves = attempt.request() instanceof Task task && task.kind() == Kind.LEAVE;
-        if (leaves || (holding != null && !attempt.isDelayed())) {
-            leaving = false; // the answered claim has replaced the record that was to be removed
+        boolean removes = attempt.request() instanceof Task task && task.kind() == Kind.REMOVAL;
+        if (removes || (holding != null && !attempt.isDelayed())) {
+            removalDue = false; // the answered claim has replaced the record that was to be removed
             atMost = Integer.MAX_VALUE;
             unknown.answered(attempt.isCertain());
         }
@@ -237,7 +237,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private Runnable answer(CommitAttempt<S> attempt, S at, @Nullable Holding holding, long now) {
         if (holding != null && attempt.request() instanceof ClaimRequest request) {
             Claim claim = request.claim();
-            if (claim.queue() && claim.unit() > 0 && !attempt.isDelayed()) {
+            if (claim.queue() && claim.weightOfHead() > 0 && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
             }
             // The sequence that the store has recorded. It is lower than that of the claim if the claim was answered
@@ -265,7 +265,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         boolean sameSession = attempt.session().equals(context.session());
         recorded = recorded || mayHaveWritten;
         // What was written in a session that has ended has to be removed. A worker that is closing does so anyway.
-        leaving = !closing && (leaving || !sameSession);
+        removalDue = !closing && (removalDue || !sameSession);
         // The limit of an attempt that was stopped between the grant and the return of the surplus stays in force for
         // the next one.
         atMost = Math.min(atMost, attempt.held());
@@ -279,7 +279,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         running = null;
         attempt.request().fail(failure);
         Mailbox.run(this::passOnNotice);
-        pumpQueued(); // not pump(): a LEAVE of the layer that has failed is repeated by the next turn(), not at once
+        pumpQueued(); // not pump(): a REMOVAL of the layer that has failed is repeated by the next turn(), not at once
     }
 
     /**
@@ -368,7 +368,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         unknown.sessionLost();
         // With a running attempt it is unknown whether a record was written. Where sessions have ids of their own,
         // ready() cancels this again.
-        leaving = leaving || recorded || running != null;
+        removalDue = removalDue || recorded || running != null;
         recorded = false;
         atMost = Integer.MAX_VALUE;
         notice = null;
@@ -384,7 +384,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
      */
     boolean ready(boolean sameMember) {
         if (!sameMember) {
-            leaving = false;
+            removalDue = false;
             order.clear();
             latest.forget();
             // A worker without work is removed instead of being kept for a key that may never be used again.
@@ -434,7 +434,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         // Nothing is under way, so that no answer can record something for the member after the release has begun.
         boolean atRest = running == null && queue.isEmpty() && !releasing && !retired;
         // The store has no record of the member, and no claim of unknown outcome is left that could create one.
-        boolean clean = unknown.isSettled() && !leaving && !recorded;
+        boolean clean = unknown.isSettled() && !removalDue && !recorded;
         if (!atRest || !clean || releaseLost || context.now() - lastUsed < idle) {
             return false;
         }
@@ -476,7 +476,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     }
 
     /**
-     * The member leaves: queued requests fail, and its permits are returned. The {@code LEAVE} waits for the running
+     * The member leaves: queued requests fail, and its permits are returned. The {@code REMOVAL} waits for the running
      * attempt, whose result decides what there is to return.
      *
      * @param done ends when the permits are returned, or cannot be
@@ -490,13 +490,13 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         // Without a session nothing can be returned; the records end with it. Without a record there is nothing to
         // return.
-        if (context.session() == null || (running == null && !recorded && !leaving)) {
+        if (context.session() == null || (running == null && !recorded && !removalDue)) {
             done.complete(null);
             return;
         }
-        leaving = false;
+        removalDue = false;
         releasing = false;
-        queue.add(new Task(Kind.LEAVE, OptionalInt.empty(), done));
+        queue.add(new Task(Kind.REMOVAL, OptionalInt.empty(), done));
         pump();
     }
 }

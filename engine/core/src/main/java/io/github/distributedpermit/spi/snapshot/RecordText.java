@@ -38,7 +38,7 @@ public final class RecordText {
                 + ' '
                 + r.wanted()
                 + ' '
-                + r.unit()
+                + r.weightOfHead()
                 + ' '
                 + r.least()
                 + ' '
@@ -47,7 +47,7 @@ public final class RecordText {
                 + (r.since().isPresent() ? r.since().getAsLong() : NONE)
                 // Left out if it is 0, so that the line is the same as the one that versions before this field have
                 // written.
-                + (r.beyond() > 0 ? " " + r.beyond() : "");
+                + (r.waitingBeyondWanted() > 0 ? " " + r.waitingBeyondWanted() : "");
     }
 
     /**

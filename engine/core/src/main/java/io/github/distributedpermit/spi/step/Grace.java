@@ -56,17 +56,17 @@ final class Grace {
     boolean isDue(Claim claim, int recorded, boolean queued, Lineage lineage, long now) {
         boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
         if (!stored
-                || claim.probe()
+                || claim.checksEpoch()
                 || foreign
                 || lineage.epoch() != epoch
                 || lineage.closed() == epoch
                 || lineage.isAheadOf(now)) {
             return true;
         }
-        if ((claim.kept() > recorded && !active) || wentOnBeforeALoss(lineage)) {
+        if ((claim.validlyHeld() > recorded && !active) || wentOnBeforeALoss(lineage)) {
             return true;
         }
-        return claim.wanted() > claim.kept() || queued;
+        return claim.wanted() > claim.validlyHeld() || queued;
     }
 
     /**
@@ -110,7 +110,7 @@ final class Grace {
         active = false;
         // The member holds permits of a key that does not exist here: the key was lost just now, or with the last
         // loss.
-        boolean remembered = !stored && claim.kept() > 0;
+        boolean remembered = !stored && claim.validlyHeld() > 0;
         long from = remembered ? now : lineage.since();
         boolean wholeLease = remembered || !lineage.isVirgin();
         long until = wholeLease ? from + lineage.longestLease() : lineage.graceEnd();
@@ -157,7 +157,7 @@ final class Grace {
      * received an answer of this server, so that the claim states what the member holds after the loss.
      */
     int reclaimable(Claim claim) {
-        return active && claim.epoch() == epoch ? claim.kept() : 0;
+        return active && claim.epoch() == epoch ? claim.validlyHeld() : 0;
     }
 
     /**

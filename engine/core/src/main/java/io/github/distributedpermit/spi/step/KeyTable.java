@@ -198,7 +198,7 @@ public final class KeyTable {
      * Drops the record of a member that has left. Unlike an eviction it leaves no record, because no call uses
      * these permits any more.
      */
-    public Step leave(String member, long now) {
+    public Step remove(String member, long now) {
         records.remove(member);
         return refresh(now);
     }
@@ -327,7 +327,7 @@ public final class KeyTable {
         // No member behind is served if what others lack does not fit under the highest limit.
         for (PermitRecord r = records.head(); r != null && fits(lacking, highest); r = records.behind(r)) {
             int limit = records.limit(r);
-            boolean neverFits = limit > 0 && limit < r.unit();
+            boolean neverFits = limit > 0 && limit < r.weightOfHead();
             if (!neverFits) {
                 if (fits(lacking, limit)) {
                     grow(r, now);

@@ -14,11 +14,11 @@ import java.util.OptionalLong;
  * @param sequence the highest seen from the member
  * @param version of this record; grows with every change of the permits and with every claim
  * @param wanted how many it wants in all
- * @param unit weight of its oldest waiter
+ * @param weightOfHead weight of its oldest waiter
  * @param least a grant leaves it at least this many, or changes nothing
  * @param limit the limit it states
  * @param since when its oldest waiter arrived, in the order of the store; present only while it is queued
- * @param beyond how many of its calls wait besides those that {@code wanted} covers; 0 while it is not queued
+ * @param waitingBeyondWanted how many of its calls wait besides those that {@code wanted} covers; 0 while it is not queued
  * @param expiry when the record lapses, on the store's clock, or {@link #NEVER}
  */
 public record PermitRecord(
@@ -27,11 +27,11 @@ public record PermitRecord(
         long sequence,
         long version,
         int wanted,
-        int unit,
+        int weightOfHead,
         int least,
         int limit,
         OptionalLong since,
-        int beyond,
+        int waitingBeyondWanted,
         long expiry) {
 
     /** The expiry of a record that is bound to a session, or whose lease is endless. */
@@ -61,8 +61,8 @@ public record PermitRecord(
      * does not depend on it.
      */
     public int calls() {
-        int weight = Math.max(1, unit);
-        return isQueued() ? beyond + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
+        int weight = Math.max(1, weightOfHead);
+        return isQueued() ? waitingBeyondWanted + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
     }
 
     /**
@@ -85,11 +85,11 @@ public record PermitRecord(
                 sequence,
                 version,
                 other.wanted,
-                other.unit,
+                other.weightOfHead,
                 other.least,
                 other.limit,
                 other.since,
-                other.beyond,
+                other.waitingBeyondWanted,
                 other.expiry));
     }
 
@@ -106,14 +106,14 @@ public record PermitRecord(
                 claim.sequence(),
                 nextVersion,
                 claim.wanted(),
-                claim.unit(),
+                claim.weightOfHead(),
                 // A grant has to serve the oldest waiter whole; less than that would only be given back.
-                base + claim.unit(),
+                base + claim.weightOfHead(),
                 claim.limit(),
                 arrival,
                 // The expiry is set when the claim has been served, since it depends on whether the member holds or
                 // waits.
-                arrival.isPresent() ? claim.beyond() : 0,
+                arrival.isPresent() ? claim.waitingBeyondWanted() : 0,
                 NEVER);
     }
 
@@ -124,9 +124,9 @@ public record PermitRecord(
     PermitRecord grown(int target, long nextVersion) {
         boolean queued = target < wanted && since.isPresent();
         OptionalLong place = queued ? since : OptionalLong.empty();
-        int further = queued ? beyond : 0;
+        int further = queued ? waitingBeyondWanted : 0;
         return new PermitRecord(
-                member, target, sequence, nextVersion, wanted, unit, least, limit, place, further, expiry);
+                member, target, sequence, nextVersion, wanted, weightOfHead, least, limit, place, further, expiry);
     }
 
     /**
@@ -134,11 +134,11 @@ public record PermitRecord(
      * would keep their permits.
      */
     PermitRecord evicted(long nextVersion) {
-        return new PermitRecord(member, 0, sequence, nextVersion, 0, unit, 0, limit, OptionalLong.empty(), 0, expiry);
+        return new PermitRecord(member, 0, sequence, nextVersion, 0, weightOfHead, 0, limit, OptionalLong.empty(), 0, expiry);
     }
 
     /** @param at when the record lapses, on the clock of the store */
     PermitRecord expiring(long at) {
-        return new PermitRecord(member, permits, sequence, version, wanted, unit, least, limit, since, beyond, at);
+        return new PermitRecord(member, permits, sequence, version, wanted, weightOfHead, least, limit, since, waitingBeyondWanted, at);
     }
 }

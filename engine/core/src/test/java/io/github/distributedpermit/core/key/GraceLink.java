@@ -73,14 +73,14 @@ final class GraceLink implements PermitStore {
                 c.sequence(),
                 c.held(),
                 c.wanted(),
-                c.unit(),
+                c.weightOfHead(),
                 c.waited(),
                 c.lease(),
                 c.queue(),
-                c.kept(),
+                c.validlyHeld(),
                 epoch,
-                c.probe(),
-                c.beyond(),
+                c.checksEpoch(),
+                c.waitingBeyondWanted(),
                 c.version());
     }
 

@@ -151,7 +151,7 @@ final class GraceNode {
             Optional<Step> step =
                     node.table(claim.key()).claim(member, claim, now, since, node.lineage, self, knownLease);
             node.tidy(claim.key(), now);
-            if (claim.wanted() > claim.kept()) {
+            if (claim.wanted() > claim.validlyHeld()) {
                 node.lastCheck.put(claim.key(), now);
             }
             result.add(step);

@@ -320,7 +320,7 @@ final class Mistakes {
                 @Return(readOnly = false) boolean due) {
             boolean recent = now >= checked && now - checked < 100_000;
             boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
-            due = due && (!stored || !recent || foreign || claim.probe());
+            due = due && (!stored || !recent || foreign || claim.checksEpoch());
         }
     }
 
@@ -345,7 +345,7 @@ final class Mistakes {
         @OnMethodExit
         static void exit(
                 @Argument(0) Claim claim, @FieldValue("stored") boolean stored, @Return(readOnly = false) boolean due) {
-            due = due && (!stored || claim.wanted() > claim.kept());
+            due = due && (!stored || claim.wanted() > claim.validlyHeld());
         }
     }
 
@@ -353,7 +353,7 @@ final class Mistakes {
     static final class ReclaimedAlways {
         @OnMethodExit
         static void exit(@Argument(0) Claim claim, @Return(readOnly = false) int reclaimed) {
-            reclaimed = claim.kept();
+            reclaimed = claim.validlyHeld();
         }
     }
 

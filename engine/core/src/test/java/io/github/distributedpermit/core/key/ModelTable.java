@@ -83,10 +83,10 @@ final class ModelTable implements SimTable {
         r.since = null;
         r.sequence = Math.max(r.sequence, c.sequence());
         r.wanted = c.wanted();
-        r.unit = c.unit();
+        r.unit = c.weightOfHead();
         r.limit = c.limit();
         r.permits = base;
-        r.least = base + (mistake == Mistake.UNIT_IGNORED ? 0 : c.unit());
+        r.least = base + (mistake == Mistake.UNIT_IGNORED ? 0 : c.weightOfHead());
         r.version = tick(now);
         if (c.queue() && c.wanted() > base) {
             r.since = now - c.waited().toNanos() / 1_000;

@@ -342,7 +342,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     }
 
     private static boolean canFit(SimTable table, SimTable.Row row) {
-        return row.unit() <= limit(table, row);
+        return row.weightOfHead() <= limit(table, row);
     }
 
     private static int limit(SimTable table, SimTable.Row row) {

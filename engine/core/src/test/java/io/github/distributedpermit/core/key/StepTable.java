@@ -36,7 +36,7 @@ final class StepTable implements SimTable {
 
     @Override
     public Outcome leave(String member, long now) {
-        return outcome(table.leave(member, now));
+        return outcome(table.remove(member, now));
     }
 
     private static Outcome outcome(Step step) {
@@ -71,7 +71,7 @@ final class StepTable implements SimTable {
                 r.member(),
                 r.permits(),
                 r.wanted(),
-                r.unit(),
+                r.weightOfHead(),
                 lacks(r.permits(), r.least()),
                 r.limit(),
                 r.sequence(),

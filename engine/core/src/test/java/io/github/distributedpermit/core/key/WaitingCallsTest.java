@@ -43,9 +43,9 @@ class WaitingCallsTest {
         bench.run(RECHECK.multipliedBy(2));
 
         assertThat(holder.lastClaim().wanted()).isEqualTo(3);
-        assertThat(holder.lastClaim().beyond()).as("50 less the one it wants").isEqualTo(49);
+        assertThat(holder.lastClaim().waitingBeyondWanted()).as("50 less the one it wants").isEqualTo(49);
         assertThat(other.lastClaim().wanted()).isEqualTo(2);
-        assertThat(other.lastClaim().beyond()).isEqualTo(198);
+        assertThat(other.lastClaim().waitingBeyondWanted()).isEqualTo(198);
     }
 
     /** The local store has one member, which wants a permit more than it uses. */
@@ -77,7 +77,7 @@ class WaitingCallsTest {
         bench.run(RECHECK.multipliedBy(2));
 
         assertThat(party.lastClaim().wanted()).isEqualTo(8);
-        assertThat(party.lastClaim().beyond())
+        assertThat(party.lastClaim().waitingBeyondWanted())
                 .as("4 calls, of which 8 permits are 2 by the weight of the oldest")
                 .isEqualTo(2);
     }
@@ -93,7 +93,7 @@ class WaitingCallsTest {
 
         assertThat(party.claimsAfter(1))
                 .isNotEmpty()
-                .allSatisfy(claim -> assertThat(claim.beyond()).isZero());
+                .allSatisfy(claim -> assertThat(claim.waitingBeyondWanted()).isZero());
     }
 
     /** There a claim that changes nothing is not written, and each that states another number is. */
@@ -116,23 +116,23 @@ class WaitingCallsTest {
 
         acquire(engine, 101);
         time.run(RECHECK.multipliedBy(2).toNanos());
-        assertThat(last(claims).beyond()).as("of 101").isEqualTo(100);
+        assertThat(last(claims).waitingBeyondWanted()).as("of 101").isEqualTo(100);
 
         acquire(engine, 25);
         int before = claims.size();
         time.run(RECHECK.multipliedBy(2).toNanos());
         assertThat(claims).hasSizeGreaterThan(before);
-        assertThat(last(claims).beyond()).as("not a quarter more").isEqualTo(100);
+        assertThat(last(claims).waitingBeyondWanted()).as("not a quarter more").isEqualTo(100);
         acquire(engine, 1);
         time.run(RECHECK.toNanos());
-        assertThat(last(claims).beyond()).as("more than a quarter more").isEqualTo(126);
+        assertThat(last(claims).waitingBeyondWanted()).as("more than a quarter more").isEqualTo(126);
 
         acquire(engine, 1);
         time.run(RECHECK.toNanos());
-        assertThat(last(claims).beyond()).isEqualTo(126);
+        assertThat(last(claims).waitingBeyondWanted()).isEqualTo(126);
         store.link("a").alive();
         time.run(CoreSettings.DEFAULTS.lease().dividedBy(3).toNanos());
-        assertThat(last(claims).beyond()).as("after a third of the lease").isEqualTo(127);
+        assertThat(last(claims).waitingBeyondWanted()).as("after a third of the lease").isEqualTo(127);
     }
 
     private static void acquire(PermitEngine engine, int calls) {

@@ -391,7 +391,7 @@ class WithoutStoreTest {
         assertThat(a.claimsAfter(before))
                 .filteredOn(claim -> claim.key().equals(Bench.KEY))
                 .isNotEmpty()
-                .allSatisfy(claim -> assertThat(claim.beyond()).isZero());
+                .allSatisfy(claim -> assertThat(claim.waitingBeyondWanted()).isZero());
         release(running);
         assertNothingIsLeft(a);
     }

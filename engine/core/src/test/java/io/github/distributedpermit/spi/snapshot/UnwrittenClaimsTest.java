@@ -150,7 +150,7 @@ class UnwrittenClaimsTest {
             sequence++;
             if (!peer.sent.isEmpty() && random.nextInt(4) > 0) {
                 Claim last = peer.sent.get(peer.sent.size() - 1);
-                return claim(sequence, last.held(), last.wanted(), last.unit(), last.queue());
+                return claim(sequence, last.held(), last.wanted(), last.weightOfHead(), last.queue());
             }
             clock++;
             peer.arrival = clock;
@@ -251,9 +251,9 @@ class UnwrittenClaimsTest {
         }
 
         private void leave(Peer peer) {
-            Step expected = reference.leave(peer.id, 0);
+            Step expected = reference.remove(peer.id, 0);
             KeyTable table = store.table();
-            PlannedCommit<TableSnapshot> planned = planned(peer.id, table, table.leave(peer.id, 0), Optional.empty());
+            PlannedCommit<TableSnapshot> planned = planned(peer.id, table, table.remove(peer.id, 0), Optional.empty());
             commit(planned);
             served(expected, planned);
         }
@@ -269,7 +269,7 @@ class UnwrittenClaimsTest {
                         List.of(
                                 r.permits(),
                                 r.wanted(),
-                                r.unit(),
+                                r.weightOfHead(),
                                 r.least(),
                                 r.limit(),
                                 r.since().isPresent()));

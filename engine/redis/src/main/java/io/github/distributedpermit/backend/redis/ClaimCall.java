@@ -68,11 +68,11 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
             return false;
         }
         boolean inOrder = claim.sequence() > before.sequence() && before.sequence() > highestSent;
-        boolean probes = before.probe() && !claim.probe();
-        if (!inOrder || probes || earlier.replacedInAll == MOST_REPLACED) {
+        boolean checks = before.checksEpoch() && !claim.checksEpoch();
+        if (!inOrder || checks || earlier.replacedInAll == MOST_REPLACED) {
             return false;
         }
-        claim = claim.leaving(before.held());
+        claim = claim.keepingAtMost(before.held());
         replaced = earlier;
         replacedInAll = earlier.replacedInAll + 1;
         whenComplete((answer, failure) -> {

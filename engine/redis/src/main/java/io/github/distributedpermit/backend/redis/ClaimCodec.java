@@ -42,7 +42,7 @@ final class ClaimCodec {
     private static final int CLAIM_LENGTH = 8 * Integer.BYTES + 1 + 4 * Double.BYTES;
 
     /** The most that the two bytes of a record can say. */
-    static final int MOST_BEYOND = 65_535;
+    static final int MOST_WAITING = 65_535;
 
     /** The view in notifications of format 1, which know no epoch. */
     private static final int FIRST_VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
@@ -81,18 +81,18 @@ final class ClaimCodec {
         return out.putInt(claim.limit())
                 .putInt(claim.held())
                 .putInt(claim.wanted())
-                .putInt(claim.unit())
+                .putInt(claim.weightOfHead())
                 .put((byte) ((claim.queue() ? 1 : 0)
                         + (cluster ? 2 : 0)
-                        + (claim.probe() ? 4 : 0)
+                        + (claim.checksEpoch() ? 4 : 0)
                         + ((epoch & OF_NODE) != 0 ? 8 : 0)))
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
                 .putInt((int) Math.max(1, Math.min(tombstone.toMillis(), Integer.MAX_VALUE)))
-                .putInt(claim.kept())
+                .putInt(claim.validlyHeld())
                 .putInt((int) epoch)
-                .putInt(Math.min(claim.beyond(), MOST_BEYOND))
+                .putInt(Math.min(claim.waitingBeyondWanted(), MOST_WAITING))
                 .putDouble(claim.version());
     }
 

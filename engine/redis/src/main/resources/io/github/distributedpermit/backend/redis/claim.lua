@@ -5,9 +5,9 @@
 -- longest lease of any member that the claimer knows of (neither: the server may lose state without a grace). Returns the packed view of the member's record.
 
 local member = ARGV[1]
-local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, kept, remembered, beyond, known_version =
+local own, held, wanted, weight_of_head, flags, sequence, waited, lease, tombstone, validly_held, remembered, waiting_beyond_wanted, known_version =
   struct.unpack('<I4I4I4I4BdddI4I4I4I4d', ARGV[2])
-local queue, probe = flags % 2 == 1, flags % 8 >= 4
+local queue, checks_epoch = flags % 2 == 1, flags % 8 >= 4
 local of_node = flags >= 8 -- the member has not used this slot, but other slots of the node for a lease at least
 local now = op.now
 op.clustered = flags % 4 >= 2
@@ -16,7 +16,7 @@ local refused = load(member)
 if refused then
   return refused
 end
-op.lenient = kept > 0 or wanted == 0 -- the lineage may have to be written before more is known
+op.writes_without_memory = validly_held > 0 or wanted == 0 -- the lineage may have to be written before more is known
 local lineage = (ARGV[3] or '') ~= '' and read_lineage()
 if lineage and is_closed(lineage) then
   return redis.error_reply('DPMOVED another server is the master')
@@ -36,7 +36,7 @@ if lineage then
   local recorded = r and r.permits or 0
   local new_server_grace, known_lease = struct.unpack('<dd', ARGV[3])
   state_lease(lineage, lease)
-  local lost = check(lineage, remembered, of_node, probe, kept, wanted, recorded, known_lease, new_server_grace)
+  local lost = check(lineage, remembered, of_node, checks_epoch, validly_held, wanted, recorded, known_lease, new_server_grace)
   if lost then
     r = false
   end
@@ -55,18 +55,18 @@ if r and sequence <= r.sequence then
   end
   -- It writes in any case: a member that waits for a replica then learns by WAIT that the replica has also what others wrote before,
   -- since from Redis 7.2 on WAIT compares with the last command that wrote.
-  op.lenient = true
+  op.writes_without_memory = true
   flush()
   return op.refused or view(member, r)
 end
 
 local newcomer = not r
 if newcomer then
-  r = { permits = 0, wanted = 0, unit = 0, least = 0, limit = 0, sequence = 0, version = 0, expiry = 0, lease = 0, tomb = 0,
-    waiting = false, missed = false, beyond = 0, tail = '' }
+  r = { permits = 0, wanted = 0, weight_of_head = 0, least = 0, limit = 0, sequence = 0, version = 0, expiry = 0, lease = 0, tomb = 0,
+    waiting = false, missed = false, waiting_beyond_wanted = 0, tail = '' }
   op.records[member] = r
 end
-op.lenient = r.permits > 0 or wanted == 0 or (op.grace and kept > 0)
+op.writes_without_memory = r.permits > 0 or wanted == 0 or (op.grace and validly_held > 0)
 if op.orphaned then
   call('DEL', QUEUE, LEASES, TOMBS)
 end
@@ -89,17 +89,17 @@ local others = op.queued - (was_queued and 1 or 0)
 -- end when as many permits came back as the limit: a member that states a higher one may hold more.
 local had = r.permits
 if op.grace and lineage and remembered == op.epoch then
-  had = math.max(had, kept)
+  had = math.max(had, validly_held)
 end
 local base = math.min(had, held, wanted)
 if op.grace then
   op.grace.pool = op.grace.pool + math.max(0, base - r.permits)
 end
 op.used = op.used - (r.permits - base)
-r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence = base, wanted, unit, base + unit, own, sequence
+r.permits, r.wanted, r.weight_of_head, r.least, r.limit, r.sequence = base, wanted, weight_of_head, base + weight_of_head, own, sequence
 r.version = tick()
 r.expiry = now + lease
-r.beyond = beyond
+r.waiting_beyond_wanted = waiting_beyond_wanted
 r.waiting = queue and wanted > base
 op.queued = others + (r.waiting and 1 or 0)
 op.changed[member] = r

@@ -56,16 +56,16 @@ for i = 1, count do
       epoch, checked = 0, 0
     end
     local permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, record)
-    local own, held, wanted, unit, flags, sequence, _, lease, tombstone, kept, remembered =
+    local own, held, wanted, weight_of_head, flags, sequence, _, lease, tombstone, validly_held, remembered =
       unpack(graced and CLAIM or SHORT_CLAIM, claims, from)
     if sequence <= last or expiry <= now then
       break
     end
-    if graced then -- flags from 4 on: a probe, or the first claim in a slot
-      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or lease > stated or now >= window_end or flags >= 4 or kept > permits or (remembered ~= 0 and remembered ~= epoch) then
+    if graced then -- flags from 4 on: the epoch is to be checked, or the first claim in a slot
+      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or lease > stated or now >= window_end or flags >= 4 or validly_held > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
       end
-      if wanted > kept or queued > 0 then -- each execution that may grant asks, see lineage.lua
+      if wanted > validly_held or queued > 0 then -- each execution that may grant asks, see lineage.lua
         if not server_epoch then
           local replication = pcall('INFO', 'replication')
           local _, id = string.find(type(replication) == 'string' and replication or '', 'master_replid:', 1, true)
@@ -103,7 +103,7 @@ for i = 1, count do
       if target >= wanted then
         target = wanted
       end
-      if target > base and target >= base + unit then
+      if target > base and target >= base + weight_of_head then
         used = used - base + target
         permits = target
         version = version + 1
@@ -138,7 +138,7 @@ for i = 1, count do
     end
     local added = pcall('HSET', state,
       '*', pack(layout, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
-      member, pack(RECORD, permits, wanted, unit, base + unit, own, sequence, version, expiry, leased, tombstoned, FORMAT))
+      member, pack(RECORD, permits, wanted, weight_of_head, base + weight_of_head, own, sequence, version, expiry, leased, tombstoned, FORMAT))
     if added == 0 then
       local own_keys = flags % 4 >= 2 and override < 0 and 5 or 4 -- see common.lua
       for k = at, lives_longer and at + own_keys - 1 or 0 do

@@ -57,7 +57,7 @@ local op = {
   served = false,                                 -- members to be notified at the end, if there are any
   refused = false,                                -- an error to be returned after all is written
   written = false,                                -- whether this execution has written anything
-  lenient = false,                                -- whether to write although the server is out of memory
+  writes_without_memory = false,                  -- whether to write although the server is out of memory
   clustered = false,
   fresh = false,                                  -- the key has no state
   orphaned = false,                               -- it has no state, but sets of a state that was lost
@@ -65,11 +65,11 @@ local op = {
 
 -- Unpacks a record.
 local function decode(packed)
-  local permits, wanted, unit, least, own, sequence, version, expiry, lease, tomb, waiting =
+  local permits, wanted, weight_of_head, least, own, sequence, version, expiry, lease, tomb, waiting =
     struct.unpack(RECORD_PACKING, packed)
-  return { permits = permits, wanted = wanted, unit = unit, least = least, limit = own, sequence = sequence,
+  return { permits = permits, wanted = wanted, weight_of_head = weight_of_head, least = least, limit = own, sequence = sequence,
     version = version, expiry = expiry, lease = lease, tomb = tomb, waiting = waiting % 2 == 1, missed = waiting >= 2,
-    beyond = #packed >= QUEUED_LENGTH and struct.unpack('<I2', packed, RECORD_LENGTH + 1) or 0,
+    waiting_beyond_wanted = #packed >= QUEUED_LENGTH and struct.unpack('<I2', packed, RECORD_LENGTH + 1) or 0,
     tail = #packed > QUEUED_LENGTH and string.sub(packed, QUEUED_LENGTH + 1) or '' }
 end
 

@@ -37,7 +37,7 @@ if r and r.permits > 0 then
   r.permits = 0
   r.version = tick()
   op.changed[member] = r
-  op.lenient = true -- nothing is granted to the member, so memory must not matter
+  op.writes_without_memory = true -- nothing is granted to the member, so memory must not matter
 end
 if is_own() then
   serve()

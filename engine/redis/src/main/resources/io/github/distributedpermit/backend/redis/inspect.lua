@@ -31,8 +31,8 @@ table.sort(holding)
 local result = { used, op.override, op.now }
 local function add(member, r, arrived)
   local waited = arrived and math.max(0, op.now - arrived) or -1
-  local unit = math.max(1, r.unit)
-  local calls = r.waiting and r.beyond + math.max(1, math.ceil((r.wanted - r.permits) / unit)) or 0
+  local weight_of_head = math.max(1, r.weight_of_head)
+  local calls = r.waiting and r.waiting_beyond_wanted + math.max(1, math.ceil((r.wanted - r.permits) / weight_of_head)) or 0
   local left = math.min(r.expiry - op.now, 2 ^ 53)
   for _, value in ipairs({ member, r.permits, r.wanted, r.limit, r.waiting and 1 or 0, calls, left, waited }) do
     result[#result + 1] = value

@@ -183,15 +183,15 @@ end
 -- Compares the server with the data, if this is due before the claim: before each that may grant. No earlier check can stand for it,
 -- because all that is stored may have been written by another server, on another clock. Returns whether the records of the key are
 -- void.
-local function check(l, remembered, of_node, probe, kept, wanted, recorded, known_lease, new_server_grace)
+local function check(l, remembered, of_node, checks_epoch, validly_held, wanted, recorded, known_lease, new_server_grace)
   local now = op.now
   local foreign = remembered ~= 0 and remembered ~= op.epoch
   local set_back = l.since > now
   if set_back then
     expect_loss(l)
   end
-  local due = set_back or op.fresh or probe or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (kept > recorded and not op.grace)
-    or went_on_before_a_loss(l) or wanted > kept or op.queued > 0
+  local due = set_back or op.fresh or checks_epoch or foreign or l.epoch ~= op.epoch or l.closed == op.epoch or (validly_held > recorded and not op.grace)
+    or went_on_before_a_loss(l) or wanted > validly_held or op.queued > 0
   local epoch = due and server_epoch(l.salt) or 0
   if epoch == 0 then
     return false -- not due, or the server does not say
@@ -205,7 +205,7 @@ local function check(l, remembered, of_node, probe, kept, wanted, recorded, know
   if lost then
     forget()
     op.grace = false
-    local claimed_back = op.fresh and kept > 0
+    local claimed_back = op.fresh and validly_held > 0
     local from = claimed_back and now or l.since
     local whole = claimed_back or not l.virgin
     local over = from + (whole and longest_lease(l) or new_server_grace)

@@ -29,7 +29,7 @@ if layout == SHORT_HEADER then
 end
 local permits, _, _, _, before, _, _, _, leased, tombstoned, mark = unpack_from(RECORD, record)
 local was_queued = mark % 256 == 1
-local own, held, wanted, unit, flags, sequence, waited, lease, tombstone, _, _, beyond =
+local own, held, wanted, weight_of_head, flags, sequence, waited, lease, tombstone, _, _, waiting_beyond_wanted =
   unpack_from('<I4I4I4I4BdddI4I4I4I4', claim)
 local queues, clustered = flags % 2 == 1, flags % 4 >= 2
 if mark % 256 > 1 or (#record ~= SHORT_RECORD and not (was_queued and #record == LONG_RECORD)) then
@@ -42,14 +42,14 @@ used = used + base - permits
 version = math.max(version + 1, now)
 permits = base
 local claimed_version, waiting, score = version, queues and wanted > base, now - waited
-if waiting and limit > 0 and unit > limit then
+if waiting and limit > 0 and weight_of_head > limit then
   return
 end
 
 -- Grants the claimer what fits, if that is at least its oldest waiter.
 local function grow()
   local most = math.min(wanted, permits + limit - used)
-  if most > permits and most >= base + unit then
+  if most > permits and most >= base + weight_of_head then
     used, permits, version = used + most - permits, most, version + 1
     claimed_version = version
   end
@@ -157,10 +157,10 @@ if lives_longer then
   life = expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000))
 end
 
-local packed_record = pack(RECORD, permits, wanted, unit, base + unit, own, sequence, claimed_version, expiry, leased, tombstoned,
+local packed_record = pack(RECORD, permits, wanted, weight_of_head, base + weight_of_head, own, sequence, claimed_version, expiry, leased, tombstoned,
   waiting and WAITING or IDLE)
-if waiting and beyond > 0 then
-  packed_record = packed_record .. pack('<I2', beyond)
+if waiting and waiting_beyond_wanted > 0 then
+  packed_record = packed_record .. pack('<I2', waiting_beyond_wanted)
 end
 local new_header = pack(layout, STAMP, used, queued, override, version, first_lease, first_tomb, life, epoch, checked)
 local added

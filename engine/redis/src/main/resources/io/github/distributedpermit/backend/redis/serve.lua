@@ -11,7 +11,7 @@ local function write(...)
     if type(reply) ~= 'table' or not reply.err then
       return
     end
-    if op.lenient and string.find(reply.err, 'OOM', 1, true) then
+    if op.writes_without_memory and string.find(reply.err, 'OOM', 1, true) then
       call('HDEL', STATE, '')
     end
   end
@@ -66,10 +66,10 @@ local function tick()
   return op.version
 end
 
--- Whether the unit of a member is above the limit. Such a member must not block the others. A limit of 0 is a pause: then all
+-- Whether the oldest waiter of a member wants more than the limit. Such a member must not block the others. A limit of 0 is a pause: then all
 -- members stay in the queue.
 local function can_never_fit(r)
-  return limit(r) > 0 and limit(r) < r.unit
+  return limit(r) > 0 and limit(r) < r.weight_of_head
 end
 
 -- Grants a member as much as fits, if that is at least its oldest waiter. Returns whether it granted anything.
@@ -143,11 +143,11 @@ local function flush()
   end
   for member, r in pairs(op.changed) do
     fields[#fields + 1] = member
-    fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.unit, r.least, r.limit, r.sequence,
+    fields[#fields + 1] = struct.pack(RECORD_PACKING, r.permits, r.wanted, r.weight_of_head, r.least, r.limit, r.sequence,
       r.version, r.expiry, r.lease, r.tomb, (r.waiting and 1 or 0) + (r.missed and 2 or 0), FORMAT)
-    local beyond = r.waiting and r.beyond or 0
-    if beyond > 0 or r.tail ~= '' then
-      fields[#fields] = fields[#fields] .. struct.pack('<I2', beyond) .. r.tail
+    local waiting_beyond_wanted = r.waiting and r.waiting_beyond_wanted or 0
+    if waiting_beyond_wanted > 0 or r.tail ~= '' then
+      fields[#fields] = fields[#fields] .. struct.pack('<I2', waiting_beyond_wanted) .. r.tail
     end
     if #fields > 1000 then
       write('HSET', STATE, unpack(fields))

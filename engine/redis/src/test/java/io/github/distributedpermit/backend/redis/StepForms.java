@@ -201,14 +201,14 @@ final class StepForms implements AutoCloseable {
                         r -> ScriptedKey.text(
                                 r.permits(),
                                 r.wanted(),
-                                r.unit(),
+                                r.weightOfHead(),
                                 r.least(),
                                 r.limit(),
                                 r.sequence(),
                                 r.version(),
                                 r.expiry(),
                                 r.since().isPresent(),
-                                Math.min(r.beyond(), ClaimCodec.MOST_BEYOND))));
+                                Math.min(r.waitingBeyondWanted(), ClaimCodec.MOST_WAITING))));
         return ScriptedKey.text(java.used(), java.override(), records, java.grace(now));
     }
 

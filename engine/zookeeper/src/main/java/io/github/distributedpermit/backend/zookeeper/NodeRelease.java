@@ -44,7 +44,7 @@ final class NodeRelease {
                 continue; // a node of an earlier session has to be deleted first, see OrphanedNodes; the key is kept
                 // until then
             }
-            String path = own == null ? null : own.leave();
+            String path = own == null ? null : own.expectDeletion();
             // The member has created no node of this key in this session.
             if (path == null) {
                 forget(key);

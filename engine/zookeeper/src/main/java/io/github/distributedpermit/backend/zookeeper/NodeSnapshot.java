@@ -97,11 +97,11 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
                 r.sequence(),
                 r.version() + by,
                 r.wanted(),
-                r.unit(),
+                r.weightOfHead(),
                 r.least(),
                 r.limit(),
                 since,
-                r.beyond(),
+                r.waitingBeyondWanted(),
                 r.expiry());
     }
 

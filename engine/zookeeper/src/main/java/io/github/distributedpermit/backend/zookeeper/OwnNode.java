@@ -41,7 +41,7 @@ final class OwnNode implements Watcher {
     private boolean watched;
 
     /** The member deletes the node itself, so that its deletion is no loss. */
-    private boolean leaving;
+    private boolean deletionExpected;
     /**
      * Nodes of a session that was given up and may yet have survived: they do not end with it. They are deleted by
      * {@link ZooKeeperSnapshotStore#rested}.
@@ -130,7 +130,7 @@ final class OwnNode implements Watcher {
     synchronized void joined(String made) {
         if (made.equals(tried)) {
             name = made;
-            leaving = false;
+            deletionExpected = false;
         }
     }
 
@@ -158,15 +158,15 @@ final class OwnNode implements Watcher {
         name = null;
         tried = null;
         watched = false;
-        leaving = false;
+        deletionExpected = false;
     }
 
     /**
      * The path of the node to delete, which may not exist; {@code null} if none was ever made in this session. From
      * now on the deletion is expected. {@link #stay} undoes this if it fails.
      */
-    synchronized @Nullable String leave() {
-        leaving = true;
+    synchronized @Nullable String expectDeletion() {
+        deletionExpected = true;
         return tried == null ? null : path(tried);
     }
 
@@ -174,9 +174,9 @@ final class OwnNode implements Watcher {
      * The paths of all nodes to delete, which may not exist. Includes the nodes of sessions that were given up,
      * because no later claim of this member will delete them.
      */
-    synchronized List<String> leaveForGood() {
+    synchronized List<String> expectDeletionOfAll() {
         List<String> all = new ArrayList<>(orphaned.all());
-        String current = leave();
+        String current = expectDeletion();
         if (current != null) {
             all.add(current);
         }
@@ -185,7 +185,7 @@ final class OwnNode implements Watcher {
 
     /** The deletion has failed, so that the node is still in use. */
     synchronized void stay() {
-        leaving = false;
+        deletionExpected = false;
     }
 
     /** A watch outlives its node. The client would set it again after each reconnection. */
@@ -213,7 +213,7 @@ final class OwnNode implements Watcher {
 
     /** Whether an event concerns the node that the member uses; those of an orphaned node, or of one it deletes, do not count. */
     private synchronized boolean isOwn(String changed) {
-        return name != null && !leaving && changed.equals(path(name));
+        return name != null && !deletionExpected && changed.equals(path(name));
     }
 
     /** Events during the broken connection were not delivered. */

@@ -250,7 +250,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
             // close() may have deleted the member's nodes before this transaction creates one. The requests of a
             // session
             // are executed in the order in which they are sent, so that this deletion finds it.
-            leave(own, link);
+            deleteAll(own, link);
         }
         // An answer also proves that the session lives.
         return sent.handle((stat, failure) -> {
@@ -421,7 +421,7 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         closed = true;
         Link link = session.link();
         List<CompletableFuture<Void>> deletions = new ArrayList<>(ownNodes.values().stream()
-                .flatMap(own -> leave(own, link).stream())
+                .flatMap(own -> deleteAll(own, link).stream())
                 .toList());
         if (link != null) {
             deletions.add(nodes.deleteIfThere(link.zk(), names.ownPath()));
@@ -433,9 +433,9 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
     }
 
     /** Deletes the member's nodes of a key. What cannot be deleted now is deleted later, or ends with the session. */
-    private List<CompletableFuture<Void>> leave(OwnNode own, @Nullable Link link) {
+    private List<CompletableFuture<Void>> deleteAll(OwnNode own, @Nullable Link link) {
         List<CompletableFuture<Void>> deletions = new ArrayList<>();
-        for (String path : own.leaveForGood()) {
+        for (String path : own.expectDeletionOfAll()) {
             CompletableFuture<Void> deletion = link == null
                     ? CompletableFuture.failedFuture(sessionEnded())
                     : nodes.deleteIfThere(link.zk(), path);

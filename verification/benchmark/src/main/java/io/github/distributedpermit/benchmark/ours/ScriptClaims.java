@@ -90,15 +90,15 @@ public final class ScriptClaims {
                 .putInt(claim.limit())
                 .putInt(claim.held())
                 .putInt(claim.wanted())
-                .putInt(claim.unit())
+                .putInt(claim.weightOfHead())
                 .put((byte) (claim.queue() ? 1 : 0))
                 .putDouble(claim.sequence())
                 .putDouble(micros(claim.waited()))
                 .putDouble(micros(claim.lease()))
                 .putInt(TOMBSTONE_MILLIS)
-                .putInt(claim.kept())
+                .putInt(claim.validlyHeld())
                 .putInt((int) claim.epoch())
-                .putInt(claim.beyond())
+                .putInt(claim.waitingBeyondWanted())
                 .putDouble(claim.version())
                 .array();
     }
