@@ -44,9 +44,17 @@ public record Claim(
     /** Checks the values. */
     public Claim {
         Objects.requireNonNull(key, "key");
-        if (limit < 1 || sequence < 0 || held < 0 || wanted < 0 || weightOfHead < 0 || validlyHeld < 0 || validlyHeld > held || waitingBeyondWanted < 0) {
-            throw new IllegalArgumentException("limit %d, sequence %d, held %d, wanted %d, weightOfHead %d, validlyHeld %d, waitingBeyondWanted %d"
-                    .formatted(limit, sequence, held, wanted, weightOfHead, validlyHeld, waitingBeyondWanted));
+        if (limit < 1
+                || sequence < 0
+                || held < 0
+                || wanted < 0
+                || weightOfHead < 0
+                || validlyHeld < 0
+                || validlyHeld > held
+                || waitingBeyondWanted < 0) {
+            throw new IllegalArgumentException(
+                    "limit %d, sequence %d, held %d, wanted %d, weightOfHead %d, validlyHeld %d, waitingBeyondWanted %d"
+                            .formatted(limit, sequence, held, wanted, weightOfHead, validlyHeld, waitingBeyondWanted));
         }
         if (waited.isNegative() || lease.isNegative() || lease.isZero()) {
             throw new IllegalArgumentException("waited %s, lease %s".formatted(waited, lease));

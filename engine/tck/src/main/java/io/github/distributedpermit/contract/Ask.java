@@ -16,7 +16,21 @@ record Ask(
         int waitingBeyondWanted) {
 
     Claim as(long sequence) {
-        return new Claim(key, limit, sequence, held, wanted, weightOfHead, waited, lease, queue, 0, 0, false, waitingBeyondWanted, 0);
+        return new Claim(
+                key,
+                limit,
+                sequence,
+                held,
+                wanted,
+                weightOfHead,
+                waited,
+                lease,
+                queue,
+                0,
+                0,
+                false,
+                waitingBeyondWanted,
+                0);
     }
 
     /** What a member claims that states no more calls than those it wants permits for. */

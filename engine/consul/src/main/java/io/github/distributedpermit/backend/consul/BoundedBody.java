@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * Collects the text of a response, of whatever status, up to a size; a longer one fails and ends the connection, so that
  * a proxy or a wrong server cannot fill the memory. Called by one thread of the HTTP client at a time.
  *
- * <p>{@link ConsulHttp} creates one for each response. A body that is longer than the limit is a failure without an
- * answer, so that the outcome of a transaction counts as unknown.
+ * <p>A body that is longer than the limit is a failure without an answer, so that the outcome of a transaction counts as
+ * unknown.
  */
 final class BoundedBody implements BodySubscriber<String> {
 

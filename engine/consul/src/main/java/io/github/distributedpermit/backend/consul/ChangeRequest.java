@@ -7,9 +7,8 @@ import java.util.OptionalInt;
 /**
  * The member that makes a change of a key, and the part of the change that is not in the step. Immutable.
  *
- * <p>{@link KeyCommitter} creates it for each attempt, and the plan of a layout turns it, together with the step,
- * into operations. The declared limit and the one in effect differ while an operator's limit is set; a new entry of
- * the member states the declared one.
+ * <p>The declared limit and the one in effect differ while an operator's limit is set; a new entry of the member states the
+ * declared one.
  *
  * @param sessions of that member: the first one names it, the others hold permits where one session can hold only one
  * @param member its id

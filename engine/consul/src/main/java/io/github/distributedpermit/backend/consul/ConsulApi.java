@@ -18,9 +18,8 @@ import java.util.function.Function;
  * <p>An answer counts only if it can only have come from Consul: it has the index that Consul sends with each read, or the
  * JSON that belongs to the request. Any other is no answer, renews no session and ends none.
  *
- * <p>{@link Membership}, {@link KeyReader}, {@link KeyCommitter} and the others call it; it sends through {@link
- * ConsulHttp}. It distinguishes three kinds of failure: nothing was sent or executed, the outcome is unknown, and a
- * refusal that says why.
+ * <p>It distinguishes three kinds of failure: nothing was sent or executed, the outcome is unknown, and a refusal that says
+ * why.
  */
 final class ConsulApi {
 

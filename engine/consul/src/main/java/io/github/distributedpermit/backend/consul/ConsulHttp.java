@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * gateway may share, so that at most 16 requests are under way at a time; further ones wait. Those that keep the session alive
  * do not wait behind claims. Confined to the event loop, on which all stages end, but for {@link #close}.
  *
- * <p>{@link ConsulApi} is its only caller. A failed stage leaves open whether the request was executed, unless it fails with a
- * {@link PermitStoreException}: then nothing was sent.
+ * <p>A failed stage leaves open whether the request was executed, unless it fails with a {@link PermitStoreException}: then
+ * nothing was sent.
  */
 final class ConsulHttp {
 

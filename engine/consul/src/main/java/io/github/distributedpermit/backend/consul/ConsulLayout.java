@@ -3,8 +3,7 @@ package io.github.distributedpermit.backend.consul;
 /**
  * How the permits of a key lie in Consul. All members that share a key use the same layout.
  *
- * <p>{@link KeyLayout} reads the entries of a key accordingly. A key that another layout has written is refused with
- * a permanent failure, and nothing is written to it.
+ * <p>A key that another layout has written is refused with a permanent failure, and nothing is written to it.
  */
 public enum ConsulLayout {
 

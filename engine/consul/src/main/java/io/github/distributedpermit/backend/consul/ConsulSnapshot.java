@@ -9,8 +9,6 @@ import java.util.Optional;
  * The {@link Snapshot} of the layer: the tree of a key, and how this member received it. Members are named by their
  * sessions. Immutable.
  *
- * <p>{@link KeyUse} creates it for claims, and {@link KeyReader} for inspections.
- *
  * @param tree all keys of the permit key
  * @param seen the highest index of a change of the key that this member has received; keys with that index may have been
  *     deleted since

@@ -15,9 +15,7 @@ import java.util.function.LongSupplier;
  * processed in the order in which they arrive, and no class that runs here needs a lock. Nothing that runs here blocks. A task that
  * throws is logged and does not stop the loop. Thread-safe.
  *
- * <p>{@link ConsulSnapshotStore} creates it. {@link ConsulHttp} hands it each reply, and the snapshot layer uses it as its
- * scheduler. A task that arrives after {@link #end} is dropped, so that a future which only such a task would
- * complete stays open.
+ * <p>A task that arrives after {@link #end} is dropped, so that a future which only such a task would complete stays open.
  */
 final class EventLoop implements Executor {
 

@@ -10,8 +10,7 @@ import java.util.Optional;
  * per key: a later notice replaces an earlier one, because it states all that the member has. One entry for all keys would
  * lose a notice of another key that was not read yet. Immutable.
  *
- * <p>{@link QueueChanges} writes it. The recipient reads it by its {@link Inbox}, and {@link KeyUse} passes it on. If
- * it is lost or delayed, the member finds the grant with its next re-check.
+ * <p>If it is lost or delayed, the member finds the grant with its next re-check.
  *
  * @param slot the lowest of its slots
  * @param nonce different each time

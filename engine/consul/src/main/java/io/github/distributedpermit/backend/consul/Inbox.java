@@ -20,9 +20,8 @@ import org.jspecify.annotations.Nullable;
  * held for longer in batches as soon as there are a few, so that the length of a reply does not grow with the keys that the
  * member uses. Confined to the event loop.
  *
- * <p>{@link Membership} creates one for each session. It passes notices to {@link KeyUses} and the end of the session
- * to {@link Membership}. While the query fails, grants are found by the re-check of the core, and the end of the
- * session by {@link Renewals}.
+ * <p>It passes notices to {@link KeyUses} and the end of the session to {@link Membership}. While the query fails, grants are
+ * found by the re-check of the core, and the end of the session by {@link Renewals}.
  */
 final class Inbox {
 

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * adds nothing but Consul's client has no parser on the class path, and this backend needs very little of one. Nesting is
  * limited, so that no answer can overflow the stack. Used by one thread.
  *
- * <p>{@link ConsulApi} and the classes that read entries use it; {@link JsonText} writes. Everything that is not JSON
- * ends with {@link MalformedJsonException}, never with another exception, so that callers have one case to handle.
+ * <p>Everything that is not JSON ends with {@link MalformedJsonException}, never with another exception, so that callers have
+ * one case to handle.
  */
 final class Json {
 

@@ -5,8 +5,6 @@ import java.util.Map;
 
 /**
  * Writes JSON, members in the order of the map. What {@link Json} has read is written with the same values. Used by one thread.
- *
- * <p>{@link Format} and {@link ConsulApi} use it.
  */
 final class JsonText {
 

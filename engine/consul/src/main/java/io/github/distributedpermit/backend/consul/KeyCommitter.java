@@ -22,9 +22,9 @@ import java.util.function.UnaryOperator;
  * {@link Membership} has rewritten the fence. The last operation reads the key as the transaction leaves it. Confined
  * to the event loop, except {@link #isPlain}.
  *
- * <p>{@link ConsulSnapshotStore} calls it for the layer. The change itself is planned by {@link SlotPlan} or {@link
- * LockFilePlan} through {@link KeyTree#plan}; this class sends it, and turns the answer into a {@link Commit}. Three
- * things keep the limit: the checks of the plan, the fence, and the comparison of the committed tree with the limit.
+ * <p>The change itself is planned by {@link SlotPlan} or {@link LockFilePlan} through {@link KeyTree#plan}; this class sends
+ * it, and turns the answer into a {@link Commit}. Three things keep the limit: the checks of the plan, the fence, and the
+ * comparison of the committed tree with the limit.
  */
 final class KeyCommitter {
 

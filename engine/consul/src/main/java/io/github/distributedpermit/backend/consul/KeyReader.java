@@ -12,8 +12,7 @@ import java.util.concurrent.TimeUnit;
  * Reads keys. Consul answers a plain read before it has replayed its log, so that what seems to be lost, or to be granted, is
  * confirmed by a consistent read, which costs the servers a round among themselves. Confined to the event loop.
  *
- * <p>{@link ConsulSnapshotStore} calls it for the layer and for operators, and {@link Eviction} for each round. A
- * result that is received in a session that is over fails instead, because the layer must not compute on it.
+ * <p>A result that is received in a session that is over fails instead, because the layer must not compute on it.
  */
 final class KeyReader {
 

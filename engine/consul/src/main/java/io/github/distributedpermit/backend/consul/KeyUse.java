@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * recorded, the last tree, and a notice that arrived while a request was under way. The layer has at most one request of a
  * key under way. Confined to the event loop.
  *
- * <p>{@link KeyUses} creates and removes it. {@link KeyReader} and {@link KeyCommitter} report to it what their
- * requests have received; it reports notices and missing permits to the layer through {@link StoreEvents}.
+ * <p>{@link KeyReader} and {@link KeyCommitter} report to it what their requests have received; it reports notices and missing
+ * permits to the layer through {@link StoreEvents}.
  */
 final class KeyUse {
 

@@ -12,9 +12,6 @@ import java.util.function.Function;
 /**
  * The {@link KeyUse} of each key in which a member holds, waits, or has a request under way; others need no memory. Distributes
  * the notices of the inbox. Confined to the event loop.
- *
- * <p>{@link ConsulSnapshotStore} runs the requests of the layer through it, the {@link Inbox} brings the notices, and
- * {@link Membership} clears it when the session is lost.
  */
 final class KeyUses {
 

@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A key as Consul has it, with its value. Immutable.
  *
- * <p>{@link ConsulApi} creates it from replies. A value of {@code null}, as the contenders of {@code consul lock}
- * have it, is a real entry with an empty text.
+ * <p>A value of {@code null}, as the contenders of {@code consul lock} have it, is a real entry with an empty text.
  *
  * @param value as text; empty if the key has none
  * @param session that has locked it

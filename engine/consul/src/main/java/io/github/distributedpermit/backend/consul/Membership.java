@@ -31,10 +31,8 @@ import org.jspecify.annotations.Nullable;
  * Backoff}; the callers that wait for the session fail with its reason, because the core repeats claims by itself. Confined to
  * the event loop.
  *
- * <p>{@link KeyReader} and {@link KeyCommitter} ask it for the session before each request and report here when the
- * outcome of a transaction is unknown or a session seems to be lost. {@link Renewals} and {@link Inbox} are begun
- * here for each session. The invariant is that a session which was reported as lost is never used again, even if it
- * turns out to live: what the core gave up must not be recorded for it any longer.
+ * <p>{@link Renewals} and {@link Inbox} are begun here for each session. The invariant is that a session which was reported as
+ * lost is never used again, even if it turns out to live: what the core gave up must not be recorded for it any longer.
  */
 final class Membership {
 

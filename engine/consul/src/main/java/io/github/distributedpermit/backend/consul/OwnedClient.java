@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  * and keeps idle connections for 20 minutes, which only a system property of the whole JVM changes. It does close at once
  * when its selector thread is interrupted. That thread belongs to the thread group of the thread that makes the client,
  * so that each client in use has a group of its own.
- *
- * <p>{@link Connections} creates one for each pool.
  */
 final class OwnedClient {
 

@@ -10,8 +10,6 @@ import java.util.OptionalLong;
  * The entry of a member in the queue; the fields are those of a {@link PermitRecord}. It is locked by the member's session, so that
  * a crashed member leaves the queue when its session ends. Immutable.
  *
- * <p>{@link KeyEntries} reads it, and {@link QueueChanges} writes it.
- *
  * @param json all of it, also what this version does not know
  * @param since its position in the queue, an index of Consul; 0 is before all others
  * @param index of the last change of the entry, which the next change compares

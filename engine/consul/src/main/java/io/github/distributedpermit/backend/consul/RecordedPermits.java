@@ -9,8 +9,6 @@ import java.util.Set;
  * <p>A number alone would not do: while a permit is deleted, another member may grant one. So two numbers are kept. Of the
  * permits that were seen last, by name, {@code ofThose} must still be there, and {@code count} in all. Confined to the event
  * loop.
- *
- * <p>{@link KeyUse} has one, and compares it with each tree that it receives.
  */
 final class RecordedPermits {
 

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * checked by one read-only transaction; only a key that failed it is read in full. Nothing is written, and nothing is
  * read while nothing is held. Confined to the event loop.
  *
- * <p>{@link ConsulSnapshotStore} creates it. It reports nothing itself: it has {@link KeyUse} request a consistent
- * read, whose result shows what is missing.
+ * <p>It reports nothing itself: it has {@link KeyUse} request a consistent read, whose result shows what is missing.
  */
 final class RecordedPermitsCheck {
 

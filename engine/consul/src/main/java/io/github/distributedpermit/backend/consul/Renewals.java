@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * them are alive. The oldest confirmation counts: the core must not use a permit longer than the session that holds it, and it
  * does not know which one that is. Confined to the event loop.
  *
- * <p>{@link Membership} begins it for each session and confirms the loss. The times are in {@link SessionLiveness},
- * which also has sessions whose creation is unanswered.
+ * <p>The times are in {@link SessionLiveness}, which also has sessions whose creation is unanswered.
  */
 final class Renewals {
 

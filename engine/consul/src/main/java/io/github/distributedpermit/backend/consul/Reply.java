@@ -8,9 +8,8 @@ import java.util.Map;
 /**
  * An HTTP reply of the agent, or of a proxy before it. Immutable.
  *
- * <p>{@link ConsulHttp} creates it, and {@link ConsulApi} gives it a meaning. A proxy answers for itself while it reloads,
- * has no route, or shows a page for maintenance. Such an answer may have any status and proves nothing, so that a
- * reply counts only if it has what only Consul sends.
+ * <p>A proxy answers for itself while it reloads, has no route, or shows a page for maintenance. Such an answer may have any
+ * status and proves nothing, so that a reply counts only if it has what only Consul sends.
  *
  * @param status of HTTP
  * @param index {@code X-Consul-Index}, which Consul sends with each successful read; 0 if there is none

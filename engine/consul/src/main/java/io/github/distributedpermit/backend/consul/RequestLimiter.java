@@ -7,8 +7,6 @@ import java.util.function.Supplier;
 
 /**
  * Limits how many tasks are under way at a time; the others wait in the order in which they came. Confined to the event loop.
- *
- * <p>{@link ConsulHttp}, {@link KeyReader} and others have one each, for requests that may be many at a time.
  */
 final class RequestLimiter {
 

@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * A session of this member, and its fence: a key that each transaction checks and that is rewritten whenever the
  * outcome of one is unknown. A transaction that Consul has not executed by then fails, however late it arrives.
  * Confined to the event loop.
- *
- * <p>{@link Membership} creates it and writes its fence. {@link KeyCommitter} and {@link KeyReader} use the fence,
- * {@link Inbox} watches the keys below {@link #inboxes()}, and {@link Renewals} keeps all of its sessions alive.
  */
 final class Session {
 

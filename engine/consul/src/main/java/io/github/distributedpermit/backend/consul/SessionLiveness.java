@@ -10,8 +10,7 @@ import java.util.stream.Stream;
  * When each session of a member was last confirmed: the time at which its making or renewal was sent, by the monotonic
  * clock. The permits of the member are valid only as long as the session that was confirmed the longest ago. Confined to the event loop.
  *
- * <p>{@link Renewals} and {@link AdditionalSessions} write the times. Times are in nanoseconds and are compared by
- * their difference, because the clock may overflow.
+ * <p>Times are in nanoseconds and are compared by their difference, because the clock may overflow.
  */
 final class SessionLiveness {
 

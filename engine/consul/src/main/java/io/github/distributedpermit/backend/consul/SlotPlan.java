@@ -29,9 +29,8 @@ import org.jspecify.annotations.Nullable;
  * third one. Consul takes 64 operations; what does not fit follows in the next transaction, and a member is notified only
  * when it has all that the step grants it. Used once, by one thread.
  *
- * <p>{@link SlotTree} creates it for {@link KeyCommitter}. It keeps the order of the step: once a member could not be
- * given all that the step grants it, no member behind it is served, so that the next transaction continues at the
- * same place.
+ * <p>It keeps the order of the step: once a member could not be given all that the step grants it, no member behind it is
+ * served, so that the next transaction continues at the same place.
  */
 final class SlotPlan {
 

@@ -7,8 +7,7 @@ import java.util.Locale;
 /**
  * How a transaction ended that Consul has answered: with all of its operations, or with none. Immutable.
  *
- * <p>{@link ConsulApi} creates it. A transaction that was not answered has no outcome here; it fails with {@link
- * ConsulApi.OutcomeUnknownException}.
+ * <p>A transaction that was not answered has no outcome here; it fails with {@link ConsulApi.OutcomeUnknownException}.
  */
 sealed interface TxnOutcome {
 

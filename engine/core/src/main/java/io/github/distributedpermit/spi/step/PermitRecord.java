@@ -134,11 +134,13 @@ public record PermitRecord(
      * would keep their permits.
      */
     PermitRecord evicted(long nextVersion) {
-        return new PermitRecord(member, 0, sequence, nextVersion, 0, weightOfHead, 0, limit, OptionalLong.empty(), 0, expiry);
+        return new PermitRecord(
+                member, 0, sequence, nextVersion, 0, weightOfHead, 0, limit, OptionalLong.empty(), 0, expiry);
     }
 
     /** @param at when the record lapses, on the clock of the store */
     PermitRecord expiring(long at) {
-        return new PermitRecord(member, permits, sequence, version, wanted, weightOfHead, least, limit, since, waitingBeyondWanted, at);
+        return new PermitRecord(
+                member, permits, sequence, version, wanted, weightOfHead, least, limit, since, waitingBeyondWanted, at);
     }
 }

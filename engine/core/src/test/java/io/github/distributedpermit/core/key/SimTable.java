@@ -23,7 +23,7 @@ interface SimTable {
             String member,
             int permits,
             int wanted,
-            int unit,
+            int weightOfHead,
             int lacks,
             int limit,
             long sequence,

@@ -43,7 +43,9 @@ class WaitingCallsTest {
         bench.run(RECHECK.multipliedBy(2));
 
         assertThat(holder.lastClaim().wanted()).isEqualTo(3);
-        assertThat(holder.lastClaim().waitingBeyondWanted()).as("50 less the one it wants").isEqualTo(49);
+        assertThat(holder.lastClaim().waitingBeyondWanted())
+                .as("50 less the one it wants")
+                .isEqualTo(49);
         assertThat(other.lastClaim().wanted()).isEqualTo(2);
         assertThat(other.lastClaim().waitingBeyondWanted()).isEqualTo(198);
     }
@@ -125,14 +127,18 @@ class WaitingCallsTest {
         assertThat(last(claims).waitingBeyondWanted()).as("not a quarter more").isEqualTo(100);
         acquire(engine, 1);
         time.run(RECHECK.toNanos());
-        assertThat(last(claims).waitingBeyondWanted()).as("more than a quarter more").isEqualTo(126);
+        assertThat(last(claims).waitingBeyondWanted())
+                .as("more than a quarter more")
+                .isEqualTo(126);
 
         acquire(engine, 1);
         time.run(RECHECK.toNanos());
         assertThat(last(claims).waitingBeyondWanted()).isEqualTo(126);
         store.link("a").alive();
         time.run(CoreSettings.DEFAULTS.lease().dividedBy(3).toNanos());
-        assertThat(last(claims).waitingBeyondWanted()).as("after a third of the lease").isEqualTo(127);
+        assertThat(last(claims).waitingBeyondWanted())
+                .as("after a third of the lease")
+                .isEqualTo(127);
     }
 
     private static void acquire(PermitEngine engine, int calls) {

@@ -7,9 +7,6 @@ import java.util.concurrent.CompletableFuture;
  * One operation that the core asked of Redis, and the future of its result. Thread-safe, as every
  * {@link CompletableFuture}. A {@link ClaimCall} is sent by the {@link ClaimPipeline}; a {@link KeyCall} is a command by
  * itself.
- *
- * <p>{@link RedisPermitStore} returns it to the core as its stage. A cancellation by the core reaches the command
- * through the subclasses.
  */
 abstract class Call<T> extends CompletableFuture<T> {
 

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * One claim and the future of its answer. It waits in the {@link ClaimPipeline} and is then sent in a {@link ClaimBatch},
  * alone or with other claims. As a future it is thread-safe; {@link #claim}, {@link #next} and what it {@linkplain #replaces
  * replaces} change under the lock of the pipeline only, before the claim is sent.
- *
- * <p>{@link RedisPermitStore#claim} creates it, and {@link ConnectionManager} passes it to the pipeline.
  */
 final class ClaimCall extends Call<Holding> implements PendingClaim {
 

@@ -19,8 +19,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * Makes connections for claims, to the server that is the master, and decides when one has to be replaced. Confined to the
  * thread of the {@link ConnectionManager}, except for {@link #isMaster} and for what a {@link MasterLocator} reports.
  *
- * <p>{@link ConnectionManager} asks it for connections, and {@link GrantSubscription} for the client. Where the
- * master is comes from a {@link MasterLocator}; in a cluster Lettuce finds the node of each key itself.
+ * <p>Where the master is comes from a {@link MasterLocator}; in a cluster Lettuce finds the node of each key itself.
  */
 final class Connector implements AutoCloseable {
 

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * ones, which an operator has to mend. Of an error text of the server only the code is repeated, because the text may contain
  * what was sent. Stateless.
  *
- * <p>{@link ScriptCall} and {@link ConnectionManager} convert every failure here. Whether a failure is permanent
- * decides what waiting calls do: after a passing one they wait, after a permanent one they fail at once.
+ * <p>Whether a failure is permanent decides what waiting calls do: after a passing one they wait, after a permanent one they
+ * fail at once.
  */
 final class Failures {
 

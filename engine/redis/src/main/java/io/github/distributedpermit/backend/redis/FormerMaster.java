@@ -15,9 +15,8 @@ import org.jspecify.annotations.Nullable;
  * Closes a server that the Sentinels have replaced while it may still take claims, because the network is partitioned or because
  * the server does not follow the new master yet; and opens it again if a later vote has made it the master. Stateless.
  *
- * <p>{@link ClaimPipeline} calls it when {@link ConnectionManager} has found that the Sentinels have replaced the
- * server. It needs the grace, since only then the epoch of the server is known. Without it, members that have not
- * noticed the fail-over could get permits there that others get from the new master as well.
+ * <p>It needs the grace, since only then the epoch of the server is known. Without it, members that have not noticed the
+ * fail-over could get permits there that others get from the new master as well.
  */
 final class FormerMaster {
 

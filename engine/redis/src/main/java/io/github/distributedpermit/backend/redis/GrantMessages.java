@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the messages on the channel of a member: grants, which it passes to the core, and the member's own probes. Any client
  * of the server may publish there, so it ignores what it does not know. Thread-safe.
  *
- * <p>{@link GrantSubscription} calls it for each message, on a thread of Lettuce's, and it calls the core on that
- * thread. A message that is lost or ignored costs time only: the member finds its grant with the next re-check.
+ * <p>A message that is lost or ignored costs time only: the member finds its grant with the next re-check.
  */
 final class GrantMessages {
 

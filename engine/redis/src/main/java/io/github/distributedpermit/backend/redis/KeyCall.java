@@ -6,8 +6,7 @@ import java.util.function.Function;
 /**
  * One execution of a script for one key that is not a claim: inspect, or set an override. Thread-safe.
  *
- * <p>{@link RedisPermitStore} creates it. What depends on the connection, such as whether it leads to a cluster, is
- * computed when the call is sent.
+ * <p>What depends on the connection, such as whether it leads to a cluster, is computed when the call is sent.
  *
  * @param <R> what Redis answers
  * @param <T> what the answer means

@@ -11,8 +11,7 @@ import java.util.function.LongSupplier;
  * hold what it has lost. In a cluster each slot has a lineage of its own, so epochs are
  * kept for each slot, and for each node to tell a slot that was never used from one whose data were lost. Thread-safe.
  *
- * <p>{@link ClaimPipeline} asks it when a batch is packed, and reports each answer. The rules by which a server
- * compares epochs are in lineage.lua.
+ * <p>The rules by which a server compares epochs are in lineage.lua.
  */
 final class KnownEpochs {
 

@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * connecting is bounded, TCP keeps idle connections alive, and Lettuce does not reconnect a connection to one server, because
  * its pause grows to half a minute. Stateless.
  *
- * <p>{@link OwnClient} applies them. All other options stay as the application has set them, such as the protocol
- * version and the TLS settings.
+ * <p>All other options stay as the application has set them, such as the protocol version and the TLS settings.
  */
 final class LettuceOptions {
 

@@ -6,8 +6,6 @@ import java.nio.charset.StandardCharsets;
 /**
  * The name under which a server stores its lineage (lineage.lua): one for each prefix, and in a cluster one for each slot, with a
  * hash tag of that slot, because a script may use the keys of one slot only. Thread-safe.
- *
- * <p>{@link ClaimPipeline} and {@link RedisPermitStore} add the name to the keys of a script that needs it.
  */
 final class LineageNames {
 

@@ -23,9 +23,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * The Lettuce client of the permits' connections. It has the servers, the settings and the threads of the application's
  * factory; {@link LettuceOptions} says which options differ. Thread-safe.
- *
- * <p>{@link Connector} creates and closes it; {@link GrantSubscription}, {@link StaticNodes} and {@link SentinelNode}
- * connect through it.
  */
 final class OwnClient implements AutoCloseable {
 

@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Holds calls, in order, until the first attempt to connect has ended. An application that needs a permit right after its
  * start so waits for the connection instead of getting an error. Thread-safe.
- *
- * <p>{@link ConnectionManager} holds and releases.
  */
 final class PendingCalls {
 

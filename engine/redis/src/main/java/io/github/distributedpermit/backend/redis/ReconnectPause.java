@@ -6,8 +6,7 @@ import java.util.concurrent.TimeUnit;
  * The pauses between attempts to connect: they double from 50 ms to 500 ms, and start again after a connection that lasted.
  * A server that accepts connections and closes them at once is paused for like one that refuses them. Not thread-safe.
  *
- * <p>{@link ConnectionManager} has one for its connection and {@link GrantSubscription} one for the subscription,
- * both on the manager's thread. Times are from {@link System#nanoTime}.
+ * <p>Times are from {@link System#nanoTime}.
  */
 final class ReconnectPause {
 

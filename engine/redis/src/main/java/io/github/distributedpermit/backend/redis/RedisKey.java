@@ -8,8 +8,7 @@ import java.util.List;
 /**
  * The names of a permit's key in Redis, all in one hash slot. Immutable.
  *
- * <p>{@link RedisKeys} creates it. Two of them are equal if their states have the same name, which includes the
- * prefix.
+ * <p>Two of them are equal if their states have the same name, which includes the prefix.
  *
  * @param user the key as the user gave it
  * @param encoded the key as it is part of the names

@@ -9,9 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the key of the user for the encoded form in a notification: the encoded form may be a hash, which can't be decoded.
  * Knows the keys that the member holds or waits for at the moment, and no others. Thread-safe.
- *
- * <p>{@link RedisPermitStore} asks it for the key of each call; {@link GrantMessages} asks it for the key of a
- * notification.
  */
 final class RedisKeys {
 

@@ -5,8 +5,6 @@ import java.time.Duration;
 /**
  * The settings of {@link RedisPermitBackend}. Immutable.
  *
- * <p>The auto-configuration creates it.
- *
  * @param prefix of every key and channel. All applications that use the same prefix and server share their limits. Default
  *     {@value #DEFAULT_PREFIX}
  * @param tombstone how long Redis remembers a member that has returned everything, so that a delayed message of that member

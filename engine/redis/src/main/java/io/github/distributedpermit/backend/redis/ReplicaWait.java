@@ -14,8 +14,7 @@ import org.jspecify.annotations.Nullable;
  * All claims of the member share the connection, so that the time is a quarter of the command time-out: two commands in flight,
  * each with its {@code WAIT}, still end within the time-out.
  *
- * <p>{@link ClaimBatch} sends one behind each of its commands if the settings demand it. What Redis promises about
- * {@code WAIT} is in its documentation, https://redis.io/docs/latest/commands/wait/.
+ * <p>What Redis promises about {@code WAIT} is in its documentation, https://redis.io/docs/latest/commands/wait/.
  */
 final class ReplicaWait {
 

@@ -17,8 +17,7 @@ import org.springframework.util.function.SingletonSupplier;
  * bodies of functions: {@code claim_slow_path} or {@code execute}, whose arguments are named at the top of common.lua, and
  * {@code claim_in_queue}.
  *
- * <p>{@link ScriptCall} and {@link FormerMaster} send it. All instances of one version have the same text, and so the
- * same digest.
+ * <p>All instances of one version have the same text, and so the same digest.
  */
 record Script(byte[] source, String sha1) {
 

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  * when a question is not answered in time. For a Sentinel that is down or silent there is one attempt at a time. Thread-safe;
  * no method blocks.
  *
- * <p>{@link Sentinels} creates one for each configured Sentinel and asks it periodically. The callbacks run without
- * the monitor, on threads of Lettuce's.
+ * <p>The callbacks run without the monitor, on threads of Lettuce's.
  */
 final class SentinelNode implements AutoCloseable {
 

@@ -10,8 +10,6 @@ import java.util.stream.Stream;
  * among the Sentinels: an epoch belongs to the fail-over that a majority of them voted for. Among answers of one epoch the
  * most frequent address counts. Sentinels with an older epoch than one seen before have missed a fail-over; they count only
  * if they are more than half of those configured, as after a new installation. Not thread-safe.
- *
- * <p>{@link Sentinels} guards it by its monitor, and passes it all answers that are fresh.
  */
 final class SentinelView {
 

@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
  * Finds the master that the Sentinels name: asks each of them once a second, and at once when one announces a fail-over or a
  * connection was lost. No call for a permit waits for it. Thread-safe; only {@link #findMaster} blocks.
  *
- * <p>{@link Connector} creates it for a factory with Sentinels. It stores no connection to the master itself; it only
- * decides which address is the master, and since which vote. The vote is what {@link FormerMaster} needs to close a
- * replaced server safely.
+ * <p>It stores no connection to the master itself; it only decides which address is the master, and since which vote. The vote
+ * is what {@link FormerMaster} needs to close a replaced server safely.
  */
 final class Sentinels implements MasterLocator {
 

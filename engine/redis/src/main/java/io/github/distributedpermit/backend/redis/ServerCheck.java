@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * Examines by one {@code INFO} whether a server may evict permits in use, and whether it shows its replication id, by which a
  * loss of state is noticed. Some managed services do not, or the user of the connection may not ask. Then permits work without a
  * grace. Stateless.
- *
- * <p>{@link GrantSubscription} calls it for each new connection for claims.
  */
 final class ServerCheck {
 

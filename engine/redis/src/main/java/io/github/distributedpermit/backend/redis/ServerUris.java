@@ -19,8 +19,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * The addresses of the servers, with the user, password, database and TLS settings of the application's factory. Immutable.
  *
- * <p>{@link OwnClient} has one and gives it to the classes that connect. The URIs hold the password, so that only
- * host and port are ever logged.
+ * <p>The URIs hold the password, so that only host and port are ever logged.
  */
 final class ServerUris {
 

@@ -15,8 +15,7 @@ import java.util.concurrent.TimeoutException;
  * Finds the master among nodes that the application lists: asks all of them at once for their role. A node that does not
  * answer does not keep the others from being used. Thread-safe.
  *
- * <p>{@link Connector} creates it for a factory with static nodes, such as the endpoints of a managed service. It
- * remembers nothing: the roles are asked for at each attempt to connect.
+ * <p>It remembers nothing: the roles are asked for at each attempt to connect.
  */
 final class StaticNodes implements MasterLocator {
 

@@ -11,9 +11,6 @@ import java.util.function.LongSupplier;
  * A circuit breaker for each node that accepts commands and answers none: a cancelled command stays in the queue of Lettuce
  * until the connection is replaced. After {@value #MAX_UNANSWERED} unanswered commands in a row, only one command in a second
  * is sent to the node. Outside a cluster there is one node, with an empty name. Thread-safe.
- *
- * <p>{@link ScriptCall} asks it before each command and reports the end of each; {@link Connector} replaces the
- * connection of a cluster if a node does not answer.
  */
 final class UnresponsiveNodes {
 

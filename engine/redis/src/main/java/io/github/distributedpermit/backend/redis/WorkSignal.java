@@ -7,8 +7,7 @@ import java.util.concurrent.TimeUnit;
  * Ends the pauses of the {@link ConnectionManager}'s thread when there is something to do. Any thread may signal; one thread
  * waits.
  *
- * <p>{@link ConnectionManager}, {@link GrantSubscription} and {@link Connector} signal, and the manager's thread
- * waits. There are two kinds of pause: between two checks, and after a failed attempt.
+ * <p>There are two kinds of pause: between two checks, and after a failed attempt.
  */
 final class WorkSignal {
 

@@ -129,7 +129,7 @@ class StepFormsTest extends RedisTest {
 
     static Stream<Mutant> mutants() {
         return List.of(
-                new Mutant("fast: half a unit is granted", "target >= base + unit", "target >= base"),
+                new Mutant("fast: half a weight is granted", "target >= base + weight_of_head", "target >= base"),
                 new Mutant("fast: a repeated claim counts", "sequence <= last or", "sequence < last or"),
                 new Mutant(
                         "fast: a grant has no version",
@@ -144,11 +144,11 @@ class StepFormsTest extends RedisTest {
                         "queued: no permit is returned",
                         "math.min(permits, held, wanted)",
                         "math.min(permits, wanted)"),
-                new Mutant("queued: half a unit is granted", "most >= base + unit", "most >= base"),
-                new Mutant("queued: half a unit is granted to another", "or target < least", ""),
+                new Mutant("queued: half a weight is granted", "most >= base + weight_of_head", "most >= base"),
+                new Mutant("queued: half a weight is granted to another", "or target < least", ""),
                 new Mutant("queued: the claimer passes the queue", "not name or score < arrived", "true"),
                 new Mutant("queued: the claimer comes last", "not name or score < arrived", "not name"),
-                new Mutant("queued: a unit above the limit blocks", " or (most > 0 and step > most)", ""),
+                new Mutant("queued: a weight above the limit blocks", " or (most > 0 and step > most)", ""),
                 new Mutant(
                         "queued: a head that waits is passed",
                         "head = name\n      break\n",
@@ -171,13 +171,16 @@ class StepFormsTest extends RedisTest {
                         "queued: the lease of another member counts",
                         "local expiry = now + lasts",
                         "local expiry = now + lasts + 1"),
-                new Mutant("queued: waiting calls are forgotten", "if waiting and beyond > 0 then", "if false then"),
+                new Mutant(
+                        "queued: waiting calls are forgotten",
+                        "if waiting and waiting_beyond_wanted > 0 then",
+                        "if false then"),
                 new Mutant(
                         "fast: another lease that ends first is not looked at",
                         "first_lease = alone and expiry or",
                         "first_lease = expiry or"),
                 new Mutant("fast: no permit is returned", "if held < base then", "if held < 0 then"),
-                new Mutant("slow: half a unit is granted", "target < r.least", "target < 0"),
+                new Mutant("slow: half a weight is granted", "target < r.least", "target < 0"),
                 new Mutant(
                         "fast: a change of the server is not noticed",
                         "if server_epoch ~= epoch then",
@@ -187,7 +190,10 @@ class StepFormsTest extends RedisTest {
                         "slow: a loss that another key shows is not noticed",
                         "op.checked < l.since and not l.virgin",
                         "false"),
-                new Mutant("slow: held instead of kept", "had = math.max(had, kept)", "had = math.max(had, held)"),
+                new Mutant(
+                        "slow: held instead of validly held",
+                        "had = math.max(had, validly_held)",
+                        "had = math.max(had, held)"),
                 new Mutant(
                         "slow: a claim from before reclaims",
                         "op.grace and lineage and remembered == op.epoch",
@@ -199,7 +205,7 @@ class StepFormsTest extends RedisTest {
                         "slow: who remembers is not asked",
                         "if l.virgin and remembered ~= 0 and",
                         "if false and remembered ~= 0 and"),
-                new Mutant("slow: a unit above the limit blocks", "return limit(r) > 0 and", "return false and"),
+                new Mutant("slow: a weight above the limit blocks", "return limit(r) > 0 and", "return false and"),
                 new Mutant("slow: a try passes the queue", "if try and fits(lacking, limit(r)) then", "if try then"),
                 new Mutant("slow: a head that waits is passed", "math.max(lacking, lacks(r))", "0"),
                 new Mutant("slow: a heavy head is passed", "math.max(1, r.least - r.permits)", "1"),

@@ -11,8 +11,7 @@ import org.apache.zookeeper.KeeperException.Code;
  * Translates failures of the ZooKeeper client into what they mean to a claim: a conflict, which is repeated; the end of the
  * session; or a {@link PermitStoreException} for the core. Stateless.
  *
- * <p>{@link ZooKeeperSnapshotStore} decides by it what a failed request means. Codes that are in neither set, such as
- * a lost connection or a time-out, leave open whether the request was executed.
+ * <p>Codes that are in neither set, such as a lost connection or a time-out, leave open whether the request was executed.
  */
 final class Faults {
 

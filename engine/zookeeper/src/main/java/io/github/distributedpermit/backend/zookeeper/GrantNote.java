@@ -10,8 +10,7 @@ import java.util.Optional;
  * The notification that the member which grants permits to another one writes into that member's node: format, minimum
  * reader, and what the member has now. A newer version may add fields. A new node is empty. Stateless.
  *
- * <p>{@link NodeTransaction} writes it with the grant, so that only a grant that stands is notified, and {@link
- * OwnNode} reads it. A later note replaces an earlier one, since each states all that the member has.
+ * <p>A later note replaces an earlier one, since each states all that the member has.
  */
 final class GrantNote {
 

@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
  * Puts a snapshot together from the answers to three requests: sync, data, children. They are sent at once and arrive in this
  * order, because a server answers the requests of a session in the order in which they were sent. The first one that fails
  * fails the reading. Confined to the event thread of the handle.
- *
- * <p>{@link Nodes} creates one for each read and passes it the three answers.
  */
 final class KeyReading {
 

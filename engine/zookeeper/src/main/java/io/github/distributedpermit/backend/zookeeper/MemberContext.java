@@ -6,8 +6,6 @@ import java.util.function.LongSupplier;
 /**
  * What all keys of a member share. Thread-safe.
  *
- * <p>{@link ZooKeeperSnapshotStore} creates it, and each {@link OwnNode} uses it.
- *
  * @param member its id
  * @param nodes access to the tree
  * @param session the member's

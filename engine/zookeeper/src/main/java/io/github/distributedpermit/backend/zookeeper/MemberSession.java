@@ -26,11 +26,10 @@ import org.jspecify.annotations.Nullable;
  * checks run on the thread of the scheduler. Events are called without locks, except {@code alive}: its confirmation
  * must not arrive after the loss of the session that it confirms.
  *
- * <p>{@link ZooKeeperSnapshotStore} asks it for the {@link Link} before each request, reports each answered one, and
- * receives its events. Only a transaction that was committed extends the time for which the session is certain to live: a
- * leader that has lost its quorum answers reads and {@code sync} until it notices, while the others elect a leader that ends
- * the session. The core must stop using permits before the ensemble ends the session; this class ensures it
- * by counting from the time a confirmed request was sent, and by giving the session up early.
+ * <p>Only a transaction that was committed extends the time for which the session is certain to live: a leader that has lost
+ * its quorum answers reads and {@code sync} until it notices, while the others elect a leader that ends the session. The core
+ * must stop using permits before the ensemble ends the session; this class ensures it by counting from the time a confirmed
+ * request was sent, and by giving the session up early.
  */
 final class MemberSession implements ConnectionStateListener {
 

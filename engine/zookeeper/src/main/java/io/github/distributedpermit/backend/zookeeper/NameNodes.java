@@ -13,8 +13,7 @@ import org.apache.zookeeper.ZooKeeper;
  * The nodes with the readable names of members: each member has an ephemeral node for its session, with its name as data. A name
  * that can't be written is missing; members of older versions have none. Thread-safe.
  *
- * <p>{@link ZooKeeperSnapshotStore} announces the name with each new session, and reads the names of others for
- * inspections. Names are no part of the protocol, so that no failure here fails anything else.
+ * <p>Names are no part of the protocol, so that no failure here fails anything else.
  */
 final class NameNodes {
 

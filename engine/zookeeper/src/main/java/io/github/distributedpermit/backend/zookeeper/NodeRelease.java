@@ -15,8 +15,7 @@ import org.apache.zookeeper.ZooKeeper;
  * keys meanwhile. The node of a key is a container: the server deletes it some time after the last node under it.
  * Used once; the answers arrive on the event thread of the client.
  *
- * <p>{@link ZooKeeperSnapshotStore#release} creates it. While a node is being deleted its {@link OwnNode} counts as
- * leaving, so that its deletion is not reported as an eviction.
+ * <p>While a node is being deleted its {@link OwnNode} expects that, so that the deletion is not reported as an eviction.
  */
 final class NodeRelease {
 

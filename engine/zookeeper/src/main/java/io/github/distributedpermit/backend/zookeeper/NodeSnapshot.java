@@ -14,9 +14,6 @@ import java.util.OptionalLong;
  * A key at one moment: its node, and the names of the nodes under it. The document counts versions and positions from the
  * creation of the node; here they are raised by a number that never falls, whatever becomes of the node. Immutable.
  *
- * <p>{@link KeyReading} creates it from a read, and {@link ZooKeeperSnapshotStore} from the result of its own
- * transaction.
- *
  * @param document what its node says; empty if there is none
  * @param nodeVersion of the node, {@link #ABSENT} if there is none
  * @param born the transaction that made the node; 0 if there is none

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * effect, or none. Others' nodes are written in it, so that a member is notified only of a grant that stands. Used once, by
  * one thread.
  *
- * <p>{@link ZooKeeperSnapshotStore#commit} creates it and sends its operations through {@link Nodes}. The version of
- * the document orders all changes of a key: of two transactions that rest on one snapshot, one fails with a conflict.
+ * <p>The version of the document orders all changes of a key: of two transactions that rest on one snapshot, one fails with a
+ * conflict.
  */
 final class NodeTransaction {
 

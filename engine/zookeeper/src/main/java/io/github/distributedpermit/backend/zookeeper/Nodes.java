@@ -24,9 +24,8 @@ import org.apache.zookeeper.proto.CreateRequest;
  * transaction in another session; Curator knows the namespace and the access rights of new nodes. Nothing here blocks,
  * and answers arrive in the order of the requests. Thread-safe.
  *
- * <p>{@link ZooKeeperSnapshotStore}, {@link MemberSession} and {@link OwnNode} send all requests through it. A
- * request that the client refuses at once, such as one over a closed handle, ends like one that was not answered:
- * with a code.
+ * <p>A request that the client refuses at once, such as one over a closed handle, ends like one that was not answered: with a
+ * code.
  */
 final class Nodes {
 

@@ -11,12 +11,6 @@ import org.jspecify.annotations.Nullable;
  * The nodes by which a member had joined a key in a session that it has given up. If the ensemble has kept the session,
  * they are still there, and no other member will delete them.
  *
- * <p>None of them is ever current again: names are used once, {@link OwnNode} never hands out what it has forgotten, and
- * a claim that was answered as its session was given up does not bring its node back. What remains is the claim that took
- * its node before and is about to be sent: it could make the node after its deletion. So nodes are deleted only while no
- * claim is on its way that began before they were given up. Whatever was sent before a deletion is ahead of it, or is
- * refused, because the session has moved to another connection since.
- *
  * <p>Nor may the last node of a member go while its record counts, for others would take it for expired, and no
  * member would have served the queue: either the record goes first, or the member has joined by another node. Thread-safe.
  *

@@ -18,9 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <em>joined</em> when that was confirmed, and <em>orphaned</em> when the session in which it was created was given up.
  * Thread-safe; events run without the monitor.
  *
- * <p>{@link ZooKeeperSnapshotStore} has one for each key that the member uses, and passes it the results of reads and
- * commits. The rule is that a node is created only with a name that
- * was never used, and only under a watch that was requested before.
+ * <p>The rule is that a node is created only with a name that was never used, and only under a watch that was requested before.
  */
 final class OwnNode implements Watcher {
 

@@ -6,7 +6,7 @@ import org.apache.zookeeper.common.PathUtils;
 /**
  * What the backend needs to know beside its client.
  *
- * <p>Immutable. The auto-configuration creates it.
+ * <p>Immutable.
  *
  * @param root the node under which all keys lie, such as {@code /distributed-permit}; within the namespace of the
  *     client, if it has one. It is created with the first key, and deleted by the server after the last
