@@ -39,7 +39,7 @@ final class AnnotationReader {
     PermitDefinition read(DeclaredPermit declared, String key) {
         DistributedPermit annotation = declared.annotation();
         String origin = declared.fullName();
-        String literal = KeyExpressions.isLiteral(key) ? key : null;
+        String literal = KeyTemplate.isLiteral(key) ? key : null;
         String name = name(declared, literal, origin);
         Integer limit = limit(annotation, name, origin);
         return PermitDefinition.named(name, origin)

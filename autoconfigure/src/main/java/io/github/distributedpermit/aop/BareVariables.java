@@ -2,6 +2,7 @@ package io.github.distributedpermit.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -9,9 +10,6 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.common.LiteralExpression;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.OpPlus;
-import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
@@ -41,8 +39,8 @@ final class BareVariables {
      */
     void checkLiteral(String text, Method method, ParameterNameDiscoverer names, String origin) {
         if (VARIABLE.matcher(text).find()) {
-            String asExpression = fromExpression(text, method, names, origin);
-            throw refusal(text, asExpression != null ? asExpression : mark(text), origin);
+            throw refusal(
+                    text, Objects.requireNonNullElse(asExpression(text, method, names, origin), mark(text)), origin);
         }
     }
 
@@ -79,36 +77,17 @@ final class BareVariables {
                 "Write key = \"%s\". For the sign # itself, write #{'#'}".formatted(corrected));
     }
 
-    /** The same as a template, if the whole text is an expression as Spring Cache has it. */
-    private @Nullable String fromExpression(String text, Method method, ParameterNameDiscoverer names, String origin) {
+    /** The text as one expression, if it is what Spring Cache has as a key; {@code null} if it is text with a variable in it. */
+    private @Nullable String asExpression(String text, Method method, ParameterNameDiscoverer names, String origin) {
         if (!text.contains("'") && !text.strip().startsWith("#")) {
             return null; // a-#b would parse as a subtraction
         }
         try {
-            SpelNode root = ((SpelExpression) parser.parseRaw(text)).getAST();
-            new KeyExpressionValidator(method, names, text, origin).check(root);
-            return root instanceof OpPlus ? template(root) : "#{" + text.strip() + "}";
+            SpelExpression expression = parser.parseRaw(text);
+            new KeyExpressionValidator(method, names, text, origin).check(expression.getAST());
+            return "#{" + text.strip() + "}";
         } catch (ParseException | IllegalStateException | InvalidPermitException e) {
             return null;
         }
-    }
-
-    /** Takes a sum apart where its first operand is text, so that all of it is text. */
-    private static String template(SpelNode node) {
-        if (node instanceof StringLiteral literal) {
-            return String.valueOf(literal.getLiteralValue().getValue());
-        }
-        if (node instanceof OpPlus && node.getChildCount() == 2 && startsWithText(node)) {
-            return template(node.getChild(0)) + template(node.getChild(1));
-        }
-        return "#{" + node.toStringAST() + "}";
-    }
-
-    private static boolean startsWithText(SpelNode node) {
-        if (!(node instanceof OpPlus)) {
-            return node instanceof StringLiteral;
-        }
-        boolean binary = node.getChildCount() == 2;
-        return startsWithText(node.getChild(0)) || binary && node.getChild(1) instanceof StringLiteral;
     }
 }

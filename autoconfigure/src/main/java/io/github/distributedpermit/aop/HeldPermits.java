@@ -2,8 +2,9 @@ package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
-import io.github.distributedpermit.aop.async.MinimumHold;
+import io.github.distributedpermit.aop.async.MinimumHolds.MinimumHold;
 import io.github.distributedpermit.aop.async.PermitBundle;
+import io.github.distributedpermit.aop.async.QuietRelease;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -73,7 +74,7 @@ final class HeldPermits implements AutoCloseable {
     public void close() {
         endInterrupt();
         for (Permit permit = ofThread.removeLast(); permit != null; permit = ofThread.removeLast()) {
-            PermitBundle.releaseQuietly(permit);
+            QuietRelease.of(permit);
         }
     }
 

@@ -2,15 +2,19 @@ package io.github.distributedpermit.aop;
 
 import org.jspecify.annotations.Nullable;
 
-/** A {@code @DistributedPermit} that cannot work. Thrown when its bean is made, so the application does not start. */
-public final class InvalidPermitException extends RuntimeException {
+/**
+ * A {@code @DistributedPermit} that cannot work, or a store that cannot be used. Thrown when a bean is made, so the application does not
+ * start.
+ */
+public class InvalidPermitException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final String problem;
     private final String remedy;
 
-    InvalidPermitException(String problem, String remedy) {
+    /** The problem and the remedy, each without a full stop. */
+    protected InvalidPermitException(String problem, String remedy) {
         this(problem, remedy, null);
     }
 
@@ -21,12 +25,12 @@ public final class InvalidPermitException extends RuntimeException {
     }
 
     /** What is wrong and where, without a full stop. */
-    public String problem() {
+    public final String problem() {
         return problem;
     }
 
     /** What to do about it. */
-    public String remedy() {
+    public final String remedy() {
         return remedy;
     }
 }

@@ -18,27 +18,22 @@ final class KeyExpressions {
     private final KeyContexts contexts = new KeyContexts();
     private final BareVariables bareVariables = new BareVariables(parser);
 
-    /** Whether the text is the key itself. */
-    static boolean isLiteral(String text) {
-        return !text.contains(ParserContext.TEMPLATE_EXPRESSION.getExpressionPrefix());
-    }
-
     /** @param names of the method's parameters, as the text has them */
     KeyTemplate parse(String text, Method method, ParameterNameDiscoverer names, String origin) {
-        if (isLiteral(text)) {
+        if (KeyTemplate.isLiteral(text)) {
             bareVariables.checkLiteral(text, method, names, origin);
             return (target, called, arguments) -> text;
         }
         KeyExpressionValidator guard = new KeyExpressionValidator(method, names, text, origin);
-        List<KeyPart> parts = new ArrayList<>();
+        List<Expression> parts = new ArrayList<>();
         List<Expression> pieces = split(text, origin);
         bareVariables.checkTemplate(text, pieces, origin);
         for (Expression expression : pieces) {
             if (expression instanceof SpelExpression spel) {
                 guard.check(spel.getAST());
-                parts.add(KeyPart.evaluated(spel));
+                parts.add(CheckedSum.in(spel));
             } else {
-                parts.add(KeyPart.literal(expression.getExpressionString()));
+                parts.add(expression);
             }
         }
         return new SpelKey(text, origin, parts, names, contexts);

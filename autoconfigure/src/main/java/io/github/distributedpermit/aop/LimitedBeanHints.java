@@ -38,7 +38,7 @@ final class LimitedBeanHints implements BeanRegistrationAotProcessor {
         for (Method method : limited) {
             for (DeclaredPermit declared : PermitAnnotations.of(method, type)) {
                 String key = declared.annotation().key();
-                if (!KeyExpressions.isLiteral(key) || key.contains("${")) { // a placeholder may bring an expression
+                if (!KeyTemplate.isLiteral(key) || key.contains("${")) { // a placeholder may bring an expression
                     registerArguments(reflection, method);
                 }
                 String fallback = declared.annotation().fallback();

@@ -6,17 +6,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
+import org.springframework.expression.Expression;
 
 /** A key with {@code #{...}} in it, evaluated for each call. */
 final class SpelKey implements KeyTemplate {
 
     private final String text;
     private final String origin;
-    private final List<KeyPart> parts;
+    private final List<Expression> parts;
     private final ParameterNameDiscoverer names;
     private final KeyContexts contexts;
 
-    SpelKey(String text, String origin, List<KeyPart> parts, ParameterNameDiscoverer names, KeyContexts contexts) {
+    SpelKey(String text, String origin, List<Expression> parts, ParameterNameDiscoverer names, KeyContexts contexts) {
         this.text = text;
         this.origin = origin;
         this.parts = List.copyOf(parts);
@@ -28,7 +29,7 @@ final class SpelKey implements KeyTemplate {
     public String keyFor(Object target, Method method, @Nullable Object[] arguments) {
         EvaluationContext context = contexts.of(target, method, arguments, names);
         StringBuilder key = new StringBuilder();
-        for (KeyPart part : parts) {
+        for (Expression part : parts) {
             key.append(textOf(part, context));
         }
         if (key.toString().isBlank()) {
@@ -37,9 +38,9 @@ final class SpelKey implements KeyTemplate {
         return key.toString();
     }
 
-    private String textOf(KeyPart part, EvaluationContext context) {
+    private String textOf(Expression part, EvaluationContext context) {
         try {
-            return part.text(context);
+            return KeyText.of(part.getValue(context), part.getExpressionString());
         } catch (KeyText.Missing e) {
             throw refusal(String.valueOf(e.getMessage()), null);
         } catch (EvaluationException e) {

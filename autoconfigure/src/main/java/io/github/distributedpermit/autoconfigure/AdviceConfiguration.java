@@ -36,8 +36,13 @@ class AdviceConfiguration {
         return new PermitBeanPostProcessor(operations, beanFactory, DistributedPermitAutoConfiguration.ENGINE);
     }
 
+    /**
+     * Returns the permits that are kept only for {@code holdAtLeast}, just before the shutdown waits for the calls that hold
+     * permits: a job that has ended does not hold up the shutdown.
+     */
     @Bean
-    EndMinimumHoldsOnStop distributedPermitMinimumHoldsEnd(PermitOperations operations) {
-        return new EndMinimumHoldsOnStop(operations);
+    ContextLifecycle distributedPermitMinimumHoldsEnd(PermitOperations operations) {
+        return ContextLifecycle.of(
+                StoreMembership.PHASE + 1, operations::beginMinimumHolds, operations::endMinimumHolds);
     }
 }

@@ -10,6 +10,27 @@ abstract class ContextLifecycle implements SmartLifecycle {
 
     private volatile boolean running;
 
+    /** A step in this phase. */
+    static ContextLifecycle of(int phase, Runnable begin, Runnable end) {
+        return new ContextLifecycle() {
+
+            @Override
+            void begin() {
+                begin.run();
+            }
+
+            @Override
+            void end() {
+                end.run();
+            }
+
+            @Override
+            public int getPhase() {
+                return phase;
+            }
+        };
+    }
+
     @Override
     public final void start() {
         begin();

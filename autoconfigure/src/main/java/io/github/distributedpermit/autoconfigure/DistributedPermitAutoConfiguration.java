@@ -27,6 +27,7 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
@@ -152,16 +153,13 @@ public final class DistributedPermitAutoConfiguration {
 
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
-    UnusedSettingsWarning distributedPermitUnusedSettingsWarning(
-            PermitEngine engine, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
-        return new UnusedSettingsWarning(engine, operations, beanFactory);
-    }
-
-    @Bean
-    @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
-    AnnotationSettingsWarning distributedPermitAnnotationSettingsWarning(
-            NamedSettings settings, PermitOperations operations, ConfigurableListableBeanFactory beanFactory) {
-        return new AnnotationSettingsWarning(settings, operations, beanFactory);
+    WhenReady distributedPermitUnusedSettingsWarning(
+            PermitEngine engine,
+            NamedSettings settings,
+            PermitOperations operations,
+            ConfigurableListableBeanFactory beanFactory) {
+        UnusedSettings unused = new UnusedSettings(engine, settings, operations);
+        return new WhenReady(() -> unused.warn(beanFactory));
     }
 
     @Bean
@@ -174,11 +172,17 @@ public final class DistributedPermitAutoConfiguration {
         return new RejectWaitersInTime(engine, threads.scheduler(null), drain);
     }
 
-    // the engine of a parent outlives this context
+    /**
+     * Rejects the calls that still wait when the web server has drained its requests. Until then calls are served as before: requests,
+     * messages and jobs that the application has accepted may need more permits. Calls that hold permits go on, and later ones
+     * get a permit if one is free. The phase is between Boot's two steps for a web server: at {@code DEFAULT_PHASE - 1024} it waits for
+     * its requests, also for those whose calls wait for permits, and 1024 below that it stops, also if not all have ended. Schedulers,
+     * executors and the containers of message listeners stop before both. The engine of a parent outlives this context.
+     */
     @Bean
     @ConditionalOnSingleCandidate(value = PermitEngine.class, search = SearchStrategy.CURRENT)
-    RejectWaitersOnStop distributedPermitLineClosing(PermitEngine engine) {
-        return new RejectWaitersOnStop(engine);
+    ContextLifecycle distributedPermitQueueEnd(PermitEngine engine) {
+        return ContextLifecycle.of(SmartLifecycle.DEFAULT_PHASE - 1024 - 512, () -> {}, engine::shutdown);
     }
 
     @Bean

@@ -63,8 +63,8 @@ public final class DistributedPermitEndpointAutoConfiguration {
     static class ServletPaths {
 
         @Bean
-        UnreachableNamesWarning distributedPermitUnreachableNamesWarning(PermitAccess permits) {
-            return new UnreachableNamesWarning(permits);
+        WhenReady distributedPermitUnreachableNamesWarning(PermitAccess permits) {
+            return new WhenReady(new UnreachableNamesWarning(permits));
         }
     }
 

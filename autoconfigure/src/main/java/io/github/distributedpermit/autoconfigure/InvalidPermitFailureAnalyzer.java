@@ -4,7 +4,7 @@ import io.github.distributedpermit.aop.InvalidPermitException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says which annotation is wrong and what to do, instead of a stack trace. */
+/** Says what is wrong with an annotation or the store, and what to do, instead of a stack trace. */
 final class InvalidPermitFailureAnalyzer extends AbstractFailureAnalyzer<InvalidPermitException> {
 
     @Override

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rejects the calls that still wait for permits shortly before the web server gives up draining, so that their requests are
- * answered, and not cut off when it stops. If it has drained earlier, {@link RejectWaitersOnStop} comes first.
+ * answered, and not cut off when it stops. If it has drained earlier, the step of the next phase comes first.
  */
 final class RejectWaitersInTime extends ContextLifecycle {
 

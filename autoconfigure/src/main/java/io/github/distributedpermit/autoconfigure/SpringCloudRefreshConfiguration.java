@@ -4,42 +4,27 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.cloud.context.environment.EnvironmentChangeEvent;
 import org.springframework.cloud.context.scope.refresh.RefreshScopeRefreshedEvent;
-import org.springframework.context.ApplicationListener;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 
 /** Applies changed settings when Spring Cloud has changed the environment, or has refreshed its scope. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(EnvironmentChangeEvent.class)
 class SpringCloudRefreshConfiguration {
 
-    @Bean
-    ApplicationListener<EnvironmentChangeEvent> distributedPermitEnvironmentListener(
-            ObjectProvider<PermitSettingsRefresh> refresh) {
-        return new OnEnvironmentChange(refresh);
+    private final ObjectProvider<PermitSettingsRefresh> refresh;
+
+    SpringCloudRefreshConfiguration(ObjectProvider<PermitSettingsRefresh> refresh) {
+        this.refresh = refresh;
     }
 
-    @Bean
-    ApplicationListener<RefreshScopeRefreshedEvent> distributedPermitScopeListener(
-            ObjectProvider<PermitSettingsRefresh> refresh) {
-        return new OnScopeRefresh(refresh);
+    @EventListener
+    void changed(EnvironmentChangeEvent event) {
+        refresh.ifAvailable(settings -> settings.refresh(event.getKeys()));
     }
 
-    private record OnEnvironmentChange(ObjectProvider<PermitSettingsRefresh> refresh)
-            implements ApplicationListener<EnvironmentChangeEvent> {
-
-        @Override
-        public void onApplicationEvent(EnvironmentChangeEvent event) {
-            refresh.ifAvailable(settings -> settings.refresh(event.getKeys()));
-        }
-    }
-
-    private record OnScopeRefresh(ObjectProvider<PermitSettingsRefresh> refresh)
-            implements ApplicationListener<RefreshScopeRefreshedEvent> {
-
-        @Override
-        public void onApplicationEvent(RefreshScopeRefreshedEvent event) {
-            refresh.ifAvailable(PermitSettingsRefresh::refresh);
-        }
+    @EventListener(RefreshScopeRefreshedEvent.class)
+    void refreshed() {
+        refresh.ifAvailable(PermitSettingsRefresh::refresh);
     }
 }

@@ -2,32 +2,19 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.spi.PermitAccess;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.springframework.boot.context.event.ApplicationReadyEvent;
-import org.springframework.context.ApplicationListener;
 
 /**
- * Warns once, when the application is ready, about permits that the endpoint of a servlet container cannot be asked for,
- * because their names contain a slash: Tomcat refuses a path with an encoded one.
+ * Warns about permits that the endpoint of a servlet container cannot be asked for, because their names contain a slash: Tomcat
+ * refuses a path with an encoded one.
  */
-final class UnreachableNamesWarning implements ApplicationListener<ApplicationReadyEvent> {
+record UnreachableNamesWarning(PermitAccess permits) implements Runnable {
 
     private static final Log log = LogFactory.getLog(UnreachableNamesWarning.class);
 
-    private final PermitAccess permits;
-    private final AtomicBoolean done = new AtomicBoolean();
-
-    UnreachableNamesWarning(PermitAccess permits) {
-        this.permits = permits;
-    }
-
     @Override
-    public void onApplicationEvent(ApplicationReadyEvent event) {
-        if (!done.compareAndSet(false, true)) {
-            return;
-        }
+    public void run() {
         permits.definitions().stream()
                 .map(PermitDefinition::name)
                 .filter(name -> name.indexOf('/') >= 0)
@@ -38,10 +25,5 @@ final class UnreachableNamesWarning implements ApplicationListener<ApplicationRe
                                         + " contains a slash, and servlet containers answer a path with an encoded slash with 400."
                                         + " Give it a name without one, such as @DistributedPermit(name = \"%s\")")
                                 .formatted(name, name.replace('/', '-'))));
-    }
-
-    @Override
-    public boolean supportsAsyncExecution() {
-        return false;
     }
 }

@@ -1,24 +1,13 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.aop.InvalidPermitException;
+
 /** The application has no store for permits, or one that cannot be used; it does not start. */
-final class UnusableBackendException extends RuntimeException {
+final class UnusableBackendException extends InvalidPermitException {
 
     private static final long serialVersionUID = 1L;
 
-    private final String problem;
-    private final String remedy;
-
     UnusableBackendException(String problem, String remedy) {
-        super(problem + ". " + remedy);
-        this.problem = problem;
-        this.remedy = remedy;
-    }
-
-    String problem() {
-        return problem;
-    }
-
-    String remedy() {
-        return remedy;
+        super(problem, remedy);
     }
 }

@@ -3,7 +3,6 @@ package io.github.distributedpermit.endpoint;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -31,18 +30,10 @@ final class StoreAnswers {
         }
     }
 
-    /** Only our own messages are known to hold no address with a password. */
+    /** Why the store did not answer. */
     String problem(Throwable failure) {
-        Throwable cause = failure;
-        while (cause instanceof CompletionException && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        if (cause instanceof TimeoutException) {
-            return "The store did not answer within " + timeout.toMillis() + " ms";
-        }
-        String message = cause.getMessage();
-        return cause instanceof PermitStoreException && message != null
-                ? message
-                : cause.getClass().getSimpleName();
+        return PermitStoreException.causeOf(failure) instanceof TimeoutException
+                ? "The store did not answer within " + timeout.toMillis() + " ms"
+                : PermitStoreException.describe(failure);
     }
 }

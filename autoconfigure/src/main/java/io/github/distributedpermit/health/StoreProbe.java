@@ -3,7 +3,6 @@ package io.github.distributedpermit.health;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,20 +37,7 @@ public final class StoreProbe {
             Thread.currentThread().interrupt();
             return Optional.of("interrupted while waiting for an answer");
         } catch (ExecutionException | RuntimeException e) {
-            return Optional.of(describe(e));
+            return Optional.of(PermitStoreException.describe(e));
         }
-    }
-
-    /** Only our own messages are known to hold no address with a password. */
-    private static String describe(Throwable thrown) {
-        Throwable cause = thrown;
-        while ((cause instanceof ExecutionException || cause instanceof CompletionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        String message = cause.getMessage();
-        return cause instanceof PermitStoreException && message != null
-                ? message
-                : cause.getClass().getSimpleName();
     }
 }

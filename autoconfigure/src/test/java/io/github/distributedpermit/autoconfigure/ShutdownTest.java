@@ -205,7 +205,8 @@ class ShutdownTest {
     @Test
     void waitingCallsAreRejectedBetweenTheDrainAndTheStopOfTheWebServerAndTheStoreIsLeftAfterIt() {
         runner.run(context -> {
-            int rejection = context.getBean(RejectWaitersOnStop.class).getPhase();
+            int rejection = context.getBean("distributedPermitQueueEnd", SmartLifecycle.class)
+                    .getPhase();
             int membership = context.getBean(StoreMembership.class).getPhase();
             assertThat(rejection)
                     .isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE)

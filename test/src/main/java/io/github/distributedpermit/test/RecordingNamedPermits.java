@@ -9,7 +9,6 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.test.PermitCall.Phase;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /** See {@link RecordingPermits}. */
 final class RecordingNamedPermits implements NamedPermits {
@@ -34,39 +33,30 @@ final class RecordingNamedPermits implements NamedPermits {
 
     @Override
     public Permit acquire(PermitRequest request) throws InterruptedException {
-        PermitCall call = log.begin(name(), request);
-        Permit permit = null;
-        try {
-            permit = permits.acquire(request);
-        } catch (PermitRejectedException e) {
-            log.ended(call, Phase.REJECTED);
-            throw e;
-        } finally {
-            endFailed(call, permit);
-        }
-        return granted(call, permit);
+        return recorded(request, () -> permits.acquire(request));
     }
 
     @Override
     public Permit acquireUninterruptibly(PermitRequest request) {
+        return recorded(request, () -> permits.acquireUninterruptibly(request));
+    }
+
+    private <X extends Exception> Permit recorded(PermitRequest request, Wait<X> wait) throws X {
         PermitCall call = log.begin(name(), request);
-        Permit permit = null;
         try {
-            permit = permits.acquireUninterruptibly(request);
+            return granted(call, wait.forPermit());
         } catch (PermitRejectedException e) {
             log.ended(call, Phase.REJECTED);
             throw e;
         } finally {
-            endFailed(call, permit);
+            log.ended(call, Phase.FAILED); // of no effect on a call that has ended
         }
-        return granted(call, permit);
     }
 
-    /** A call that ended without a permit and was not rejected. */
-    private void endFailed(PermitCall call, @Nullable Permit permit) {
-        if (permit == null) {
-            log.ended(call, Phase.FAILED);
-        }
+    @FunctionalInterface
+    private interface Wait<X extends Exception> {
+
+        Permit forPermit() throws X;
     }
 
     @Override

@@ -6,6 +6,9 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
+import org.springframework.util.ClassUtils;
+import reactor.core.CoreSubscriber;
+import reactor.util.context.Context;
 
 /**
  * One subscription of a limited method: takes the permits, subscribes to the work, and releases them once, before the
@@ -14,7 +17,10 @@ import org.reactivestreams.Subscription;
  */
 class HeldSubscription implements Subscriber<Object>, Subscription {
 
-    private final HeldPublisher publisher;
+    private static final boolean REACTOR =
+            ClassUtils.isPresent("reactor.core.CoreSubscriber", HeldSubscription.class.getClassLoader());
+
+    private final PublishedWork publisher;
     private final Subscriber<? super Object> subscriber;
     private final @Nullable Object context;
     private final AtomicBoolean ended = new AtomicBoolean();
@@ -29,10 +35,15 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
 
     private @Nullable Object value;
 
-    HeldSubscription(HeldPublisher publisher, Subscriber<? super Object> subscriber, @Nullable Object context) {
+    HeldSubscription(PublishedWork publisher, Subscriber<? super Object> subscriber, @Nullable Object context) {
         this.publisher = publisher;
         this.subscriber = subscriber;
         this.context = context;
+    }
+
+    /** One for this subscriber, to be started. */
+    static HeldSubscription of(PublishedWork work, Subscriber<? super Object> subscriber) {
+        return REACTOR ? InReactor.create(work, subscriber) : new HeldSubscription(work, subscriber, null);
     }
 
     final void start() {
@@ -202,6 +213,39 @@ class HeldSubscription implements Subscriber<Object>, Subscription {
         PermitBundle held = permits;
         if (held != null) {
             held.release();
+        }
+    }
+
+    /**
+     * Passes the subscriber's Reactor context on to the work, with the permits, for inner calls that join them. Loaded only where
+     * Reactor is on the class path.
+     */
+    private static final class InReactor extends HeldSubscription implements CoreSubscriber<Object> {
+
+        private final Context context;
+
+        private InReactor(PublishedWork work, Subscriber<? super Object> subscriber, Context context) {
+            super(work, subscriber, context);
+            this.context = context;
+        }
+
+        static HeldSubscription create(PublishedWork work, Subscriber<? super Object> subscriber) {
+            return subscriber instanceof CoreSubscriber<?> core
+                    ? new InReactor(work, subscriber, core.currentContext())
+                    : new HeldSubscription(work, subscriber, null);
+        }
+
+        @Override
+        @Nullable
+        PermitBundle outer() {
+            return context.getOrDefault(PermitBundle.class, null);
+        }
+
+        /** The work sees what this subscription holds. Without permits, this is the fallback. */
+        @Override
+        public Context currentContext() {
+            PermitBundle held = permits();
+            return held == null ? context : context.put(PermitBundle.class, held.within(outer()));
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.aop.async;
 
+import io.github.distributedpermit.aop.async.MinimumHolds.MinimumHold;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitRequest;
@@ -7,14 +8,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.UnaryOperator;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /** The permits of one call, released together and once. Thread-safe. */
 public final class PermitBundle {
-
-    private static final Log log = LogFactory.getLog(PermitBundle.class);
 
     /** {@code null} once they are released. */
     private @Nullable List<Permit> permits;
@@ -88,21 +85,8 @@ public final class PermitBundle {
         }
         if (due != null) {
             for (int i = due.size() - 1; i >= 0; i--) {
-                releaseQuietly(due.get(i));
+                QuietRelease.of(due.get(i));
             }
-        }
-    }
-
-    /** Releases a permit. Never throws, so that what a method returned or threw reaches its caller. */
-    public static void releaseQuietly(Permit permit) {
-        try {
-            permit.close();
-        } catch (RuntimeException | Error e) {
-            log.error(
-                    "The release of permit '" + permit.name()
-                            + "' ended with an error. The permit does not stay in use:"
-                            + " the library restores the count of its key within seconds and returns it to the store",
-                    e);
         }
     }
 }

@@ -36,12 +36,15 @@ public final class PublisherHold implements HoldStrategy {
      * @param answered the same for the fallback's value
      */
     public Object limited(LimitedCall call, Source source, LimitedCall.Answered answered) {
-        return adapter.fromPublisher(new HeldPublisher(
+        PublishedWork work = new PublishedWork(
                 call,
                 () -> publisher(call, source.get()),
                 fallback -> instead(call, answered.apply(fallback)),
                 !adapter.isMultiValue(),
-                contexts));
+                contexts);
+        Publisher<Object> publisher =
+                subscriber -> HeldSubscription.of(work, subscriber).start();
+        return adapter.fromPublisher(publisher);
     }
 
     /** A call that is skipped has no value, and publishes nothing. */

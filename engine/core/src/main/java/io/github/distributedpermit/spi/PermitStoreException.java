@@ -1,6 +1,7 @@
 package io.github.distributedpermit.spi;
 
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** A claim failed. Never means "limit reached". */
@@ -61,6 +62,19 @@ public final class PermitStoreException extends RuntimeException {
     public static Throwable causeOf(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+
+    /** The failure without secrets: only the library's own messages are known to hold no address with a password. */
+    public static String describe(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        String message = cause.getMessage();
+        return cause instanceof PermitStoreException && message != null
+                ? message
+                : cause.getClass().getSimpleName();
     }
 
     /** Whether the store has answered, so that it can be reached. */
