@@ -56,7 +56,9 @@ final class PermitPlan {
 
     /** The operation that is named in messages about a request. */
     PermitOperation first(PermitRequest request) {
-        return operationsOf(request).findFirst().orElseThrow();
+        return operations.size() == 1
+                ? operations.get(0)
+                : operationsOf(request).findFirst().orElseThrow();
     }
 
     private void checkSum(PermitRequest request) {
@@ -80,10 +82,13 @@ final class PermitPlan {
 
     /** The permit as the call holds it: for the longest minimum time. */
     Permit held(PermitRequest request, Permit permit) {
-        return operationsOf(request)
-                .max(Comparator.comparing(operation -> operation.definition().holdAtLeast()))
-                .orElseThrow()
-                .held(permit);
+        return operations.size() == 1
+                ? operations.get(0).held(permit)
+                : operationsOf(request)
+                        .max(Comparator.comparing(
+                                operation -> operation.definition().holdAtLeast()))
+                        .orElseThrow()
+                        .held(permit);
     }
 
     boolean interruptsOnLoss(PermitRequest request) {

@@ -1,9 +1,9 @@
 package io.github.distributedpermit.aop.async;
 
-import io.github.distributedpermit.aop.async.MinimumHolds.MinimumHold;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.aop.async.MinimumHolds.MinimumHold;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

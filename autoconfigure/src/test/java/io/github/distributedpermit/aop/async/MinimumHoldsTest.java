@@ -6,8 +6,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
-import io.github.distributedpermit.aop.async.MinimumHolds.MinimumHold;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.aop.async.MinimumHolds.MinimumHold;
 import io.github.distributedpermit.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
