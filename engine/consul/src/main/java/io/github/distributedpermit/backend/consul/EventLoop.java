@@ -47,11 +47,7 @@ final class EventLoop implements Executor {
     /** Runs a task on the thread; drops it if the loop has ended. */
     @Override
     public void execute(Runnable task) {
-        try {
-            thread.execute(guarded(task));
-        } catch (RejectedExecutionException e) {
-            LOG.log(System.Logger.Level.TRACE, "The member has left", e);
-        }
+        boolean unused = offer(task);
     }
 
     /**

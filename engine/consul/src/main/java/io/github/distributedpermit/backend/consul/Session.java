@@ -28,11 +28,14 @@ final class Session {
 
     /** With a slash at the end. */
     private final String inboxes;
-    /** Sessions of the same member that hold permits where one session can hold only one, and when each was noted. */
-    private final Map<String, Long> additional = new LinkedHashMap<>();
+    /** Further sessions of the same member, which hold permits where one session can hold only one. */
+    private final Map<String, Additional> additional = new LinkedHashMap<>();
 
-    /** When a key last used each additional session, on the loop's clock. */
-    private final Map<String, Long> lastUses = new LinkedHashMap<>();
+    /**
+     * @param index at which its key in the inbox was written
+     * @param lastUse when a key last used it, on the loop's clock
+     */
+    private record Additional(long index, long lastUse) {}
 
     private final SessionLiveness liveness;
 
@@ -100,19 +103,18 @@ final class Session {
      *     it
      */
     void addAdditional(String other, long index, long now) {
-        additional.put(other, index);
-        lastUses.put(other, now);
+        additional.put(other, new Additional(index, now));
     }
 
     /** These sessions are in use; those that are no additional do not matter. */
     void use(Set<String> sessions, long now) {
-        sessions.forEach(id -> lastUses.computeIfPresent(id, (other, before) -> now));
+        sessions.forEach(id -> additional.computeIfPresent(id, (other, before) -> new Additional(before.index(), now)));
     }
 
     /** The additional that no key has used for so long. */
     List<String> unusedFor(long nanos, long now) {
-        return lastUses.entrySet().stream()
-                .filter(other -> now - other.getValue() >= nanos)
+        return additional.entrySet().stream()
+                .filter(other -> now - other.getValue().lastUse() >= nanos)
                 .map(Map.Entry::getKey)
                 .toList();
     }
@@ -120,7 +122,6 @@ final class Session {
     /** Not counted on any more, before it is ended. Its end, which follows, must not count as a loss of the member. */
     void removeAdditional(String other) {
         additional.remove(other);
-        lastUses.remove(other);
         liveness.gone(other);
     }
 
@@ -139,7 +140,8 @@ final class Session {
     boolean isWhole(Set<String> keys, long index) {
         return keys.contains(fenceKey())
                 && additional.entrySet().stream()
-                        .allMatch(other -> other.getValue() > index || keys.contains(additionalKey(other.getKey())));
+                        .allMatch(other ->
+                                other.getValue().index() > index || keys.contains(additionalKey(other.getKey())));
     }
 
     /** What all keys begin with by which the ends of the member's sessions are noticed. */

@@ -24,7 +24,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
 
     /** Reads; the transaction is refused if the key does not exist. */
     static TxnOperation get(String key) {
-        return new TxnOperation(fields("get", key), true);
+        return answered("get", key);
     }
 
     /**
@@ -32,17 +32,17 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
      * last operation of a change it returns the exact state that the change has left.
      */
     static TxnOperation getTree(String prefix) {
-        return new TxnOperation(fields("get-tree", prefix), true);
+        return answered("get-tree", prefix);
     }
 
     /** Writes without a condition; only for the operator's limit, of which the last one counts. */
     static TxnOperation set(String key, String value) {
-        return new TxnOperation(withValue(fields("set", key), value), true);
+        return answered("set", key, "Value", base64(value));
     }
 
     /** Writes if the key was last changed at this index; 0: if it does not exist. A lock on it stays. */
     static TxnOperation cas(String key, long index, String value) {
-        return new TxnOperation(withIndex(withValue(fields("cas", key), value), index), true);
+        return answered("cas", key, "Value", base64(value), "Index", index);
     }
 
     /**
@@ -50,7 +50,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
      * which one member can give another one a permit. An ended session refuses the transaction.
      */
     static TxnOperation lock(String key, String session, String value) {
-        return new TxnOperation(withSession(withValue(fields("lock", key), value), session), true);
+        return answered("lock", key, "Value", base64(value), "Session", session);
     }
 
     /**
@@ -58,12 +58,12 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
      * it for another session, so that the permit is never free in between.
      */
     static TxnOperation unlock(String key, String session) {
-        return new TxnOperation(withSession(fields("unlock", key), session), true);
+        return answered("unlock", key, "Session", session);
     }
 
     /** Refuses the transaction unless the key was last changed at this index. */
     static TxnOperation checkIndex(String key, long index) {
-        return new TxnOperation(withIndex(fields("check-index", key), index), true);
+        return answered("check-index", key, "Index", index);
     }
 
     /** Refuses the transaction if the key exists. */
@@ -73,7 +73,7 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
 
     /** Fails unless this session has locked the key. */
     static TxnOperation checkSession(String key, String session) {
-        return new TxnOperation(withSession(fields("check-session", key), session), true);
+        return answered("check-session", key, "Session", session);
     }
 
     /** Deletes, also if there is no such key. */
@@ -94,30 +94,27 @@ record TxnOperation(Map<String, Object> json, boolean answered) {
      * existence nothing in the transaction rests.
      */
     static TxnOperation deleteCas(String key, long index) {
-        return new TxnOperation(withIndex(fields("delete-cas", key), index), false);
+        return new TxnOperation(fields("delete-cas", key, "Index", index), false);
     }
 
-    private static Map<String, Object> fields(String verb, String key) {
+    private static TxnOperation answered(String verb, String key, Object... more) {
+        return new TxnOperation(fields(verb, key, more), true);
+    }
+
+    /** @param more names and values in turn */
+    private static Map<String, Object> fields(String verb, String key, Object... more) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("Verb", verb);
         fields.put("Key", key);
+        for (int i = 0; i < more.length; i += 2) {
+            fields.put(more[i].toString(), more[i + 1]);
+        }
         return fields;
     }
 
     /** Consul takes and returns values in Base64. */
-    private static Map<String, Object> withValue(Map<String, Object> fields, String value) {
-        fields.put("Value", Base64.getEncoder().encodeToString(value.getBytes(StandardCharsets.UTF_8)));
-        return fields;
-    }
-
-    private static Map<String, Object> withIndex(Map<String, Object> fields, long index) {
-        fields.put("Index", index);
-        return fields;
-    }
-
-    private static Map<String, Object> withSession(Map<String, Object> fields, String session) {
-        fields.put("Session", session);
-        return fields;
+    private static String base64(String value) {
+        return Base64.getEncoder().encodeToString(value.getBytes(StandardCharsets.UTF_8));
     }
 
     /** @param flags 64 bits without a sign */

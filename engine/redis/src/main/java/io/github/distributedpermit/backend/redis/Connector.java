@@ -105,7 +105,7 @@ final class Connector implements AutoCloseable {
             return known;
         }
         close();
-        OwnClient made = OwnClient.of(factory, timeout);
+        OwnClient made = new OwnClient(factory, timeout);
         try {
             locator = locatorFor(made);
         } catch (RuntimeException | Error e) {

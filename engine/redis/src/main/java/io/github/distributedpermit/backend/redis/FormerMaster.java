@@ -6,9 +6,9 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,10 +75,10 @@ final class FormerMaster {
     private static CompletableFuture<Long> execute(
             Script script, SharedConnection to, byte[] lineage, long... numbers) {
         try {
-            byte[][] arguments = new byte[numbers.length][];
-            for (int i = 0; i < numbers.length; i++) {
-                arguments[i] = Long.toString(numbers[i]).getBytes(StandardCharsets.US_ASCII);
-            }
+            byte[][] arguments = LongStream.of(numbers)
+                    .mapToObj(Long::toString)
+                    .map(RedisKey::bytes)
+                    .toArray(byte[][]::new);
             return to.commands()
                     .<Long>eval(script.source(), ScriptOutputType.INTEGER, new byte[][] {lineage}, arguments)
                     .toCompletableFuture()

@@ -91,10 +91,5 @@ final class GrantMessages {
      * @param number different for each probe of the member
      * @param received counted down when the probe has arrived
      */
-    record Probe(long number, CountDownLatch received) {
-
-        static Probe of(long number) {
-            return new Probe(number, new CountDownLatch(1));
-        }
-    }
+    record Probe(long number, CountDownLatch received) {}
 }

@@ -10,6 +10,7 @@ import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -171,7 +172,7 @@ final class GrantSubscription implements AutoCloseable {
      */
     private boolean receivesProbe(SharedConnection claims)
             throws InterruptedException, ExecutionException, TimeoutException {
-        Probe probe = Probe.of(++probes);
+        Probe probe = new Probe(++probes, new CountDownLatch(1));
         messages.expect(probe);
         long timeout = settings.commandTimeout().toMillis();
         try {

@@ -44,16 +44,18 @@ final class OwnClient implements AutoCloseable {
     /** The application's resources with another reconnect delay; they share its threads. */
     private final @Nullable ClientResources clusterResources;
 
-    private OwnClient(
-            ServerUris uris,
-            ClientResources resources,
-            ClientOptions options,
-            Duration timeout,
-            Duration commandTimeout) {
-        this.uris = uris;
-        this.resources = resources;
-        this.commandTimeout = commandTimeout;
+    /**
+     * Derives a client from the factory. Throws if the factory was not started.
+     *
+     * @param timeout bounds each step of connecting
+     */
+    OwnClient(LettuceConnectionFactory factory, Duration timeout) {
+        this.uris = new ServerUris(factory, timeout);
+        this.resources = factory.getRequiredNativeClient().getResources();
+        this.commandTimeout = factory.getClientConfiguration().getCommandTimeout();
         this.plain = RedisClient.create(resources);
+        // include what Spring adds to the configuration, such as max-redirects
+        ClientOptions options = factory.getRequiredNativeClient().getOptions();
         plain.setOptions(LettuceOptions.forServer(options, timeout, uris.isUnixSocket()));
         if (uris.isCluster()) {
             ClientResources shared = withShortReconnectDelay(resources);
@@ -85,21 +87,6 @@ final class OwnClient implements AutoCloseable {
                 .tracing(resources.tracing())
                 .reconnectDelay(Delay.exponential(RECONNECT_MIN, RECONNECT_MAX, 2, TimeUnit.MILLISECONDS))
                 .build();
-    }
-
-    /**
-     * Derives a client from the factory, which must have been started. Throws if the factory was not started.
-     *
-     * @param timeout bounds each step of connecting
-     */
-    static OwnClient of(LettuceConnectionFactory factory, Duration timeout) {
-        // the options of the native client include what Spring adds to the configuration, such as max-redirects
-        return new OwnClient(
-                ServerUris.of(factory, timeout),
-                factory.getRequiredNativeClient().getResources(),
-                factory.getRequiredNativeClient().getOptions(),
-                timeout,
-                factory.getClientConfiguration().getCommandTimeout());
     }
 
     /**

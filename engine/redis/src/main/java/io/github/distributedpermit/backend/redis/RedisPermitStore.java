@@ -10,9 +10,7 @@ import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.ReadableNames;
 import io.lettuce.core.ScriptOutputType;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -120,14 +118,8 @@ final class RedisPermitStore implements PermitStore {
 
     /** Reads without the lineage, since nothing is granted or renewed. */
     private CompletionStage<List<Object>> look(String key) {
-        RedisKey named = keys.keyOf(key);
         return send(new KeyCall<>(
-                Script.INSPECT.get(),
-                ScriptOutputType.MULTI,
-                named,
-                to -> named.names(),
-                to -> new byte[0][],
-                (List<Object> answer) -> answer));
+                Script.INSPECT.get(), ScriptOutputType.MULTI, keys.keyOf(key), null, (List<Object> answer) -> answer));
     }
 
     /** Without a connection the name is left out. */
@@ -148,17 +140,15 @@ final class RedisPermitStore implements PermitStore {
 
     /** @param deadline in microseconds, on the clock of the server */
     private CompletionStage<Integer> evict(String key, String member, long deadline) {
-        RedisKey named = keys.keyOf(key);
         CompletionStage<Long> taken = send(new KeyCall<>(
                 // The deadline is compared on the server, because the member's clock may differ from it.
                 Script.EVICT.get(),
                 ScriptOutputType.INTEGER,
-                named,
-                to -> namesAndLineage(named, to),
-                to -> new byte[][] {
-                    RedisKey.bytes(member), ascii(to.isCluster() ? "1" : "0"), ascii(Long.toString(deadline))
-                },
-                (Long answer) -> answer));
+                keys.keyOf(key),
+                lineages.single(),
+                (Long answer) -> answer,
+                member,
+                Long.toString(deadline)));
         return taken.thenApply(permits -> {
             if (permits == TOO_LATE) {
                 throw PermitStoreException.passing(
@@ -176,15 +166,13 @@ final class RedisPermitStore implements PermitStore {
     @SuppressWarnings("NullAway") // a Void is null
     public CompletionStage<Void> override(String key, OptionalInt limit) {
         OverrideLimit.check(limit);
-        String value = Integer.toString(limit.orElse(-1));
-        RedisKey named = keys.keyOf(key);
         return send(new KeyCall<Object, Void>(
                 Script.OVERRIDE.get(),
                 ScriptOutputType.INTEGER,
-                named,
-                to -> namesAndLineage(named, to),
-                to -> new byte[][] {ascii(value), ascii(to.isCluster() ? "1" : "0")},
-                RedisPermitStore::nothing));
+                keys.keyOf(key),
+                lineages.single(),
+                RedisPermitStore::nothing,
+                Integer.toString(limit.orElse(-1))));
     }
 
     /** The answer of the script has no meaning for the caller. */
@@ -193,28 +181,10 @@ final class RedisPermitStore implements PermitStore {
         return null;
     }
 
-    /**
-     * With the lineage, which says whether the server was closed; servers of a cluster are not. The names are
-     * computed when the call is sent, because only then the kind of server is known.
-     */
-    private byte[][] namesAndLineage(RedisKey key, SharedConnection to) {
-        byte[][] names = key.names();
-        if (to.isCluster()) {
-            return names;
-        }
-        byte[][] all = Arrays.copyOf(names, names.length + 1);
-        all[names.length] = lineages.single();
-        return all;
-    }
-
     /** It does not pass the pipeline, so that it does not wait behind claims for a place in its window. */
     private <T> KeyCall<?, T> send(KeyCall<?, T> call) {
         connections.submitCall(call, (pipeline, sent) -> sent.sendOver(pipeline.connection()));
         return call;
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     /** Read from fields only, so that health never waits for Redis. */

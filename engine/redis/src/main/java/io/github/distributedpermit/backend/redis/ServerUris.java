@@ -30,19 +30,15 @@ final class ServerUris {
     /** Of each step of connecting; part of every URI. */
     private final Duration timeout;
 
-    private ServerUris(RedisConfiguration servers, LettuceClientConfiguration client, Duration timeout) {
-        this.servers = servers;
-        this.client = client;
-        this.timeout = timeout;
-    }
-
     /**
      * Reads the factory's configuration.
      *
      * @param timeout bounds each step of connecting
      */
-    static ServerUris of(LettuceConnectionFactory factory, Duration timeout) {
-        return new ServerUris(configuration(factory), factory.getClientConfiguration(), timeout);
+    ServerUris(LettuceConnectionFactory factory, Duration timeout) {
+        this.servers = configuration(factory);
+        this.client = factory.getClientConfiguration();
+        this.timeout = timeout;
     }
 
     /**

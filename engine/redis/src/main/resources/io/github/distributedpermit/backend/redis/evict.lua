@@ -1,12 +1,12 @@
 -- Takes from a member, by order of an operator, all permits that are recorded for it, and serves the queue with them. The record
 -- stays and the member is notified of it, so that it receives the loss like any other state. Follows serve.lua.
 --
--- ARGV: the member; 1 in a cluster, else 0; until when the order holds, in microseconds. Returns how many permits were taken,
+-- ARGV: the member; until when the order holds, in microseconds; 1 in a cluster, else 0. Returns how many permits were taken,
 -- -1 if the order has come too late.
 
 local member = ARGV[1]
-op.clustered = ARGV[2] == '1'
-if op.now > tonumber(ARGV[3]) then
+op.clustered = ARGV[3] == '1'
+if op.now > tonumber(ARGV[2]) then
   return -1
 end
 

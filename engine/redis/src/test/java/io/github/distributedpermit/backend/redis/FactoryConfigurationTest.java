@@ -36,8 +36,7 @@ class FactoryConfigurationTest extends RedisTest {
         standalone.setPassword("secret");
         RedisConfiguration general = standalone;
 
-        var uri = ServerUris.of(new LettuceConnectionFactory(general), Duration.ofSeconds(1))
-                .single();
+        var uri = new ServerUris(new LettuceConnectionFactory(general), Duration.ofSeconds(1)).single();
 
         assertThat(uri.getHost()).isEqualTo("127.0.0.7");
         assertThat(uri.getPort()).isEqualTo(7777);

@@ -25,8 +25,8 @@ class KeyCallErrorTest extends RedisTest {
                 new UnresponsiveNodes(System::nanoTime),
                 0);
         RedisKey key = new RedisKeys("permits").keyOf(key());
-        KeyCall<List<Object>, Integer> call = new KeyCall<>(
-                Script.INSPECT.get(), ScriptOutputType.MULTI, key, to -> key.names(), to -> new byte[0][], answer -> {
+        KeyCall<List<Object>, Integer> call =
+                new KeyCall<>(Script.INSPECT.get(), ScriptOutputType.MULTI, key, null, answer -> {
                     throw new StackOverflowError("made by the test");
                 });
 

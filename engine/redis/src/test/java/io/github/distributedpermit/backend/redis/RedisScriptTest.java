@@ -221,8 +221,8 @@ class RedisScriptTest extends RedisTest {
                                 .map(each -> new String(each, StandardCharsets.UTF_8))
                                 .toArray(String[]::new),
                         bytes(a.id()),
-                        bytes("0"),
-                        bytes(Long.toString(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis() - 1_000))));
+                        bytes(Long.toString(TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis() - 1_000))),
+                        bytes("0"));
 
         assertThat(late.get()).isEqualTo(-1);
 
