@@ -12,6 +12,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
  * All properties of this library that the environment lists, those of the highest precedence first. Also finds what Boot
@@ -53,8 +54,15 @@ final class PermitPropertyScan {
                 : null;
         var property = source.getConfigurationProperty(name);
         if (property != null) {
-            found.add(new Found(name, permit, name.getElement(last, Form.UNIFORM), property.getValue(), number));
+            boolean variable = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
+            found.add(new Found(name, path(name, prefix), permit, property.getValue(), number, variable));
         }
+    }
+
+    private static List<String> path(ConfigurationPropertyName name, int prefix) {
+        return IntStream.range(prefix, name.getNumberOfElements())
+                .mapToObj(i -> name.getElement(i, Form.UNIFORM))
+                .toList();
     }
 
     /** How many elements {@code distributed-permit} takes, as an environment variable or in another way; -1 for other names. */
@@ -73,12 +81,25 @@ final class PermitPropertyScan {
      * One property of one source.
      *
      * @param name as in the source
+     * @param path the parts of the name below {@code distributed-permit}, lower case without dashes
      * @param permit the name of the permit that it is for, {@code null} for a general setting
-     * @param property the last part of the name, lower case without dashes
      * @param value before placeholders are resolved
      * @param source the number of its source, the highest precedence first
+     * @param variable whether it is an environment variable, whose parts may be separated where a property has a dash
      */
-    record Found(ConfigurationPropertyName name, @Nullable String permit, String property, Object value, int source) {}
+    record Found(
+            ConfigurationPropertyName name,
+            List<String> path,
+            @Nullable String permit,
+            Object value,
+            int source,
+            boolean variable) {
+
+        /** The last part of the name, lower case without dashes. */
+        String property() {
+            return path.get(path.size() - 1);
+        }
+    }
 
     /** A name as it is compared: lower case, letters, digits and dots. */
     static String relaxed(String name) {

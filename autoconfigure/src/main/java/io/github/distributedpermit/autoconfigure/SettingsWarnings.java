@@ -1,26 +1,17 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.autoconfigure.PermitPropertyScan.Found;
-import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.spi.PermitProperty;
-import java.lang.reflect.RecordComponent;
-import java.time.Duration;
 import java.util.HashSet;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
  * Warns about properties that Boot accepts and that are probably mistakes: a duration below a second without a unit, which
- * is one in milliseconds, and a setting of a permit that does not exist.
+ * is one in milliseconds, and a setting that does not exist.
  */
 final class SettingsWarnings {
 
@@ -28,19 +19,7 @@ final class SettingsWarnings {
 
     private static final Pattern BELOW_A_SECOND = Pattern.compile("0*[1-9]\\d{0,2}");
 
-    /** By name without dashes: the name as it is written. */
-    private final Map<String, String> ofPermit = names(component -> true, PermitSettings.class);
-
-    private final Map<String, String> durations = names(
-            component -> component.getType() == Duration.class,
-            PermitSettings.class,
-            DistributedPermitProperties.class,
-            ConsulPermitProperties.class,
-            PermitLogProperties.class,
-            PermitMetricsProperties.class,
-            RedisPermitProperties.class,
-            ZooKeeperProperties.class);
-
+    private final KnownSettings known = new KnownSettings();
     private final ConfigurableEnvironment environment;
 
     /** What was logged already: the settings are read again when they change. Guarded by this. */
@@ -61,23 +40,28 @@ final class SettingsWarnings {
     }
 
     private void check(Found each) {
-        String permit = each.permit();
-        if (permit != null && !ofPermit.containsKey(each.property())) {
-            Optional<String> nearest = NearestName.of(each.property(), ofPermit.keySet());
-            warn("Property '%s' has no effect: permits have no setting '%s'%s. There are %s"
-                    .formatted(
-                            each.name(),
-                            each.property(),
-                            nearest.map(name -> "; did you mean " + PermitProperty.of(permit, written(name)) + "?")
-                                    .orElse(""),
-                            String.join(", ", ofPermit.values())));
-        } else if (durations.containsKey(each.property())) {
+        String written = known.written(each);
+        if (written == null) {
+            checkUnknown(each);
+        } else if (known.isDuration(each)) {
             String value = text(each.value());
             if (BELOW_A_SECOND.matcher(value).matches()) {
-                warn(belowASecond(
-                        permit == null ? each.name().toString() : PermitProperty.of(permit, written(each.property())),
-                        value));
+                warn(belowASecond(written, value));
             }
+        }
+    }
+
+    private void checkUnknown(Found each) {
+        Optional<String> nearest = known.nearest(each);
+        boolean emptyGroup = each.permit() == null && text(each.value()).isEmpty() && known.isGroup(each);
+        // others make such variables too: those of Kubernetes begin with the name of a service
+        boolean foreign = each.permit() == null && each.variable() && nearest.isEmpty();
+        if (!emptyGroup && !foreign) {
+            warn("Property '%s' has no effect: there is no such setting%s%s"
+                    .formatted(
+                            each.name(),
+                            nearest.map(name -> "; did you mean " + name + "?").orElse(". Correct its name, or remove it"),
+                            each.permit() == null ? "" : ". Permits have " + String.join(", ", known.ofPermit())));
         }
     }
 
@@ -85,10 +69,6 @@ final class SettingsWarnings {
         if (logged.add(message)) {
             log.warn(message);
         }
-    }
-
-    private String written(String uniform) {
-        return ofPermit.getOrDefault(uniform, uniform);
     }
 
     private String text(Object value) {
@@ -102,17 +82,5 @@ final class SettingsWarnings {
     private static String belowASecond(String property, String value) {
         return "Property '%s' is '%s' without a unit, which means milliseconds. Write %s=%sms, or %ss for seconds"
                 .formatted(property, value, property, value, value);
-    }
-
-    private static Map<String, String> names(Predicate<RecordComponent> wanted, Class<?>... types) {
-        Map<String, String> names = new TreeMap<>();
-        Stream.of(types)
-                .flatMap(type -> Stream.of(type.getRecordComponents()))
-                .filter(wanted)
-                .map(RecordComponent::getName)
-                .forEach(name -> names.put(
-                        name.toLowerCase(Locale.ROOT),
-                        name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT)));
-        return names;
     }
 }

@@ -88,6 +88,15 @@ class MetadataTest {
     }
 
     @Test
+    void everyPropertyIsKnownToTheWarningAboutUnknownOnes() {
+        List<String> names = JsonPath.read(metadata, "$.properties[*].name");
+        assertThat(names.stream()
+                        .filter(name -> name.startsWith("distributed-permit."))
+                        .map(name -> name.substring("distributed-permit.".length())))
+                .isSubsetOf(new KnownSettings().general());
+    }
+
+    @Test
     void everyValueOfAnEnumHasAHint() {
         List<String> backends =
                 JsonPath.read(metadata, "$.hints[?(@.name=='distributed-permit.backend')].values[*].value");

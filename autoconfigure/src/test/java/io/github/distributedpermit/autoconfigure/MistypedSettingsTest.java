@@ -32,7 +32,9 @@ import org.springframework.boot.test.util.TestPropertyValues.Type;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
 
 /** Settings in every spelling that Boot has, and what is said of those that nothing uses. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -166,6 +168,64 @@ class MistypedSettingsTest {
                         .contains("did you mean distributed-permit.permits.report-export.limit?"));
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "distributed-permit.store-timout, distributed-permit.store-timeout",
+        "distributed-permit.redis.wait-for-replicas, distributed-permit.redis.wait-for-replica",
+        "distributed-permit.redsi.grace, distributed-permit.redis.grace",
+        "distributed-permit.permit.now.limit, distributed-permit.permits.now.limit",
+        "distributed-permit.permit.now.limt, distributed-permit.permits.now.limit",
+        "distributed-permit.defaults.limits, distributed-permit.permits.<name>.limit",
+        "distributed-permit.timeout, distributed-permit.defaults.timeout",
+        "distributed-permit.limit, distributed-permit.permits.<name>.limit",
+    })
+    void settingThatDoesNotExistIsWarnedAboutWithTheNearestName(String name, String nearest, CapturedOutput output) {
+        properties(local(), Map.of(name, "3"))
+                .run(context -> assertThat(output)
+                        .contains("'" + name + "' has no effect: there is no such setting; did you mean " + nearest
+                                + "?"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "DISTRIBUTED_PERMIT_STORE_TIMOUT, distributed-permit.store-timeout",
+        "DISTRIBUTED_PERMIT_STORETIMOUT, distributed-permit.store-timeout",
+        "DISTRIBUTEDPERMIT_REDIS_WAITFORREPLICAS, distributed-permit.redis.wait-for-replica",
+        "DISTRIBUTED_PERMIT_REDIS_WAIT_FOR_REPLICAS, distributed-permit.redis.wait-for-replica",
+        "DISTRIBUTED_PERMIT_PERMIT_NOW_LIMIT, distributed-permit.permits.now.limit",
+    })
+    void environmentVariableThatDoesNotExistIsWarnedAboutWithTheNearestName(
+            String name, String nearest, CapturedOutput output) {
+        environment(local(), name, "3")
+                .run(context -> assertThat(output)
+                        .contains("has no effect: there is no such setting; did you mean " + nearest + "?"));
+    }
+
+    @Test
+    void settingLikeNoOtherIsWarnedAbout(CapturedOutput output) {
+        local().withPropertyValues("distributed-permit.speed.warp=9")
+                .run(context -> assertThat(output)
+                        .contains("'distributed-permit.speed.warp' has no effect: there is no such setting. Correct"));
+    }
+
+    @Test
+    void settingsThatExistAreNotWarnedAbout(CapturedOutput output) {
+        Map<String, String> all = new LinkedHashMap<>();
+        new KnownSettings().general().forEach(name -> all.put("distributed-permit." + name, ""));
+        all.put("distributed-permit.redis", "");
+        all.put("distributed-permit.permits", "");
+        all.put("distributed-permit.permits.now", "");
+        ConfigurableEnvironment environment = environmentOf(all, Map.of(
+                "DISTRIBUTED_PERMIT_REDIS_WAIT_FOR_REPLICA", "true",
+                "DISTRIBUTED_PERMIT_REDIS_WAITFORREPLICA", "true",
+                "DISTRIBUTED_PERMIT_PERMITS_NOW_LIMIT", "3",
+                // of a Kubernetes service
+                "DISTRIBUTED_PERMIT_SERVICE_HOST", "10.0.0.1",
+                "DISTRIBUTED_PERMIT_PORT_6379_TCP_PORT", "6379"));
+        new SettingsWarnings(environment).check(new PermitPropertyScan(environment));
+        assertThat(output).doesNotContain("has no effect");
+    }
+
     @Test
     void durationBelowASecondWithoutAUnitIsWarnedAbout(CapturedOutput output) {
         environment(local(), "DISTRIBUTED_PERMIT_PERMITS_REPORTEXPORT_TIMEOUT", "30")
@@ -184,6 +244,13 @@ class MistypedSettingsTest {
                             .containsIgnoringCase("distributed-permit.permits.reportexport.timeout=30ms")
                             .contains("TimeoutWithoutUnit.call(): timeout '20'");
                 });
+    }
+
+    private static ConfigurableEnvironment environmentOf(Map<String, String> properties, Map<String, String> variables) {
+        ConfigurableEnvironment environment = new StandardEnvironment();
+        TestPropertyValues.of(properties).applyTo(environment);
+        TestPropertyValues.of(variables).applyTo(environment, Type.SYSTEM_ENVIRONMENT);
+        return environment;
     }
 
     private static ApplicationContextRunner environment(
