@@ -260,13 +260,13 @@ class WallsTest {
                 .areAssignableTo(ThreadLocalRandom.class));
     }
 
-    /** Operations that change something are in classes of their own, which the application has to ask for. */
+    /** The default access of the endpoint that has them is read-only. */
     @Test
-    void endpointsWriteNothing() {
+    void onlyTheEndpointOfPermitsHasOperationsThatChangeSomething() {
         check(noMethods()
                 .that()
                 .areDeclaredInClassesThat()
-                .haveNameNotMatching(".*\\.endpoint\\.PermitsControl(Endpoint|WebExtension)")
+                .haveNameNotMatching(".*\\.endpoint\\.Permits(Endpoint|WebExtension)")
                 .should()
                 .beAnnotatedWith("org.springframework.boot.actuate.endpoint.annotation.WriteOperation")
                 .orShould()

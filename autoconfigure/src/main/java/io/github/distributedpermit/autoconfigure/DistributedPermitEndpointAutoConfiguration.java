@@ -1,8 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.engine.PermitEngine;
-import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
-import io.github.distributedpermit.endpoint.PermitsControlWebExtension;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsWebExtension;
 import io.github.distributedpermit.endpoint.StackCallers;
@@ -16,14 +14,12 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointEx
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /** Auto-configuration of the actuator endpoint {@code permits}, if the application exposes it. */
@@ -32,8 +28,6 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnSingleCandidate(PermitEngine.class)
 @ConditionalOnAvailableEndpoint(endpoint = PermitsEndpoint.class)
 public final class DistributedPermitEndpointAutoConfiguration {
-
-    private static final String WRITES = "distributed-permit.endpoint.writes";
 
     /** While the endpoint can be asked for calls, each of them is recorded with who made it. */
     @Bean
@@ -68,45 +62,16 @@ public final class DistributedPermitEndpointAutoConfiguration {
         }
     }
 
-    /** The endpoint as it is unless the application allows changes. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(name = WRITES, havingValue = false, matchIfMissing = true)
-    static class ReadOnly {
-
-        @Bean
-        @ConditionalOnMissingBean
-        PermitsEndpoint distributedPermitEndpoint(
-                PermitAccess permits, DistributedPermitProperties properties, Environment environment) {
-            new FrozenSettings(environment).checkReadOnly();
-            return new PermitsEndpoint(permits, properties.commandTimeout());
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        @ConditionalOnBean(PermitsEndpoint.class)
-        PermitsWebExtension distributedPermitWebExtension(PermitsEndpoint endpoint) {
-            return new PermitsWebExtension(endpoint);
-        }
+    @Bean
+    @ConditionalOnMissingBean
+    PermitsEndpoint distributedPermitEndpoint(PermitAccess permits, DistributedPermitProperties properties) {
+        return new PermitsEndpoint(permits, properties.commandTimeout());
     }
 
-    /** The endpoint with its operations that change something. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(name = WRITES)
-    static class Writable {
-
-        @Bean
-        @ConditionalOnMissingBean
-        PermitsControlEndpoint distributedPermitEndpoint(
-                PermitAccess permits, DistributedPermitProperties properties, Environment environment) {
-            new FrozenSettings(environment).checkWritable();
-            return new PermitsControlEndpoint(permits, properties.commandTimeout());
-        }
-
-        @Bean
-        @ConditionalOnMissingBean
-        @ConditionalOnBean(PermitsControlEndpoint.class)
-        PermitsControlWebExtension distributedPermitWebExtension(PermitsControlEndpoint endpoint) {
-            return new PermitsControlWebExtension(endpoint);
-        }
+    @Bean
+    @ConditionalOnMissingBean
+    @ConditionalOnBean(PermitsEndpoint.class)
+    PermitsWebExtension distributedPermitWebExtension(PermitsEndpoint endpoint) {
+        return new PermitsWebExtension(endpoint);
     }
 }

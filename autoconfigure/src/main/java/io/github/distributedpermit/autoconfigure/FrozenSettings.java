@@ -10,14 +10,12 @@ import org.springframework.core.env.Environment;
 
 /**
  * Settings that choose beans are evaluated when an application is processed ahead of time, as all conditions are. This says
- * at start that another value comes too late: it refuses the start where a limit would be missing, would be kept in another
- * store than the setting says, or could be changed by those whom the setting keeps from it.
+ * at start that another value comes too late: it refuses the start where a limit would be missing, or would be kept in another
+ * store than the setting says.
  */
 final class FrozenSettings {
 
     private static final Log log = LogFactory.getLog(FrozenSettings.class);
-
-    private static final String WRITES = "distributed-permit.endpoint.writes";
 
     private static final String REMEDY =
             "Process the application ahead of time with the value that it has to run with, such as by"
@@ -64,29 +62,6 @@ final class FrozenSettings {
                             + " no call would be limited",
                     REMEDY);
         }
-    }
-
-    /** The endpoint can change limits. */
-    void checkWritable() {
-        if (frozen && !isWritable()) {
-            throw new UnusableBackendException(
-                    WRITES
-                            + " is not true, but this application was processed ahead of time with true, so whoever reaches"
-                            + " the endpoint could change limits",
-                    REMEDY);
-        }
-    }
-
-    /** The endpoint can change nothing. */
-    void checkReadOnly() {
-        if (frozen && isWritable()) {
-            log.warn(WRITES + "=true has no effect: this application was processed ahead of time without it, and the"
-                    + " endpoint changes nothing. " + REMEDY);
-        }
-    }
-
-    private boolean isWritable() {
-        return environment.getProperty(WRITES, Boolean.class, false);
     }
 
     private boolean isEnabled() {

@@ -26,7 +26,7 @@ final class KnownSettings {
 
     /** Settings without a class, and those whose class needs optional libraries. */
     private static final List<String> OTHERS = List.of(
-            "endpoint.writes", "jdbc.initialize-schema", "jdbc.table-prefix", "web.problems.enabled");
+            "jdbc.initialize-schema", "jdbc.table-prefix", "web.problems.enabled");
 
     /** By name in lower case without dashes: the name as it is written. */
     private final Map<String, String> general = new TreeMap<>();

@@ -4,12 +4,14 @@ import io.github.distributedpermit.endpoint.PermitsView.Problem;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
-/** What HTTP adds to {@link PermitsEndpoint}: an unknown name is answered with 404 and a message. Thread-safe. */
+/** What HTTP adds to {@link PermitsEndpoint}: an unknown name is answered with 404 and a message, and a change that the store did not confirm with 503. Thread-safe. */
 @RegisterReflectionForBinding(PermitsView.Problem.class)
 @EndpointWebExtension(endpoint = PermitsEndpoint.class)
 public class PermitsWebExtension {
@@ -29,7 +31,20 @@ public class PermitsWebExtension {
         return answer(name, () -> endpoint.permit(name, key, most));
     }
 
-    static WebEndpointResponse<Object> answer(String name, Supplier<@Nullable Object> operation) {
+    /** As {@link PermitsEndpoint#change}. */
+    @WriteOperation
+    public WebEndpointResponse<Object> change(
+            @Selector String name, @Nullable String key, @Nullable Integer limit, @Nullable String evict) {
+        return answer(name, () -> endpoint.change(name, key, limit, evict));
+    }
+
+    /** As {@link PermitsEndpoint#lift}. */
+    @DeleteOperation
+    public WebEndpointResponse<Object> lift(@Selector String name, @Nullable String key) {
+        return answer(name, () -> endpoint.lift(name, key));
+    }
+
+    private static WebEndpointResponse<Object> answer(String name, Supplier<@Nullable Object> operation) {
         try {
             Object body = operation.get();
             return body == null
@@ -37,7 +52,7 @@ public class PermitsWebExtension {
                             new Problem("No permit is named '" + name + "'; GET without a name lists all of them"),
                             WebEndpointResponse.STATUS_NOT_FOUND)
                     : new WebEndpointResponse<>(body);
-        } catch (PermitsControlEndpoint.StoreUnavailableException e) {
+        } catch (PermitsEndpoint.StoreUnavailableException e) {
             return new WebEndpointResponse<>(e.problem(), UNAVAILABLE);
         }
     }

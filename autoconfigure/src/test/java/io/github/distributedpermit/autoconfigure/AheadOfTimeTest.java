@@ -8,8 +8,6 @@ import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.refl
 import static org.springframework.aot.hint.predicate.RuntimeHintsPredicates.resource;
 
 import io.github.distributedpermit.DistributedPermit;
-import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration.ReadOnly;
-import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration.Writable;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.spi.HoldingListener;
@@ -18,13 +16,11 @@ import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.io.IOException;
-import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.aot.AotDetector;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GeneratedFiles.Kind;
@@ -32,7 +28,6 @@ import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.util.TestPropertyValues;
@@ -40,7 +35,6 @@ import org.springframework.context.annotation.AnnotationConfigApplicationContext
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
-import org.springframework.core.SpringProperties;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.javapoet.ClassName;
@@ -167,48 +161,6 @@ class AheadOfTimeTest {
                 .withMessageContaining("no call would be limited");
         frozen("enabled", "false").checkDisabled();
         new FrozenSettings(environment("enabled", "true"), false).checkDisabled();
-    }
-
-    @Test
-    void changesByTheEndpointThatAreForbiddenTooLateStopTheStart() {
-        for (FrozenSettings settings : List.of(frozen("endpoint.writes", "false"), frozen("backend", "local"))) {
-            assertThatExceptionOfType(UnusableBackendException.class)
-                    .isThrownBy(settings::checkWritable)
-                    .withMessageStartingWith(
-                            "distributed-permit.endpoint.writes is not true, but this application was processed ahead of"
-                                    + " time with true")
-                    .satisfies(e -> assertThat(Starts.explain(e).getAction()).contains("spring.aot.enabled"));
-        }
-        frozen("endpoint.writes", "true").checkWritable();
-        new FrozenSettings(environment("endpoint.writes", "false"), false).checkWritable();
-    }
-
-    @Test
-    void changesByTheEndpointThatAreAllowedTooLateHaveNoEffectAndTheLogSaysSo(CapturedOutput output) {
-        frozen("endpoint.writes", "false").checkReadOnly();
-        frozen("backend", "local").checkReadOnly();
-        new FrozenSettings(environment("endpoint.writes", "true"), false).checkReadOnly();
-        assertThat(output).doesNotContain("has no effect");
-        frozen("endpoint.writes", "true").checkReadOnly();
-        assertThat(output).contains("distributed-permit.endpoint.writes=true has no effect");
-    }
-
-    /** No condition is evaluated then: the factory methods of the beans that were frozen are called. */
-    @Test
-    void endpointThatWasFrozenChecksItsSetting(CapturedOutput output) {
-        PermitAccess access = mock();
-        DistributedPermitProperties properties =
-                new Binder(List.of()).bindOrCreate("distributed-permit", DistributedPermitProperties.class);
-        SpringProperties.setFlag(AotDetector.AOT_ENABLED);
-        try {
-            assertThatExceptionOfType(UnusableBackendException.class)
-                    .isThrownBy(() -> new Writable()
-                            .distributedPermitEndpoint(access, properties, environment("endpoint.writes", "false")));
-            new ReadOnly().distributedPermitEndpoint(access, properties, environment("endpoint.writes", "true"));
-        } finally {
-            SpringProperties.setProperty(AotDetector.AOT_ENABLED, null);
-        }
-        assertThat(output).contains("distributed-permit.endpoint.writes=true has no effect");
     }
 
     private static Predicate<RuntimeHints> invocation(Class<?> type, String method) {

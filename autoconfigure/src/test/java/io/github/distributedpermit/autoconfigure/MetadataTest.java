@@ -49,7 +49,6 @@ class MetadataTest {
                         "distributed-permit.defaults.store-timeout",
                         "distributed-permit.defaults.timeout",
                         "distributed-permit.enabled",
-                        "distributed-permit.endpoint.writes",
                         "distributed-permit.fail-fast",
                         "distributed-permit.hand-over-slice",
                         "distributed-permit.instance-name",

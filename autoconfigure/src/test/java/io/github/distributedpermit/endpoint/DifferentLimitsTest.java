@@ -82,9 +82,9 @@ class DifferentLimitsTest {
         assertThat(after.tryAcquire(KEY)).isEmpty();
         assertThat(waiting).isNotDone();
         awaitShown(old, updated, 1, List.of(1, 3));
-        old.getBean(PermitsControlEndpoint.class).change(KEY, KEY, 3, null);
+        old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null);
         awaitShown(old, updated, 0, List.of(1, 3));
-        old.getBean(PermitsControlEndpoint.class).lift(KEY, KEY);
+        old.getBean(PermitsEndpoint.class).lift(KEY, KEY);
         List.of(first, second, third).forEach(Permit::release);
         waiting.get(20, TimeUnit.SECONDS).release();
         awaitShown(old, updated, 0, null);
@@ -103,7 +103,7 @@ class DifferentLimitsTest {
                             .gauge()
                             .value();
                     assertThat(keys).isEqualTo(mixed);
-                    Key key = Objects.requireNonNull(context.getBean(PermitsControlEndpoint.class)
+                    Key key = Objects.requireNonNull(context.getBean(PermitsEndpoint.class)
                                     .permit(KEY, KEY, null))
                             .keys()
                             .get(0);

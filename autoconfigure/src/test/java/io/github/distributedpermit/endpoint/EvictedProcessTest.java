@@ -106,7 +106,7 @@ class EvictedProcessTest {
                         DistributedPermitEndpointAutoConfiguration.class))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=permits",
-                        "distributed-permit.endpoint.writes=true",
+                        "management.endpoint.permits.access=unrestricted",
                         "distributed-permit.instance-name=operator")
                 .withPropertyValues(settings.toArray(String[]::new))
                 .run(operator -> {
@@ -117,7 +117,7 @@ class EvictedProcessTest {
     }
 
     private static void check(ApplicationContext context, Other other) throws Exception {
-        PermitsControlEndpoint operator = context.getBean(PermitsControlEndpoint.class);
+        PermitsEndpoint operator = context.getBean(PermitsEndpoint.class);
         Permits permits = context.getBean(Permits.class);
         other.acquire();
         CompletableFuture<Permit> waiting =
@@ -153,14 +153,14 @@ class EvictedProcessTest {
                 .log(System.Logger.Level.INFO, what + " after " + (System.nanoTime() - from) / 1_000_000 + " ms");
     }
 
-    private static List<MemberRow> rows(PermitsControlEndpoint endpoint) {
+    private static List<MemberRow> rows(PermitsEndpoint endpoint) {
         return Objects.requireNonNull(endpoint.permit("fleet", KEY, null))
                 .keys()
                 .get(0)
                 .members();
     }
 
-    private static void evictOther(PermitsControlEndpoint operator) {
+    private static void evictOther(PermitsEndpoint operator) {
         MemberRow holder = rows(operator).stream()
                 .filter(row -> !row.self() && row.holding() > 0)
                 .findFirst()

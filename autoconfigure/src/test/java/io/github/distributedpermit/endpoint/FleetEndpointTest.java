@@ -106,7 +106,7 @@ class FleetEndpointTest {
                         DistributedPermitEndpointAutoConfiguration.class))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=permits",
-                        "distributed-permit.endpoint.writes=true",
+                        "management.endpoint.permits.access=unrestricted",
                         "distributed-permit.metrics.fleet-refresh=200ms",
                         "distributed-permit.command-timeout=5s",
                         "distributed-permit.permits.fleet.limit=" + LIMIT,
@@ -223,7 +223,7 @@ class FleetEndpointTest {
     /** One application; each call holds until the test ends it, and then another takes its place. */
     private static final class Instance {
 
-        private final PermitsControlEndpoint endpoint;
+        private final PermitsEndpoint endpoint;
         private final Permits permits;
         private final MeterRegistry registry;
         private final List<Permit> held = new ArrayList<>();
@@ -232,7 +232,7 @@ class FleetEndpointTest {
 
         Instance(AssertableApplicationContext context) {
             assertThat(context).hasNotFailed();
-            endpoint = context.getBean(PermitsControlEndpoint.class);
+            endpoint = context.getBean(PermitsEndpoint.class);
             permits = context.getBean(Permits.class);
             registry = context.getBean(MeterRegistry.class);
         }

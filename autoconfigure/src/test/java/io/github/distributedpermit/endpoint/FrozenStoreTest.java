@@ -53,7 +53,7 @@ class FrozenStoreTest {
                         "distributed-permit.command-timeout=" + COMMAND.toMillis() + "ms",
                         "distributed-permit.lease=60s",
                         "distributed-permit.permits.per-tenant.limit=2",
-                        "distributed-permit.endpoint.writes=true",
+                        "management.endpoint.permits.access=unrestricted",
                         "management.endpoints.web.exposure.include=permits",
                         "spring.cloud.consul.enabled=false",
                         "spring.main.banner-mode=off")

@@ -154,7 +154,7 @@ class PermitsEndpointTest {
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void limitIsSetAndLifted(WebApplicationType type) {
-        try (ConfigurableApplicationContext context = start(type, "distributed-permit.endpoint.writes=true")) {
+        try (ConfigurableApplicationContext context = start(type, "management.endpoint.permits.access=unrestricted")) {
             JsonNode changed = JSON.readTree(send(context, "POST", "permits/report-export", "{\"limit\": 5}")
                     .body());
             assertThat(changed.at("/override").asInt()).isEqualTo(5);
@@ -175,7 +175,7 @@ class PermitsEndpointTest {
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void badRequestsAreAnsweredWithTheReason(WebApplicationType type) {
-        try (ConfigurableApplicationContext context = start(type, "distributed-permit.endpoint.writes=true")) {
+        try (ConfigurableApplicationContext context = start(type, "management.endpoint.permits.access=unrestricted")) {
             HttpResponse<String> unknown = send(context, "GET", "permits/no-such-name", "");
             assertThat(unknown.statusCode()).isEqualTo(404);
             assertThat(unknown.body()).contains("No permit is named 'no-such-name'");
@@ -241,7 +241,7 @@ class PermitsEndpointTest {
     void limitOfANameWithoutALimitIsRefusedBecauseNoCallWouldApplyIt() {
         try (ConfigurableApplicationContext context = start(
                 WebApplicationType.SERVLET,
-                "distributed-permit.endpoint.writes=true",
+                "management.endpoint.permits.access=unrestricted",
                 "distributed-permit.permits.free.limit=unlimited")) {
             for (int limit : List.of(0, 5)) {
                 HttpResponse<String> answer =
@@ -259,7 +259,7 @@ class PermitsEndpointTest {
     void settingsOfJacksonForTheApplicationDoNotReachTheAnswers(WebApplicationType type) throws Exception {
         try (ConfigurableApplicationContext context = start(
                 type,
-                "distributed-permit.endpoint.writes=true",
+                "management.endpoint.permits.access=unrestricted",
                 "spring.jackson.property-naming-strategy=UPPER_SNAKE_CASE",
                 "spring.jackson.datatype.datetime.write-dates-as-timestamps=true")) {
             Exports exports = context.getBean(Exports.class);
@@ -361,7 +361,7 @@ class PermitsEndpointTest {
     @Test
     void drainedInstanceTakesNoMorePermits() {
         try (ConfigurableApplicationContext context =
-                start(WebApplicationType.SERVLET, "distributed-permit.endpoint.writes=true")) {
+                start(WebApplicationType.SERVLET, "management.endpoint.permits.access=unrestricted")) {
             Exports exports = context.getBean(Exports.class);
             CompletableFuture<String> holding = exports.hold();
             Permits permits = context.getBean(Permits.class);
@@ -395,7 +395,7 @@ class PermitsEndpointTest {
                 "spring.jmx.enabled=true",
                 "management.endpoints.jmx.domain=" + domain,
                 "management.endpoints.jmx.exposure.include=permits",
-                "distributed-permit.endpoint.writes=true")) {
+                "management.endpoint.permits.access=unrestricted")) {
             assertThat(context.isActive()).isTrue();
             MBeanServer server = ManagementFactory.getPlatformMBeanServer();
             ObjectName endpoint = new ObjectName(domain + ":type=Endpoint,name=Permits");

@@ -1,6 +1,5 @@
 package io.github.distributedpermit.ui;
 
-import io.github.distributedpermit.endpoint.PermitsControlEndpoint;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
@@ -38,9 +37,8 @@ public final class PermitsUiAutoConfiguration {
     @ConditionalOnMissingBean
     PermitsUiEndpoint distributedPermitUiEndpoint(
             PermitsEndpoint permits, EventStreams streams, ObjectProvider<EndpointAccessResolver> access) {
-        boolean writable = permits instanceof PermitsControlEndpoint
-                && access.stream()
-                        .allMatch(each -> each.accessFor(PERMITS, Access.UNRESTRICTED) == Access.UNRESTRICTED);
+        boolean writable =
+                access.stream().allMatch(each -> each.accessFor(PERMITS, Access.READ_ONLY) == Access.UNRESTRICTED);
         return new PermitsUiEndpoint(permits, writable, streams);
     }
 

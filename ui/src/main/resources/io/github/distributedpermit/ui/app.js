@@ -8,7 +8,7 @@
   const $ = id => document.getElementById(id);
   const PALETTE = 8, SEATS = 240, DOTS = 400, ROWS = 100, WINDOW = 120000;
   const letters = new Map();
-  const NOT_WRITABLE = ' This page may not change it: see distributed-permit.endpoint.writes and management.endpoint.permits.access.';
+  const NOT_WRITABLE = ' This page may not change it: see management.endpoint.permits.access.';
   let samples = [], source = null, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
 
   function el(tag, cls, text) {

@@ -57,7 +57,7 @@ class OperatorTest {
                         "--spring.security.user.password=secret",
                         "--spring.security.user.roles=OPERATOR",
                         "--distributed-permit.backend=local",
-                        "--distributed-permit.endpoint.writes=" + writes,
+                        "--management.endpoint.permits.access=" + (writes ? "unrestricted" : "read-only"),
                         "--management.endpoints.web.exposure.include=permits");
     }
 

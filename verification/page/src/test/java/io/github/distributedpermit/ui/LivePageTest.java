@@ -71,7 +71,7 @@ class LivePageTest {
                         "spring.lifecycle.timeout-per-shutdown-phase=100ms",
                         "spring.main.banner-mode=off",
                         "distributed-permit.instance-name=" + name,
-                        "distributed-permit.endpoint.writes=" + writes,
+                        "management.endpoint.permits.access=" + (writes ? "unrestricted" : "read-only"),
                         "distributed-permit.permits.report-export.limit=12",
                         "distributed-permit.permits.per-tenant.limit=2",
                         "management.endpoints.web.exposure.include=permits,permitsui")
@@ -253,7 +253,7 @@ class LivePageTest {
 
     @ParameterizedTest
     @CsvSource({
-        "false, management.endpoint.permits.access=unrestricted",
+        "false, management.endpoints.access.default=unrestricted",
         "true, management.endpoint.permits.access=read-only",
         "true, management.endpoints.access.max-permitted=read-only"
     })

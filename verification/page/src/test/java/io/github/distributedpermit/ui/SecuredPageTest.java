@@ -50,7 +50,7 @@ class SecuredPageTest {
                         "server.shutdown=immediate",
                         "spring.lifecycle.timeout-per-shutdown-phase=100ms",
                         "spring.main.banner-mode=off",
-                        "distributed-permit.endpoint.writes=true",
+                        "management.endpoint.permits.access=unrestricted",
                         "distributed-permit.permits.report-export.limit=12",
                         "management.endpoints.web.exposure.include=permits,permitsui")
                 .run();
