@@ -3,6 +3,7 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.aop.PermitOperations;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
@@ -97,25 +98,31 @@ public final class DistributedPermitAutoConfiguration {
                 properties.defaults(), properties.permits(), environment, new SettingsReader(properties), warnings);
     }
 
+    /** A bean of this type replaces all of them, for tests. */
+    @Bean
+    @ConditionalOnMissingBean
+    CoreSettings distributedPermitCoreSettings(DistributedPermitProperties properties) {
+        return new SettingsReader(properties).core();
+    }
+
     @Bean(ENGINE)
     @Fallback
     @ConditionalOnMissingBean(Permits.class)
     PermitEngine distributedPermitEngine(
-            DistributedPermitProperties properties,
             PermitBackend backend,
             MemberFactory members,
             ObjectProvider<PermitObserver> observers,
             PermitThreads threads,
             ObjectProvider<TimeSource> time,
+            CoreSettings settings,
             NamedSettings named,
             ConfigurableEnvironment environment) {
         new FrozenSettings(environment).checkEnabled(backend);
-        SettingsReader settings = new SettingsReader(properties);
         TimeSource replaced = time.getIfAvailable();
         return new PermitEngine(
                 backend,
                 members,
-                settings.core(),
+                settings,
                 named.defaults(),
                 named.named(),
                 CoreEnvironment.of(

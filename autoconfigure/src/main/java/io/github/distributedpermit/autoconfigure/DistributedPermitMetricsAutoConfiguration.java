@@ -51,7 +51,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
                     engine,
                     name -> engine.find(name).map(PermitDefinition::limit).orElse(0),
                     view,
-                    properties.fleetMaxKeys(),
+                    FleetRefresh.MOST_KEYS,
                     general.commandTimeout());
             return Optional.of(new RepeatedTasks.Task(properties.fleetRefresh(), refresh::refresh));
         };

@@ -23,16 +23,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param commandTimeout How long the store may take to answer.
  * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
  *     PermitBackendException. Further calls then end at once until the store answers. At least the command time-out.
- * @param recheck How often waiting calls repeat their claim, in case a notification was lost.
- * @param window How many claims of one key may be on their way to the store at once.
  * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
  *     default 5 ms; a backend may say otherwise.
  * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Another
  *     instance that begins to wait meanwhile gets it only after that time. At most 10 ms; zero for not at all.
  * @param release Whether giving back a permit waits for the store's confirmation.
  * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
- * @param maxKeys How many keys one instance may use at once. Calls of further ones are rejected.
- * @param tombstone How long the store remembers an instance that holds nothing, so that its late messages do nothing.
  * @param instanceName Name of this instance for people, in health and operators' views. By default
  *     'application@host:pid'.
  * @param failFast Whether the application refuses to start when the store does not answer. Otherwise it starts and its
@@ -49,14 +45,10 @@ public record DistributedPermitProperties(
         @DefaultValue("15s") Duration lease,
         @DefaultValue("2s") Duration commandTimeout,
         @DefaultValue("10s") Duration storeTimeout,
-        @DefaultValue("500ms") Duration recheck,
-        @DefaultValue("4") int window,
         @Nullable Duration handOverSlice,
         @DefaultValue("0s") Duration linger,
         @DefaultValue("async") Release release,
         @DefaultValue("10000") int maxWaiters,
-        @DefaultValue("1000000") int maxKeys,
-        @DefaultValue("30s") Duration tombstone,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,
         @DefaultValue @NestedConfigurationProperty PermitDefaults defaults,

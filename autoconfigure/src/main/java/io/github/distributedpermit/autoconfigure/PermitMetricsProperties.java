@@ -9,12 +9,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * Settings under {@code distributed-permit.metrics}.
  *
  * @param fleetRefresh How often the meters distributed.permit.fleet.* are read from the store. Zero for never.
- * @param fleetMaxKeys How many keys one such refresh reads at most.
  */
 @ConfigurationProperties("distributed-permit.metrics")
-public record PermitMetricsProperties(
-        @DefaultValue("15s") Duration fleetRefresh,
-        @DefaultValue("100") int fleetMaxKeys) {
+public record PermitMetricsProperties(@DefaultValue("15s") Duration fleetRefresh) {
 
     private static final Duration SHORTEST = Duration.ofMillis(100);
     private static final Duration LONGEST = Duration.ofDays(365);
@@ -25,10 +22,6 @@ public record PermitMetricsProperties(
         if (outside && !fleetRefresh.isZero()) {
             throw new InvalidConfigurationPropertyValueException(
                     "distributed-permit.metrics.fleet-refresh", fleetRefresh, "give 0, or 100ms to a year");
-        }
-        if (fleetMaxKeys < 1) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "distributed-permit.metrics.fleet-max-keys", fleetMaxKeys, "give at least 1");
         }
     }
 }

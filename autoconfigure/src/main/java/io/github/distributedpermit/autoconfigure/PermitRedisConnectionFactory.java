@@ -9,8 +9,7 @@ import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
  * Marks the {@code LettuceConnectionFactory} bean whose server stores the permits, in an application that has several. It
- * wins over a bean that is {@code @Primary}; the property {@code distributed-permit.redis.connection-factory} wins over
- * both.
+ * wins over a bean that is {@code @Primary}.
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)

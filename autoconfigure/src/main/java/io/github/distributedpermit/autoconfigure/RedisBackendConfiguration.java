@@ -28,8 +28,7 @@ class RedisBackendConfiguration {
             ObjectProvider<RedisConnectionFactory> all,
             DistributedPermitProperties properties,
             RedisPermitProperties redis) {
-        LettuceConnectionFactory factory =
-                new RedisConnectionChoice(beans).choose(redis.connectionFactory(), marked, all);
+        LettuceConnectionFactory factory = new RedisConnectionChoice(beans).choose(marked, all);
         return new RedisPermitBackend(
                 factory, new SettingsReader(properties).redis(redis, factory.isClusterAware()), System::nanoTime);
     }

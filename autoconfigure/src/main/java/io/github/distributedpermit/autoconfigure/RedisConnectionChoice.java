@@ -1,9 +1,5 @@
 package io.github.distributedpermit.autoconfigure;
 
-import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -12,12 +8,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Chooses the connection factory of the application whose server stores the permits: the one that the settings name, or
- * the one that is marked with {@link PermitRedisConnectionFactory}, or the only one or primary one.
+ * Chooses the connection factory of the application whose server stores the permits: the one
+ * that is marked with {@link PermitRedisConnectionFactory}, or the only one or primary one.
  */
 final class RedisConnectionChoice {
-
-    private static final String PROPERTY = "distributed-permit.redis.connection-factory";
 
     /** How an application declares a connection for permits only. */
     static final String DECLARE = "declare a LettuceConnectionFactory bean with @Bean(defaultCandidate = false) and"
@@ -30,22 +24,15 @@ final class RedisConnectionChoice {
     }
 
     LettuceConnectionFactory choose(
-            @Nullable String named,
-            ObjectProvider<RedisConnectionFactory> marked,
-            ObjectProvider<RedisConnectionFactory> all) {
-        RedisConnectionFactory factory;
-        if (named != null && !named.isBlank()) {
-            factory = named(named.strip());
-        } else {
-            factory = marked.getIfUnique();
-            if (factory == null && marked.stream().findAny().isPresent()) {
-                throw new UnusableBackendException(
-                        "Several RedisConnectionFactory beans are marked with @PermitRedisConnectionFactory",
-                        "Mark one of them only, or set " + PROPERTY + " to one of " + names());
-            }
-            if (factory == null) {
-                factory = onlyOrPrimary(all);
-            }
+            ObjectProvider<RedisConnectionFactory> marked, ObjectProvider<RedisConnectionFactory> all) {
+        RedisConnectionFactory factory = marked.getIfUnique();
+        if (factory == null && marked.stream().findAny().isPresent()) {
+            throw new UnusableBackendException(
+                    "Several RedisConnectionFactory beans are marked with @PermitRedisConnectionFactory",
+                    "Mark one of them only, of " + names());
+        }
+        if (factory == null) {
+            factory = onlyOrPrimary(all);
         }
         if (factory instanceof LettuceConnectionFactory lettuce) {
             return lettuce;
@@ -57,28 +44,12 @@ final class RedisConnectionChoice {
                         + " client for everything else, and " + DECLARE);
     }
 
-    private RedisConnectionFactory named(String name) {
-        if (!beans.containsBean(name)) {
-            throw new UnusableBackendException(
-                    "%s is '%s', but the application has no bean of that name".formatted(PROPERTY, name),
-                    "Set it to the name of a LettuceConnectionFactory bean; there are: " + names());
-        }
-        if (!beans.isTypeMatch(name, RedisConnectionFactory.class)) {
-            Class<?> type = beans.getType(name);
-            throw new UnusableBackendException(
-                    "%s is '%s', but that bean is no RedisConnectionFactory%s"
-                            .formatted(PROPERTY, name, type == null ? "" : " but a " + type.getName()),
-                    "Set it to the name of a LettuceConnectionFactory bean; there are: " + names());
-        }
-        return beans.getBean(name, RedisConnectionFactory.class);
-    }
-
     private RedisConnectionFactory onlyOrPrimary(ObjectProvider<RedisConnectionFactory> all) {
         RedisConnectionFactory factory = all.getIfUnique();
         if (factory != null) {
             return factory;
         }
-        List<String> names = candidates().toList();
+        String names = names();
         if (names.isEmpty()) {
             throw new UnusableBackendException(
                     "Permits are to live in Redis, but the application has no RedisConnectionFactory",
@@ -86,17 +57,12 @@ final class RedisConnectionChoice {
                             .formatted(Backend.REDIS.dependency()));
         }
         throw new UnusableBackendException(
-                "Permits are to live in Redis, but the application has several connections to choose from: " + names(),
-                "Set %s=%s, or mark the bean with @PermitRedisConnectionFactory or @Primary"
-                        .formatted(PROPERTY, names.get(0)));
+                "Permits are to live in Redis, but the application has several connections to choose from: " + names,
+                "Mark one of the beans with @PermitRedisConnectionFactory or @Primary");
     }
 
     private String names() {
-        String names = candidates().collect(Collectors.joining(", "));
-        return names.isEmpty() ? "none" : names;
-    }
-
-    private Stream<String> candidates() {
-        return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedisConnectionFactory.class));
+        return String.join(
+                ", ", BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedisConnectionFactory.class));
     }
 }

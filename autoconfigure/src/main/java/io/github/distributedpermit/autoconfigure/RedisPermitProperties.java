@@ -1,15 +1,12 @@
 package io.github.distributedpermit.autoconfigure;
 
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * Settings under {@code distributed-permit.redis}. Where Redis is, {@code spring.data.redis.*} says.
  *
- * @param connectionFactory Name of the LettuceConnectionFactory bean to use, for an application that has several. By default
- *     the bean that is marked with '@PermitRedisConnectionFactory', or else the only or primary one.
  * @param grace Whether Redis, after it may have lost state by a fail-over, a restart without data or FLUSHALL, first gives
  *     instances back what they hold, for up to one lease, before it grants other permits. Needs the right to run INFO;
  *     without it, permits work as with 'false', and a warning at start says so.
@@ -21,7 +18,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties("distributed-permit.redis")
 public record RedisPermitProperties(
-        @Nullable String connectionFactory,
         @DefaultValue("true") boolean grace,
         @DefaultValue("3s") Duration newServerGrace,
         @DefaultValue("false") boolean waitForReplica) {}

@@ -27,9 +27,6 @@ final class SettingsReader {
     /** Nothing notifies an instance with an idle permit that another one has begun to wait. */
     private static final Duration LONGEST_LINGER = Duration.ofMillis(10);
 
-    /** How often a member makes sure that it still receives its notifications. */
-    private static final Duration REDIS_WATCH = Duration.ofSeconds(5);
-
     private final DistributedPermitProperties properties;
 
     SettingsReader(DistributedPermitProperties properties) {
@@ -44,35 +41,22 @@ final class SettingsReader {
         return properties.keyPrefix();
     }
 
-    /** How long the store remembers a member that holds nothing. */
-    private Duration tombstone() {
-        positive("tombstone", properties.tombstone());
-        return properties.tombstone();
-    }
-
     CoreSettings core() {
         positive("command-timeout", properties.commandTimeout());
         lease("lease", properties.lease());
         storeTimeout("store-timeout", properties.storeTimeout());
-        positive("recheck", properties.recheck());
-        atLeastOne("window", properties.window());
         notNegative("hand-over-slice", properties.handOverSlice());
         linger("linger", properties.linger(), properties.lease());
         atLeastOne("max-waiters", properties.maxWaiters());
-        atLeastOne("max-keys", properties.maxKeys());
         keyPrefix();
-        tombstone();
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(properties.lease())
                 .commandTimeout(properties.commandTimeout())
                 .storeTimeout(properties.storeTimeout())
-                .recheck(properties.recheck())
-                .window(properties.window())
                 .handOverSlice(properties.handOverSlice())
                 .linger(properties.linger())
                 .release(properties.release())
                 .maxWaiters(properties.maxWaiters())
-                .maxKeys(properties.maxKeys())
                 .build();
     }
 
@@ -82,7 +66,7 @@ final class SettingsReader {
         if (cluster && redis.waitForReplica()) {
             throw invalid("redis.wait-for-replica", true, RedisPermitBackend.NOT_IN_A_CLUSTER);
         }
-        RedisSettings settings = new RedisSettings(keyPrefix(), tombstone(), REDIS_WATCH, properties.commandTimeout());
+        RedisSettings settings = RedisSettings.of(keyPrefix(), properties.commandTimeout());
         RedisSettings graced = redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings.withoutGrace();
         return redis.waitForReplica() ? graced.withWaitForReplica() : graced;
     }

@@ -27,6 +27,9 @@ public final class FleetRefresh {
 
     private static final Log log = LogFactory.getLog(FleetRefresh.class);
     private static final int AT_ONCE = 8;
+    /** How many keys one refresh inspects, so that the store is not read without end. */
+    public static final int MOST_KEYS = 100;
+
     private static final int FAILURES = 3;
 
     private final KeyDirectory directory;

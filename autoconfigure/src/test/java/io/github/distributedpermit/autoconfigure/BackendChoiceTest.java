@@ -155,24 +155,14 @@ class BackendChoiceTest {
         FailureAnalysis analysis = analysis(withTwo());
         assertThat(analysis.getDescription()).contains("several connections").contains("one, two");
         assertThat(analysis.getAction())
-                .contains("distributed-permit.redis.connection-factory=one")
                 .contains("@PermitRedisConnectionFactory")
                 .contains("@Primary");
     }
 
     @Test
-    void connectionThatTheSettingsNameIsTakenOfSeveral() {
-        withTwo()
-                .withPropertyValues("distributed-permit.redis.connection-factory=two")
-                .run(context -> assertThat(address(context)).contains("two.invalid"));
-    }
-
-    @Test
-    void markedConnectionWinsOverThePrimaryOneAndTheSettingsWinOverBoth() {
-        ApplicationContextRunner marked = plain().withUserConfiguration(MarkedAndPrimary.class);
-        marked.run(context -> assertThat(address(context)).contains("marked.invalid"));
-        marked.withPropertyValues("distributed-permit.redis.connection-factory=primary")
-                .run(context -> assertThat(address(context)).contains("primary.invalid"));
+    void markedConnectionWinsOverThePrimaryOne() {
+        plain().withUserConfiguration(MarkedAndPrimary.class)
+                .run(context -> assertThat(address(context)).contains("marked.invalid"));
     }
 
     @Test
@@ -201,21 +191,7 @@ class BackendChoiceTest {
     void severalMarkedConnectionsStopTheStart() {
         FailureAnalysis analysis = analysis(plain().withUserConfiguration(TwoMarked.class));
         assertThat(analysis.getDescription()).contains("Several").contains("@PermitRedisConnectionFactory");
-        assertThat(analysis.getAction()).contains("one, two").contains("distributed-permit.redis.connection-factory");
-    }
-
-    @Test
-    void nameOfNoConnectionStopsTheStart() {
-        FailureAnalysis unknown =
-                analysis(withTwo().withPropertyValues("distributed-permit.redis.connection-factory=three"));
-        assertThat(unknown.getDescription()).contains("'three'").contains("no bean of that name");
-        assertThat(unknown.getAction()).contains("one, two");
-        FailureAnalysis foreign = analysis(withTwo()
-                .withBean("text", String.class, () -> "")
-                .withPropertyValues("distributed-permit.redis.connection-factory=text"));
-        assertThat(foreign.getDescription())
-                .contains("no RedisConnectionFactory")
-                .contains("java.lang.String");
+        assertThat(analysis.getAction()).contains("one, two").contains("Mark one of them only");
     }
 
     private static ApplicationContextRunner withTwo() {

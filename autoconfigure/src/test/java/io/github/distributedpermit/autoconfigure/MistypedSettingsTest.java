@@ -230,9 +230,9 @@ class MistypedSettingsTest {
     void durationBelowASecondWithoutAUnitIsWarnedAbout(CapturedOutput output) {
         environment(local(), "DISTRIBUTED_PERMIT_PERMITS_REPORTEXPORT_TIMEOUT", "30")
                 .withPropertyValues(
-                        "my.recheck=400",
-                        "distributed-permit.recheck=${my.recheck}",
-                        "distributed-permit.linger=0",
+                        "my.linger=4",
+                        "distributed-permit.linger=${my.linger}",
+                        "distributed-permit.log.long-wait=0",
                         "distributed-permit.store-timeout=10000",
                         "distributed-permit.max-waiters=5")
                 .withBean(TimeoutWithoutUnit.class)
@@ -240,7 +240,7 @@ class MistypedSettingsTest {
                     assertThat(output.getOut().split("without a unit|has no unit", -1))
                             .hasSize(4);
                     assertThat(output)
-                            .contains("distributed-permit.recheck=400ms, or 400s")
+                            .contains("distributed-permit.linger=4ms, or 4s")
                             .containsIgnoringCase("distributed-permit.permits.reportexport.timeout=30ms")
                             .contains("TimeoutWithoutUnit.call(): timeout '20'");
                 });

@@ -26,7 +26,6 @@ class PropertiesTest {
             DistributedPermitProperties properties = context.getBean(DistributedPermitProperties.class);
             assertThat(new SettingsReader(properties).core()).isEqualTo(CoreSettings.DEFAULTS);
             assertThat(properties.keyPrefix()).isEqualTo("distributed-permit");
-            assertThat(properties.tombstone()).isEqualTo(Duration.ofSeconds(30));
             assertThat(properties.failFast()).isFalse();
             assertThat(properties.permits()).isEmpty();
         });
@@ -38,13 +37,10 @@ class PropertiesTest {
                         "distributed-permit.lease=30s",
                         "distributed-permit.command-timeout=1s",
                         "distributed-permit.store-timeout=9s",
-                        "distributed-permit.recheck=200ms",
-                        "distributed-permit.window=8",
                         "distributed-permit.hand-over-slice=7ms",
                         "distributed-permit.linger=1ms",
                         "distributed-permit.release=sync",
                         "distributed-permit.max-waiters=10",
-                        "distributed-permit.max-keys=20",
                         "distributed-permit.permits.report-export.limit=3",
                         "distributed-permit.permits.report-export.block=false",
                         "distributed-permit.permits.report-export.timeout=30s",
@@ -61,13 +57,10 @@ class PropertiesTest {
                                     .lease(Duration.ofSeconds(30))
                                     .commandTimeout(Duration.ofSeconds(1))
                                     .storeTimeout(Duration.ofSeconds(9))
-                                    .recheck(Duration.ofMillis(200))
-                                    .window(8)
                                     .handOverSlice(Duration.ofMillis(7))
                                     .linger(Duration.ofMillis(1))
                                     .release(Release.SYNC)
                                     .maxWaiters(10)
-                                    .maxKeys(20)
                                     .build());
                     assertThat(reader.named(bound.permits(), PermitSettings.NONE))
                             .containsOnlyKeys("report-export")
@@ -119,17 +112,11 @@ class PropertiesTest {
                 "store-timeout|-1s|negative",
                 "store-timeout|400d|longer than a year",
                 "permits.x.store-timeout|1s|shorter than the command time-out",
-                "recheck|0ms|more than zero",
-                "recheck|-1ms|negative",
-                "window|0|at least 1",
                 "hand-over-slice|-5ms|negative",
                 "linger|-1ms|negative",
                 "linger|11ms|longer than 10 ms",
                 "permits.x.linger|6s|longer than 10 ms",
                 "max-waiters|0|at least 1",
-                "max-keys|-1|at least 1",
-                "tombstone|0s|more than zero",
-                "tombstone|-1s|negative",
                 "key-prefix|a{b}|letters, digits",
                 "key-prefix|a b|letters, digits",
                 "key-prefix|''|letters, digits",
@@ -152,7 +139,7 @@ class PropertiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"lease,soon", "window,many", "release,maybe", "permits.x.limit,few", "permits.x.timeout,later"})
+    @CsvSource({"lease,soon", "max-waiters,many", "release,maybe", "permits.x.limit,few", "permits.x.timeout,later"})
     void valueThatCannotBeReadStopsTheStartByItsName(String name, String value) {
         FailureAnalysis analysis = analysis(local().withPropertyValues("distributed-permit." + name + "=" + value));
         assertThat(analysis.getDescription())

@@ -7,10 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.testsupport.RedisCluster;
 import io.github.distributedpermit.testsupport.RedisSentinel;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.protocol.ProtocolVersion;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -139,10 +141,13 @@ class RedisConnectionsTest {
                 .withPropertyValues(
                         "spring.data.redis.host=127.0.0.1",
                         "distributed-permit.backend=redis",
-                        "distributed-permit.command-timeout=5s",
-                        "distributed-permit.lease=10m",
-                        "distributed-permit.recheck=5m",
-                        "distributed-permit.permits.connections.limit=1");
+                        "distributed-permit.permits.connections.limit=1")
+                // no lost notification is made up for
+                .withBean(CoreSettings.class, () -> CoreSettings.DEFAULTS.toBuilder()
+                        .commandTimeout(Duration.ofSeconds(5))
+                        .lease(Duration.ofMinutes(10))
+                        .recheck(Duration.ofMinutes(5))
+                        .build());
     }
 
     private static void shareALimit(ApplicationContextRunner runner) {

@@ -63,13 +63,13 @@ class SettingsPropertyTest {
     private static Map<String, List<String>> generalOnes() {
         Map<String, List<String>> all = new HashMap<>();
         for (String name : List.of(
-                "lease", "command-timeout", "store-timeout", "recheck", "hand-over-slice", "linger", "tombstone")) {
+                "lease", "command-timeout", "store-timeout", "hand-over-slice", "linger")) {
             all.put("distributed-permit." + name, DURATIONS);
         }
         for (String name : List.of("lease", "timeout", "store-timeout", "hand-over-slice", "linger")) {
             all.put("distributed-permit.permits.export." + name, DURATIONS);
         }
-        for (String name : List.of("window", "max-waiters", "max-keys", "permits.export.limit")) {
+        for (String name : List.of("max-waiters", "permits.export.limit")) {
             all.put("distributed-permit." + name, COUNTS);
         }
         all.put("distributed-permit.fail-fast", SWITCHES);

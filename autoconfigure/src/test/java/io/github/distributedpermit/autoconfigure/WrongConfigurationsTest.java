@@ -54,25 +54,18 @@ class WrongConfigurationsTest {
             store-timeout=1s
             store-timeout=-1s
             store-timeout=400d
-            recheck=0ms
-            recheck=-1ms
-            window=0
-            window=many
             hand-over-slice=-5ms
             linger=-1ms
             linger=6s
             release=maybe
             max-waiters=0
-            max-keys=-1
-            tombstone=0s
-            tombstone=-1s
+            max-waiters=many
             key-prefix=a{b}
             key-prefix=a b
             key-prefix=
             log.long-hold=-1s
             log.long-wait=-1s
             metrics.fleet-refresh=-1s
-            metrics.fleet-max-keys=0
             enabled=perhaps
             fail-fast=perhaps
             permits.x.limit=0
@@ -122,8 +115,6 @@ class WrongConfigurationsTest {
 
     private static final String REDIS_SETTINGS = """
             spring.data.redis.client-type=jedis
-            distributed-permit.redis.connection-factory=other
-            distributed-permit.redis.connection-factory=lettuceClientResources
             distributed-permit.redis.grace=perhaps
             distributed-permit.redis.new-server-grace=-1s
             distributed-permit.redis.wait-for-replica=perhaps

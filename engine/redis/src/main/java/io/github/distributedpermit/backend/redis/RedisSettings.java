@@ -82,6 +82,11 @@ public record RedisSettings(
 
     /** The defaults with another prefix. */
     public static RedisSettings ofPrefix(String prefix) {
-        return new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5));
+        return of(prefix, Duration.ofSeconds(2));
+    }
+
+    /** The defaults with another prefix and command time-out. */
+    public static RedisSettings of(String prefix, Duration commandTimeout) {
+        return new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5), commandTimeout);
     }
 }

@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Import;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-@Import(OwnClient.class)
+@Import({OwnClient.class, InRedis.class})
 public class MemberMain {
 
     /** The name of the permits, and the beginning of their keys. */

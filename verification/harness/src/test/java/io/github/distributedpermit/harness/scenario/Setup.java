@@ -111,7 +111,7 @@ public record Setup(
         List<String> all = new ArrayList<>(List.of(
                 "--distributed-permit.lease=" + lease.toMillis() + "ms",
                 "--distributed-permit.command-timeout=" + COMMAND_TIMEOUT.toMillis() + "ms",
-                "--distributed-permit.tombstone=" + TOMBSTONE.toMillis() + "ms",
+                "--harness.tombstone=" + TOMBSTONE.toMillis(),
                 "--distributed-permit.permits.load.limit=" + limit));
         all.addAll(extra);
         if (extra.stream().noneMatch(option -> option.startsWith(REDIS))) {
