@@ -42,10 +42,18 @@ class DocumentedExamplesTest {
             import io.github.distributedpermit.metrics.*;
             import io.github.distributedpermit.web.*;
             import io.micrometer.core.instrument.Tags;
+            import java.nio.charset.StandardCharsets;
             import java.time.*;
             import java.util.*;
             import java.util.concurrent.*;
             import java.util.stream.*;
+            import org.apache.curator.framework.*;
+            import org.apache.curator.framework.imps.DefaultACLProvider;
+            import org.apache.curator.retry.*;
+            import org.apache.zookeeper.ZooDefs;
+            import org.apache.zookeeper.client.ZKClientConfig;
+            import org.apache.zookeeper.data.ACL;
+            import org.springframework.beans.factory.annotation.Value;
             import org.springframework.cache.annotation.*;
             import org.springframework.context.annotation.*;
             import org.springframework.core.annotation.*;

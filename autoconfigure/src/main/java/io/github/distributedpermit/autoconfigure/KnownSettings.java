@@ -95,9 +95,6 @@ final class KnownSettings {
         if (general.containsKey(path)) {
             return path;
         }
-        if (path.startsWith("zookeeper.clientconfig.")) {
-            return "zookeeper.clientconfig";
-        }
         String letters = String.join("", property.path());
         return property.variable()
                 ? general.keySet().stream()

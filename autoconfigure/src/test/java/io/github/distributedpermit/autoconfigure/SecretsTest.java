@@ -13,15 +13,20 @@ import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -33,7 +38,9 @@ import org.springframework.cloud.autoconfigure.RefreshAutoConfiguration;
 import org.springframework.cloud.autoconfigure.RefreshEndpointAutoConfiguration;
 import org.springframework.cloud.autoconfigure.WritableEnvironmentEndpointAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
  * Whole applications with all of their actuator's endpoints, all that we log shown, and a secret that must be nowhere: one
@@ -87,13 +94,9 @@ class SecretsTest {
     @Test
     void passwordsOfZooKeeperAreNeverTold(CapturedOutput output) throws Exception {
         try (TestingServer server = new TestingServer()) {
-            List<String> where = List.of(
-                    "distributed-permit.backend=zookeeper",
-                    "distributed-permit.zookeeper.connect-string=" + server.getConnectString(),
-                    "distributed-permit.zookeeper.auth-scheme=digest",
-                    "distributed-permit.zookeeper.client-config[zookeeper.ssl.trustStore.password]=" + WRONG);
-            whileLetIn(RIGHT, with(where, "distributed-permit.zookeeper.auth-value=app:" + RIGHT), () -> {
-                List<String> refused = with(where, "distributed-permit.zookeeper.auth-value=app:" + WRONG);
+            List<String> where = List.of("distributed-permit.backend=zookeeper", "zk.where=" + server.getConnectString());
+            whileLetIn(RIGHT, with(where, "zk.password=" + RIGHT), () -> {
+                List<String> refused = with(where, "zk.password=" + WRONG);
                 refused(WRONG, refused);
                 doesNotStart(WRONG, refused);
             });
@@ -184,5 +187,18 @@ class SecretsTest {
                 WritableEnvironmentEndpointAutoConfiguration.class,
                 ConfigurationPropertiesRebinderAutoConfiguration.class
             })
-    static class Application {}
+    static class Application {
+
+        @Bean(initMethod = "start", destroyMethod = "close")
+        @ConditionalOnProperty("zk.where")
+        CuratorFramework zooKeeper(Environment environment) {
+            String identity = "app:" + environment.getRequiredProperty("zk.password");
+            return CuratorFrameworkFactory.builder()
+                    .connectString(environment.getRequiredProperty("zk.where"))
+                    .retryPolicy(new ExponentialBackoffRetry(100, 3))
+                    .authorization("digest", identity.getBytes(StandardCharsets.UTF_8))
+                    .aclProvider(new CreatorsOnly())
+                    .build();
+        }
+    }
 }

@@ -55,9 +55,7 @@ class SettingsPropertyTest {
             "distributed-permit.consul.layout", List.of("slots", "lock-file", "heap"),
             "distributed-permit.consul.session-ttl", DURATIONS,
             "distributed-permit.zookeeper.session-timeout", DURATIONS,
-            "distributed-permit.zookeeper.connection-timeout", DURATIONS,
-            "distributed-permit.zookeeper.namespace", List.of("apps", "a//b", "..", ""),
-            "distributed-permit.zookeeper.auth-scheme", List.of("digest", " "),
+            "distributed-permit.zookeeper.connect-string", List.of("127.0.0.1:1", "a:b", " "),
             "distributed-permit.key-prefix", GENERAL.getOrDefault("distributed-permit.key-prefix", List.of()));
 
     private static Map<String, List<String>> generalOnes() {
@@ -116,8 +114,6 @@ class SettingsPropertyTest {
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper",
                         "distributed-permit.zookeeper.connect-string=127.0.0.1:1",
-                        "distributed-permit.zookeeper.auth-scheme=digest",
-                        "distributed-permit.zookeeper.auth-value=app:" + CANARY,
                         "distributed-permit.consul.token=" + CANARY,
                         "spring.cloud.consul.port=1",
                         "spring.data.redis.port=1",

@@ -106,10 +106,6 @@ class WrongConfigurationsTest {
             distributed-permit.zookeeper.session-timeout=1s
             distributed-permit.zookeeper.session-timeout=-1s
             distributed-permit.zookeeper.session-timeout=100d
-            distributed-permit.zookeeper.connection-timeout=0s
-            distributed-permit.zookeeper.namespace=a//b
-            distributed-permit.zookeeper.auth-scheme=digest
-            distributed-permit.zookeeper.auth-value=app:secret
             distributed-permit.key-prefix=a//b
             """;
 

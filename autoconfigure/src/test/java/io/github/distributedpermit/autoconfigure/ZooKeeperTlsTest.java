@@ -10,8 +10,11 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.certificates.TestAuthority;
 import io.github.distributedpermit.testsupport.TlsFront;
 import java.nio.file.Path;
-import java.util.Map;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.curator.test.TestingServer;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,7 +22,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Applications that talk to ZooKeeper over TLS, by the properties of its own client as docs/zookeeper.md has them. */
+/** Applications that talk to ZooKeeper over TLS, with a client of their own as docs/zookeeper.md has it. */
 @ExtendWith(OutputCaptureExtension.class)
 class ZooKeeperTlsTest {
 
@@ -62,21 +65,29 @@ class ZooKeeperTlsTest {
     }
 
     private static ApplicationContextRunner over(TestAuthority trusted, TlsFront front) {
-        Map<String, String> client = Map.of(
-                "zookeeper.client.secure", "true",
-                "zookeeper.clientCnxnSocket", "org.apache.zookeeper.ClientCnxnSocketNetty",
-                "zookeeper.ssl.trustStore.location", trusted.trustStore("JKS").toString(),
-                "zookeeper.ssl.trustStore.password", TestAuthority.STORE_PASSWORD,
-                "zookeeper.ssl.trustStore.type", "JKS");
-        String[] settings = client.entrySet().stream()
-                .map(e -> "distributed-permit.zookeeper.client-config[%s]=%s".formatted(e.getKey(), e.getValue()))
-                .toArray(String[]::new);
         return Starts.plain()
+                .withBean(
+                        CuratorFramework.class,
+                        () -> client(trusted, front),
+                        definition -> definition.setInitMethodName("start"))
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper",
-                        "distributed-permit.zookeeper.connect-string=localhost:" + front.port(),
                         "distributed-permit.command-timeout=1s",
-                        "distributed-permit.permits.export.limit=1")
-                .withPropertyValues(settings);
+                        "distributed-permit.permits.export.limit=1");
+    }
+
+    private static CuratorFramework client(TestAuthority trusted, TlsFront front) {
+        ZKClientConfig tls = new ZKClientConfig();
+        tls.setProperty("zookeeper.client.secure", "true");
+        tls.setProperty("zookeeper.clientCnxnSocket", "org.apache.zookeeper.ClientCnxnSocketNetty");
+        tls.setProperty("zookeeper.ssl.trustStore.location", trusted.trustStore("JKS").toString());
+        tls.setProperty("zookeeper.ssl.trustStore.password", TestAuthority.STORE_PASSWORD);
+        tls.setProperty("zookeeper.ssl.trustStore.type", "JKS");
+        return CuratorFrameworkFactory.builder()
+                .connectString("localhost:" + front.port())
+                .retryPolicy(new ExponentialBackoffRetry(100, 3))
+                .ensembleTracker(false) // the server's own address is that behind the front
+                .zkClientConfig(tls)
+                .build();
     }
 }
