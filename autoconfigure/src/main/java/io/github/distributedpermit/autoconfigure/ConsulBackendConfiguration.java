@@ -33,8 +33,6 @@ import org.springframework.util.StringUtils;
 @EnableConfigurationProperties(ConsulPermitProperties.class)
 class ConsulBackendConfiguration {
 
-    private static final int COMMANDS_PER_SESSION = 3;
-
     /** Properties with the ACL token; the first that is set counts. The others are those of Consul discovery. */
     private static final List<String> TOKENS = List.of(
             "distributed-permit.consul.token",
@@ -64,7 +62,7 @@ class ConsulBackendConfiguration {
             Optional<SSLContext> tls,
             DistributedPermitProperties properties,
             ConsulPermitProperties consul) {
-        Duration ttl = sessionTtl(consul, properties.commandTimeout());
+        Duration ttl = sessionTtl(properties.lease());
         try {
             return new ConsulSettings(
                     address,
@@ -101,23 +99,14 @@ class ConsulBackendConfiguration {
         });
     }
 
-    /** A session has to survive a few answers that do not come. */
-    private static Duration sessionTtl(ConsulPermitProperties consul, Duration commandTimeout) {
-        if (consul.sessionTtl().compareTo(ConsulSettings.SHORTEST_TTL) < 0
-                || consul.sessionTtl().compareTo(ConsulSettings.LONGEST_TTL) > 0) {
+    private static Duration sessionTtl(Duration lease) {
+        if (lease.compareTo(ConsulSettings.SHORTEST_TTL) < 0 || lease.compareTo(ConsulSettings.LONGEST_TTL) > 0) {
             throw new InvalidConfigurationPropertyValueException(
-                    "distributed-permit.consul.session-ttl",
-                    consul.sessionTtl(),
-                    "Consul takes no session with a TTL below 10 seconds or above 24 hours");
+                    "distributed-permit.lease",
+                    lease,
+                    "with Consul it is the TTL of a session, and Consul takes none below 10 seconds or above 24 hours");
         }
-        if (consul.sessionTtl().compareTo(commandTimeout.multipliedBy(COMMANDS_PER_SESSION)) < 0) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "distributed-permit.consul.session-ttl",
-                    consul.sessionTtl(),
-                    "it is shorter than three command time-outs; make it longer, or distributed-permit.command-timeout"
-                            + " (%s) shorter".formatted(commandTimeout));
-        }
-        return consul.sessionTtl();
+        return lease;
     }
 
     private static URI address(ConsulProperties where) {

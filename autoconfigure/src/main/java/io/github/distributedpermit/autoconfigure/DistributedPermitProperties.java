@@ -1,7 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.PermitSettings;
-import io.github.distributedpermit.core.Release;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -18,16 +17,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     for.
  * @param keyPrefix What the names of all keys in the store begin with. Applications with the same prefix and store share
  *     their permits.
- * @param lease How long the store keeps an instance's permits after its last sign of life. At least three command
- *     time-outs.
+ * @param lease How long an instance's permits outlive its last sign of life, with Redis, a database and in memory; in Consul and
+ *     ZooKeeper the length of its session. At least three command time-outs. Consul takes 10 s to 24 h, and up to twice as long to
+ *     end a session; ZooKeeper's servers keep it between 2 and 20 of their ticks.
  * @param commandTimeout How long the store may take to answer.
- * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
- *     PermitBackendException. Further calls then end at once until the store answers. At least the command time-out.
  * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
  *     default 5 ms; a backend may say otherwise.
- * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Another
- *     instance that begins to wait meanwhile gets it only after that time. At most 10 ms; zero for not at all.
- * @param release Whether giving back a permit waits for the store's confirmation.
  * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
  * @param instanceName Name of this instance for people, in health and operators' views. By default
  *     'application@host:pid'.
@@ -44,10 +39,7 @@ public record DistributedPermitProperties(
         @DefaultValue("distributed-permit") String keyPrefix,
         @DefaultValue("15s") Duration lease,
         @DefaultValue("2s") Duration commandTimeout,
-        @DefaultValue("10s") Duration storeTimeout,
         @Nullable Duration handOverSlice,
-        @DefaultValue("0s") Duration linger,
-        @DefaultValue("async") Release release,
         @DefaultValue("10000") int maxWaiters,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,

@@ -41,7 +41,7 @@ record NamedSettings(PermitSettings defaults, Map<String, PermitSettings> named)
         warnings.check(scan);
         PermitSettings checkedDefaults = reader.defaults(defaults);
         Map<String, PermitSettings> named =
-                reader.named(new NamedSettingsReader(environment, scan).read(bound), checkedDefaults);
+                reader.named(new NamedSettingsReader(environment, scan).read(bound));
         return new NamedSettings(checkedDefaults, named);
     }
 }

@@ -12,11 +12,12 @@ import org.jspecify.annotations.Nullable;
  * say anything.
  *
  * @param timeout How long calls wait at most.
- * @param storeTimeout As distributed-permit.store-timeout.
- * @param lease As distributed-permit.lease.
+ * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
+ *     PermitBackendException. Further calls then end at once until the store answers. At least the command time-out; 10s if not set.
  * @param handOverSlice As distributed-permit.hand-over-slice.
- * @param linger As distributed-permit.linger.
- * @param release As distributed-permit.release.
+ * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Another
+ *     instance that begins to wait meanwhile gets it only after that time. At most 10 ms; none if not set.
+ * @param release Whether giving back a permit waits for the store's confirmation; 'async' if not set.
  * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
@@ -25,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 public record PermitDefaults(
         @Nullable Duration timeout,
         @Nullable Duration storeTimeout,
-        @Nullable Duration lease,
         @Nullable Duration handOverSlice,
         @Nullable Duration linger,
         @Nullable Release release,
@@ -33,13 +33,12 @@ public record PermitDefaults(
         @Nullable Duration holdAtLeast,
         @Nullable OnStoreFailure onStoreFailure) {
 
-    static final PermitDefaults NONE = new PermitDefaults(null, null, null, null, null, null, null, null, null);
+    static final PermitDefaults NONE = new PermitDefaults(null, null, null, null, null, null, null, null);
 
     PermitSettings settings() {
         return PermitSettings.builder()
                 .timeout(timeout)
                 .storeTimeout(storeTimeout)
-                .lease(lease)
                 .handOverSlice(handOverSlice)
                 .linger(linger)
                 .release(release)

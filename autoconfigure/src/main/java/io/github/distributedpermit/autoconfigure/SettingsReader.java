@@ -44,18 +44,13 @@ final class SettingsReader {
     CoreSettings core() {
         positive("command-timeout", properties.commandTimeout());
         lease("lease", properties.lease());
-        storeTimeout("store-timeout", properties.storeTimeout());
         notNegative("hand-over-slice", properties.handOverSlice());
-        linger("linger", properties.linger(), properties.lease());
         atLeastOne("max-waiters", properties.maxWaiters());
         keyPrefix();
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(properties.lease())
                 .commandTimeout(properties.commandTimeout())
-                .storeTimeout(properties.storeTimeout())
                 .handOverSlice(properties.handOverSlice())
-                .linger(properties.linger())
-                .release(properties.release())
                 .maxWaiters(properties.maxWaiters())
                 .build();
     }
@@ -74,18 +69,17 @@ final class SettingsReader {
     /** The defaults for all permits, checked. */
     PermitSettings defaults(PermitDefaults defaults) {
         PermitSettings settings = defaults.settings();
-        check("defaults.", settings, PermitSettings.NONE);
+        check("defaults.", settings);
         return settings;
     }
 
     /** The settings of single permits, checked. */
-    Map<String, PermitSettings> named(Map<String, PermitSettings> permits, PermitSettings defaults) {
-        permits.forEach(
-                (name, permit) -> check(PermitProperty.of(name, "").substring(PREFIX.length()), permit, defaults));
+    Map<String, PermitSettings> named(Map<String, PermitSettings> permits) {
+        permits.forEach((name, permit) -> check(PermitProperty.of(name, "").substring(PREFIX.length()), permit));
         return permits;
     }
 
-    private void check(String prefix, PermitSettings permit, PermitSettings defaults) {
+    private void check(String prefix, PermitSettings permit) {
         Limit limit = permit.limit();
         if (limit != null && !limit.isPossible()) {
             throw invalid(prefix + "limit", limit, "give 1 to " + PermitDefinition.MAX_LIMIT + " or 'unlimited'");
@@ -95,12 +89,8 @@ final class SettingsReader {
         if (permit.storeTimeout() != null) {
             storeTimeout(prefix + "store-timeout", permit.storeTimeout());
         }
-        if (permit.lease() != null) {
-            lease(prefix + "lease", permit.lease());
-        }
         notNegative(prefix + "hand-over-slice", permit.handOverSlice());
-        Duration general = defaults.lease() != null ? defaults.lease() : properties.lease();
-        linger(prefix + "linger", permit.linger(), permit.lease() != null ? permit.lease() : general);
+        linger(prefix + "linger", permit.linger());
     }
 
     /** A renewal every third of the lease has to survive one lost answer. */
@@ -127,7 +117,7 @@ final class SettingsReader {
         }
     }
 
-    private static void linger(String name, @Nullable Duration linger, Duration lease) {
+    private void linger(String name, @Nullable Duration linger) {
         notNegative(name, linger);
         if (linger != null && linger.compareTo(LONGEST_LINGER) > 0) {
             throw invalid(
@@ -136,8 +126,8 @@ final class SettingsReader {
                     "it is longer than %d ms, and another instance that waits gets an idle permit only after that time"
                             .formatted(LONGEST_LINGER.toMillis()));
         }
-        if (linger != null && linger.compareTo(lease.dividedBy(3)) > 0) {
-            throw invalid(name, linger, "it is longer than a third of the lease (%s)".formatted(lease));
+        if (linger != null && linger.compareTo(properties.lease().dividedBy(3)) > 0) {
+            throw invalid(name, linger, "it is longer than a third of the lease (%s)".formatted(properties.lease()));
         }
     }
 

@@ -24,10 +24,9 @@ class ZooKeeperBackendConfiguration {
             ObjectProvider<CuratorFramework> clients,
             ZooKeeperProperties zookeeper,
             DistributedPermitProperties properties) {
-        ZooKeeperClientFactory factory = new ZooKeeperClientFactory(zookeeper, properties.commandTimeout());
         CuratorFramework shared = clients.getIfUnique();
         if (shared != null) {
-            return ZooKeeperConnection.shared(shared, zookeeper.sessionTimeout());
+            return ZooKeeperConnection.shared(shared, properties.lease());
         }
         List<CuratorFramework> several = clients.stream().toList();
         if (!several.isEmpty()) {
@@ -36,7 +35,8 @@ class ZooKeeperBackendConfiguration {
                             .formatted(several.size()),
                     "Mark one of the CuratorFramework beans @Primary");
         }
-        return new ZooKeeperConnection(factory.start(), zookeeper.sessionTimeout(), true);
+        return new ZooKeeperConnection(
+                ZooKeeperClientFactory.start(zookeeper.connectString(), properties.lease()), properties.lease(), true);
     }
 
     @Bean

@@ -7,37 +7,26 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.client.ConnectStringParser;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
-/** Makes a client from properties; values that cannot work stop the start, by their property's name. */
+/** Makes a client for permits. An application that needs more than the address of its servers makes one of its own. */
 final class ZooKeeperClientFactory {
 
-    private static final String PREFIX = "distributed-permit.zookeeper.";
-    private static final int COMMANDS_PER_SESSION = 3;
+    private static final String CONNECT_STRING = "distributed-permit.zookeeper.connect-string";
     private static final int RETRIES = 3;
-    private static final int CONNECTION_MILLIS = 5_000;
     private static final int FIRST_RETRY_MILLIS = 100;
+    private static final int CONNECTION_MILLIS = 5_000;
 
-    private final ZooKeeperProperties properties;
+    private ZooKeeperClientFactory() {}
 
     /**
-     * @param commandTimeout how long an answer may take: a session has to survive a few
+     * Does not wait for a connection.
+     *
+     * @param session the time-out to ask the servers for
      */
-    ZooKeeperClientFactory(ZooKeeperProperties properties, Duration commandTimeout) {
-        this.properties = properties;
-        if (properties.sessionTimeout().compareTo(commandTimeout.multipliedBy(COMMANDS_PER_SESSION)) < 0) {
-            throw invalid(
-                    "session-timeout",
-                    properties.sessionTimeout(),
-                    "it is shorter than three command time-outs; make it longer, or distributed-permit.command-timeout"
-                            + " (%s) shorter".formatted(commandTimeout));
-        }
-        milliseconds("session-timeout", properties.sessionTimeout());
-    }
-
-    /** Does not wait for a connection. */
-    CuratorFramework start() {
+    static CuratorFramework start(String connectString, Duration session) {
+        check(connectString);
         CuratorFramework client = CuratorFrameworkFactory.builder()
-                .connectString(connectString())
-                .sessionTimeoutMs(milliseconds("session-timeout", properties.sessionTimeout()))
+                .connectString(connectString)
+                .sessionTimeoutMs((int) Math.min(session.toMillis(), Integer.MAX_VALUE))
                 .connectionTimeoutMs(CONNECTION_MILLIS)
                 .retryPolicy(new ExponentialBackoffRetry(FIRST_RETRY_MILLIS, RETRIES))
                 .ensembleTracker(false) // the servers' own idea of their addresses may not be ours
@@ -46,30 +35,16 @@ final class ZooKeeperClientFactory {
         return client;
     }
 
-    private String connectString() {
-        String value = properties.connectString();
+    private static void check(String connectString) {
+        String reason = "give host:port,host:port,...";
         try {
-            if (!value.isBlank()
-                    && !new ConnectStringParser(value).getServerAddresses().isEmpty()) {
-                return value;
+            if (!connectString.isBlank()
+                    && !new ConnectStringParser(connectString).getServerAddresses().isEmpty()) {
+                return;
             }
         } catch (IllegalArgumentException e) {
-            throw invalid("connect-string", value, "give host:port,host:port,...; " + e.getMessage());
+            reason += "; " + e.getMessage();
         }
-        throw invalid("connect-string", value, "give host:port,host:port,...");
-    }
-
-    private static int milliseconds(String name, Duration value) {
-        if (value.isNegative() || value.isZero()) {
-            throw invalid(name, value, "give more than zero");
-        }
-        if (value.compareTo(Duration.ofDays(1)) > 0) {
-            throw invalid(name, value, "it is longer than a day; give a shorter duration");
-        }
-        return (int) value.toMillis();
-    }
-
-    private static InvalidConfigurationPropertyValueException invalid(String name, Object value, String reason) {
-        return new InvalidConfigurationPropertyValueException(PREFIX + name, value, reason);
+        throw new InvalidConfigurationPropertyValueException(CONNECT_STRING, connectString, reason);
     }
 }

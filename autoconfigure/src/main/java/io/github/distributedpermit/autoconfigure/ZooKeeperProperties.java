@@ -1,19 +1,13 @@
 package io.github.distributedpermit.autoconfigure;
 
-import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of the client that is made for permits in ZooKeeper if the application has none of its own.
+ * The setting of the client that is made for permits in ZooKeeper if the application has none of its own.
  *
  * @param connectString Servers of the ensemble, such as 'zk1:2181,zk2:2181,zk3:2181'; a path behind them confines the
  *     client to that part of the tree. Without effect if the application has a CuratorFramework bean.
- * @param sessionTimeout How long permits outlive their instance. The ensemble keeps it between two and twenty of its
- *     ticks. Also when the application has a client of its own, until that is connected. At least three command
- *     time-outs.
  */
 @ConfigurationProperties("distributed-permit.zookeeper")
-record ZooKeeperProperties(
-        @DefaultValue("localhost:2181") String connectString,
-        @DefaultValue("15s") Duration sessionTimeout) {}
+record ZooKeeperProperties(@DefaultValue("localhost:2181") String connectString) {}

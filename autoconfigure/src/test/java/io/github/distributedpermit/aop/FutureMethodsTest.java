@@ -50,7 +50,7 @@ class FutureMethodsTest {
 
     @Test
     void withAnIdlePermitTheMethodRunsOnTheCallersThread() {
-        runner.withPropertyValues("distributed-permit.linger=10ms").run(context -> {
+        runner.withPropertyValues("distributed-permit.defaults.linger=10ms").run(context -> {
             Service service = context.getBean(Service.class);
             // a released permit stays with this instance; the next call finds it idle unless a claim is under way
             String caller = Thread.currentThread().getName();

@@ -100,9 +100,9 @@ class ConsulContextTest {
     @Test
     void sessionShorterThanConsulTakesStopsTheStart() {
         FailureAnalysis analysis =
-                analysis(on(SharedConsul.get()).withPropertyValues("distributed-permit.consul.session-ttl=9s"));
+                analysis(on(SharedConsul.get()).withPropertyValues("distributed-permit.lease=9s"));
         assertThat(analysis.getDescription())
-                .contains("distributed-permit.consul.session-ttl")
+                .contains("distributed-permit.lease")
                 .contains("10 seconds");
     }
 
@@ -165,11 +165,11 @@ class ConsulContextTest {
     void sessionThatSurvivesNoThreeCommandsStopsTheStart() {
         FailureAnalysis analysis = analysis(on(SharedConsul.get())
                 .withPropertyValues(
-                        "distributed-permit.consul.session-ttl=14s",
+                        "distributed-permit.lease=14s",
                         "distributed-permit.command-timeout=5s",
                         "distributed-permit.lease=15s"));
         assertThat(analysis.getDescription())
-                .contains("distributed-permit.consul.session-ttl")
+                .contains("distributed-permit.lease")
                 .contains("three command time-outs");
     }
 

@@ -37,11 +37,9 @@ class MetadataTest {
                         "distributed-permit.backend",
                         "distributed-permit.command-timeout",
                         "distributed-permit.consul.layout",
-                        "distributed-permit.consul.session-ttl",
                         "distributed-permit.consul.token",
                         "distributed-permit.defaults.hand-over-slice",
                         "distributed-permit.defaults.hold-at-least",
-                        "distributed-permit.defaults.lease",
                         "distributed-permit.defaults.linger",
                         "distributed-permit.defaults.on-reject",
                         "distributed-permit.defaults.on-store-failure",
@@ -56,7 +54,6 @@ class MetadataTest {
                         "distributed-permit.jdbc.table-prefix",
                         "distributed-permit.key-prefix",
                         "distributed-permit.lease",
-                        "distributed-permit.linger",
                         "distributed-permit.log.long-hold",
                         "distributed-permit.log.long-wait",
                         "distributed-permit.max-waiters",
@@ -65,11 +62,8 @@ class MetadataTest {
                         "distributed-permit.redis.grace",
                         "distributed-permit.redis.new-server-grace",
                         "distributed-permit.redis.wait-for-replica",
-                        "distributed-permit.release",
-                        "distributed-permit.store-timeout",
                         "distributed-permit.web.problems.enabled",
                         "distributed-permit.zookeeper.connect-string",
-                        "distributed-permit.zookeeper.session-timeout",
                         "management.endpoint.permits.access",
                         "management.endpoint.permits.cache.time-to-live",
                         "management.health.distributed-permit.enabled");
@@ -92,7 +86,7 @@ class MetadataTest {
                 .containsExactlyInAnyOrderElementsOf(
                         List.of(Backend.values()).stream().map(Backend::id).toList());
         List<String> releases =
-                JsonPath.read(metadata, "$.hints[?(@.name=='distributed-permit.release')].values[*].value");
+                JsonPath.read(metadata, "$.hints[?(@.name=='distributed-permit.defaults.release')].values[*].value");
         assertThat(releases).containsExactly("async", "sync");
         List<String> layouts =
                 JsonPath.read(metadata, "$.hints[?(@.name=='distributed-permit.consul.layout')].values[*].value");

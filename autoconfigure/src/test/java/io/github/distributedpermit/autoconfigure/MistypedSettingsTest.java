@@ -170,7 +170,9 @@ class MistypedSettingsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "distributed-permit.store-timout, distributed-permit.store-timeout",
+        "distributed-permit.defaults.store-timout, distributed-permit.defaults.store-timeout",
+        "distributed-permit.store-timeout, distributed-permit.defaults.store-timeout",
+        "distributed-permit.store-timout, distributed-permit.defaults.store-timeout",
         "distributed-permit.redis.wait-for-replicas, distributed-permit.redis.wait-for-replica",
         "distributed-permit.redsi.grace, distributed-permit.redis.grace",
         "distributed-permit.permit.now.limit, distributed-permit.permits.now.limit",
@@ -188,8 +190,8 @@ class MistypedSettingsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "DISTRIBUTED_PERMIT_STORE_TIMOUT, distributed-permit.store-timeout",
-        "DISTRIBUTED_PERMIT_STORETIMOUT, distributed-permit.store-timeout",
+        "DISTRIBUTED_PERMIT_DEFAULTS_STORE_TIMOUT, distributed-permit.defaults.store-timeout",
+        "DISTRIBUTED_PERMIT_MAXWAITRS, distributed-permit.max-waiters",
         "DISTRIBUTEDPERMIT_REDIS_WAITFORREPLICAS, distributed-permit.redis.wait-for-replica",
         "DISTRIBUTED_PERMIT_REDIS_WAIT_FOR_REPLICAS, distributed-permit.redis.wait-for-replica",
         "DISTRIBUTED_PERMIT_PERMIT_NOW_LIMIT, distributed-permit.permits.now.limit",
@@ -231,16 +233,16 @@ class MistypedSettingsTest {
         environment(local(), "DISTRIBUTED_PERMIT_PERMITS_REPORTEXPORT_TIMEOUT", "30")
                 .withPropertyValues(
                         "my.linger=4",
-                        "distributed-permit.linger=${my.linger}",
+                        "distributed-permit.defaults.linger=${my.linger}",
                         "distributed-permit.log.long-wait=0",
-                        "distributed-permit.store-timeout=10000",
+                        "distributed-permit.defaults.store-timeout=10000",
                         "distributed-permit.max-waiters=5")
                 .withBean(TimeoutWithoutUnit.class)
                 .run(context -> {
                     assertThat(output.getOut().split("without a unit|has no unit", -1))
                             .hasSize(4);
                     assertThat(output)
-                            .contains("distributed-permit.linger=4ms, or 4s")
+                            .contains("distributed-permit.defaults.linger=4ms, or 4s")
                             .containsIgnoringCase("distributed-permit.permits.reportexport.timeout=30ms")
                             .contains("TimeoutWithoutUnit.call(): timeout '20'");
                 });

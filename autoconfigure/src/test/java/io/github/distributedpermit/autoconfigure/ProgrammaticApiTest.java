@@ -42,7 +42,7 @@ class ProgrammaticApiTest {
     private final ApplicationContextRunner runner = Starts.withBackend(backend)
             .withPropertyValues(
                     "distributed-permit.command-timeout=100ms",
-                    "distributed-permit.store-timeout=200ms",
+                    "distributed-permit.defaults.store-timeout=200ms",
                     "distributed-permit.permits.one.limit=1",
                     "distributed-permit.permits.three.limit=3");
 

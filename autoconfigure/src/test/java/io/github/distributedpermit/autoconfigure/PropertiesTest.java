@@ -36,16 +36,15 @@ class PropertiesTest {
         local().withPropertyValues(
                         "distributed-permit.lease=30s",
                         "distributed-permit.command-timeout=1s",
-                        "distributed-permit.store-timeout=9s",
                         "distributed-permit.hand-over-slice=7ms",
-                        "distributed-permit.linger=1ms",
-                        "distributed-permit.release=sync",
                         "distributed-permit.max-waiters=10",
+                        "distributed-permit.defaults.store-timeout=9s",
+                        "distributed-permit.defaults.linger=1ms",
+                        "distributed-permit.defaults.release=sync",
                         "distributed-permit.permits.report-export.limit=3",
                         "distributed-permit.permits.report-export.block=false",
                         "distributed-permit.permits.report-export.timeout=30s",
                         "distributed-permit.permits.report-export.store-timeout=8s",
-                        "distributed-permit.permits.report-export.lease=20s",
                         "distributed-permit.permits.report-export.hand-over-slice=9ms",
                         "distributed-permit.permits.report-export.linger=2ms",
                         "distributed-permit.permits.report-export.release=async")
@@ -56,13 +55,16 @@ class PropertiesTest {
                             .isEqualTo(CoreSettings.DEFAULTS.toBuilder()
                                     .lease(Duration.ofSeconds(30))
                                     .commandTimeout(Duration.ofSeconds(1))
-                                    .storeTimeout(Duration.ofSeconds(9))
                                     .handOverSlice(Duration.ofMillis(7))
-                                    .linger(Duration.ofMillis(1))
-                                    .release(Release.SYNC)
                                     .maxWaiters(10)
                                     .build());
-                    assertThat(reader.named(bound.permits(), PermitSettings.NONE))
+                    assertThat(reader.defaults(bound.defaults()))
+                            .isEqualTo(PermitSettings.builder()
+                                    .storeTimeout(Duration.ofSeconds(9))
+                                    .linger(Duration.ofMillis(1))
+                                    .release(Release.SYNC)
+                                    .build());
+                    assertThat(reader.named(bound.permits()))
                             .containsOnlyKeys("report-export")
                             .containsEntry(
                                     "report-export",
@@ -71,7 +73,6 @@ class PropertiesTest {
                                             .block(false)
                                             .timeout(Duration.ofSeconds(30))
                                             .storeTimeout(Duration.ofSeconds(8))
-                                            .lease(Duration.ofSeconds(20))
                                             .handOverSlice(Duration.ofMillis(9))
                                             .linger(Duration.ofMillis(2))
                                             .release(Release.ASYNC)
@@ -107,14 +108,14 @@ class PropertiesTest {
                 "command-timeout|0s|more than zero",
                 "command-timeout|-1s|negative",
                 "command-timeout|6s|three command time-outs",
-                "store-timeout|0s|more than zero",
-                "store-timeout|1s|shorter than the command time-out",
-                "store-timeout|-1s|negative",
-                "store-timeout|400d|longer than a year",
+                "defaults.store-timeout|0s|more than zero",
+                "defaults.store-timeout|1s|shorter than the command time-out",
+                "defaults.store-timeout|-1s|negative",
+                "defaults.store-timeout|400d|longer than a year",
                 "permits.x.store-timeout|1s|shorter than the command time-out",
                 "hand-over-slice|-5ms|negative",
-                "linger|-1ms|negative",
-                "linger|11ms|longer than 10 ms",
+                "defaults.linger|-1ms|negative",
+                "defaults.linger|11ms|longer than 10 ms",
                 "permits.x.linger|6s|longer than 10 ms",
                 "max-waiters|0|at least 1",
                 "key-prefix|a{b}|letters, digits",
@@ -125,7 +126,6 @@ class PropertiesTest {
                 "permits.x.limit|1000001|1 to 1000000",
                 "permits.x.timeout|-1s|negative",
                 "permits.x.timeout|400d|longer than a year",
-                "permits.x.lease|3s|three command time-outs",
                 "permits.x.hand-over-slice|-1ms|negative",
                 "permits.x.linger|-1ms|negative",
             })
@@ -139,7 +139,7 @@ class PropertiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"lease,soon", "max-waiters,many", "release,maybe", "permits.x.limit,few", "permits.x.timeout,later"})
+    @CsvSource({"lease,soon", "max-waiters,many", "defaults.release,maybe", "permits.x.limit,few", "permits.x.timeout,later"})
     void valueThatCannotBeReadStopsTheStartByItsName(String name, String value) {
         FailureAnalysis analysis = analysis(local().withPropertyValues("distributed-permit." + name + "=" + value));
         assertThat(analysis.getDescription())

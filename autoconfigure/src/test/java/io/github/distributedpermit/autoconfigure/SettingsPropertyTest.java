@@ -53,18 +53,17 @@ class SettingsPropertyTest {
     private static final Map<String, List<String>> OF_STORES = Map.of(
             "distributed-permit.backend", List.of("redis", "consul", "zookeeper", "etcd"),
             "distributed-permit.consul.layout", List.of("slots", "lock-file", "heap"),
-            "distributed-permit.consul.session-ttl", DURATIONS,
-            "distributed-permit.zookeeper.session-timeout", DURATIONS,
+            "distributed-permit.lease", DURATIONS,
             "distributed-permit.zookeeper.connect-string", List.of("127.0.0.1:1", "a:b", " "),
             "distributed-permit.key-prefix", GENERAL.getOrDefault("distributed-permit.key-prefix", List.of()));
 
     private static Map<String, List<String>> generalOnes() {
         Map<String, List<String>> all = new HashMap<>();
         for (String name : List.of(
-                "lease", "command-timeout", "store-timeout", "hand-over-slice", "linger")) {
+                "lease", "command-timeout", "defaults.store-timeout", "hand-over-slice", "defaults.linger")) {
             all.put("distributed-permit." + name, DURATIONS);
         }
-        for (String name : List.of("lease", "timeout", "store-timeout", "hand-over-slice", "linger")) {
+        for (String name : List.of("timeout", "store-timeout", "hand-over-slice", "linger")) {
             all.put("distributed-permit.permits.export." + name, DURATIONS);
         }
         for (String name : List.of("max-waiters", "permits.export.limit")) {
@@ -72,7 +71,7 @@ class SettingsPropertyTest {
         }
         all.put("distributed-permit.fail-fast", SWITCHES);
         all.put("distributed-permit.permits.export.block", SWITCHES);
-        all.put("distributed-permit.release", RELEASES);
+        all.put("distributed-permit.defaults.release", RELEASES);
         all.put("distributed-permit.permits.export.release", RELEASES);
         all.put(
                 "distributed-permit.key-prefix",

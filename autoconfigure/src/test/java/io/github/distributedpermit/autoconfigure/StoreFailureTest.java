@@ -60,7 +60,7 @@ class StoreFailureTest {
                 .withBean(Service.class)
                 .withPropertyValues(
                         "distributed-permit.command-timeout=500ms",
-                        "distributed-permit.store-timeout=2s",
+                        "distributed-permit.defaults.store-timeout=2s",
                         "distributed-permit.lease=6s",
                         "distributed-permit.permits.from-settings.limit=1",
                         "distributed-permit.permits.from-settings.on-store-failure=allow",

@@ -50,14 +50,12 @@ class WrongConfigurationsTest {
             command-timeout=0s
             command-timeout=-1s
             command-timeout=6s
-            store-timeout=0s
-            store-timeout=1s
-            store-timeout=-1s
-            store-timeout=400d
+            defaults.store-timeout=0s
+            defaults.store-timeout=-1s
+            defaults.store-timeout=400d
             hand-over-slice=-5ms
-            linger=-1ms
-            linger=6s
-            release=maybe
+            defaults.linger=6s
+            defaults.release=maybe
             max-waiters=0
             max-waiters=many
             key-prefix=a{b}
@@ -77,7 +75,6 @@ class WrongConfigurationsTest {
             permits.x.timeout=400d
             permits.x.timeout=later
             permits.x.store-timeout=1s
-            permits.x.lease=3s
             permits.x.hand-over-slice=-1ms
             permits.x.linger=-1ms
             permits.x.release=maybe
@@ -85,15 +82,14 @@ class WrongConfigurationsTest {
             permits.x.on-store-failure=ignore
             permits.x.hold-at-least=-1s
             defaults.timeout=-1s
-            defaults.lease=3s
             defaults.store-timeout=1s
             defaults.linger=-1ms
             defaults.hold-at-least=-1s
             """;
 
     private static final String CONSUL_SETTINGS = """
-            distributed-permit.consul.session-ttl=9s
-            distributed-permit.consul.session-ttl=2d
+            distributed-permit.lease=9s
+            distributed-permit.lease=2d
             distributed-permit.consul.layout=tree
             distributed-permit.key-prefix=.hidden
             spring.cloud.consul.scheme=ftp
@@ -103,9 +99,6 @@ class WrongConfigurationsTest {
 
     private static final String ZOOKEEPER_SETTINGS = """
             distributed-permit.zookeeper.connect-string=localhost:port
-            distributed-permit.zookeeper.session-timeout=1s
-            distributed-permit.zookeeper.session-timeout=-1s
-            distributed-permit.zookeeper.session-timeout=100d
             distributed-permit.key-prefix=a//b
             """;
 

@@ -257,9 +257,6 @@ class ZooKeeperContextTest {
     @CsvSource(delimiter = '|', textBlock = """
             connect-string     | ' '
             connect-string     | localhost:port
-            session-timeout    | 1s
-            session-timeout    | -1s
-            session-timeout    | 100d
             """)
     void badInputStopsTheStartAndNamesTheProperty(String property, String value) {
         FailureAnalysis analysis =

@@ -61,7 +61,7 @@ class EvictedProcessTest {
     void consulSlots() {
         check(
                 "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
-                "distributed-permit.consul.session-ttl=" + LONG.toSeconds() + "s",
+                "distributed-permit.lease=" + LONG.toSeconds() + "s",
                 "distributed-permit.backend=consul");
     }
 
@@ -69,7 +69,7 @@ class EvictedProcessTest {
     void consulLockFile() {
         check(
                 "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
-                "distributed-permit.consul.session-ttl=" + LONG.toSeconds() + "s",
+                "distributed-permit.lease=" + LONG.toSeconds() + "s",
                 "distributed-permit.backend=consul",
                 "distributed-permit.consul.layout=lock-file");
     }
@@ -79,7 +79,7 @@ class EvictedProcessTest {
         try (TestingServer server = new TestingServer()) {
             check(
                     "distributed-permit.backend=zookeeper",
-                    "distributed-permit.zookeeper.session-timeout=" + LONG.toSeconds() + "s",
+                    "distributed-permit.lease=" + LONG.toSeconds() + "s",
                     "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
         }
     }

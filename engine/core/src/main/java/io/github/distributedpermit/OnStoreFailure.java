@@ -2,7 +2,7 @@ package io.github.distributedpermit;
 
 /**
  * What happens to a call of a permit while the store does not answer. All but {@link #FAIL} take effect only once no claim of
- * this instance has been answered for {@code distributed-permit.store-timeout}, and until the store has answered steadily for
+ * this instance has been answered for the store time-out (setting {@code store-timeout}), and until the store has answered steadily for
  * a command time-out. Until then, and for a store that refuses permanently, such as for a wrong password, calls fail.
  *
  * <p>A permit that a call gets without the store is counted by this instance only. {@link Permit#isHeld()} is true until it

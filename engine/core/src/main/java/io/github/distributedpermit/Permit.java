@@ -33,7 +33,7 @@ public interface Permit extends AutoCloseable {
 
     /**
      * Gives the permit back. Idempotent, never throws because of the store, and does not wait for it unless
-     * {@code distributed-permit.release} is {@code sync}. Of a lost permit it changes nothing.
+     * the setting {@code release} is {@code sync}. Of a lost permit it changes nothing.
      *
      * <p>{@code false} means that other calls may have had the permit while this one still worked, so that the caller can
      * undo its work or warn.

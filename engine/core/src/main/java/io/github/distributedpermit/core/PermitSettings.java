@@ -14,11 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param limit How many permits a key of this name has over all instances, 1 to 1,000,000, or 'unlimited'.
  * @param block Whether calls wait in the queue when no permit is free; in code those that do not say themselves.
  * @param timeout How long calls wait at most.
- * @param storeTimeout As distributed-permit.store-timeout, for this name.
- * @param lease As distributed-permit.lease, for this name.
+ * @param storeTimeout How long any call waits for a store that does not answer, before it ends with PermitBackendException.
  * @param handOverSlice As distributed-permit.hand-over-slice, for this name.
- * @param linger As distributed-permit.linger, for this name.
- * @param release As distributed-permit.release, for this name.
+ * @param linger How long a released permit may stay with its instance, to save the next call the way to the store.
+ * @param release Whether giving back a permit waits for the store's confirmation.
  * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
@@ -29,7 +28,6 @@ public record PermitSettings(
         @Nullable Boolean block,
         @Nullable Duration timeout,
         @Nullable Duration storeTimeout,
-        @Nullable Duration lease,
         @Nullable Duration handOverSlice,
         @Nullable Duration linger,
         @Nullable Release release,
@@ -81,7 +79,6 @@ public record PermitSettings(
                 first(block, other.block),
                 first(timeout, other.timeout),
                 first(storeTimeout, other.storeTimeout),
-                first(lease, other.lease),
                 first(handOverSlice, other.handOverSlice),
                 first(linger, other.linger),
                 first(release, other.release),
@@ -121,9 +118,6 @@ public record PermitSettings(
         if (storeTimeout != null) {
             effective.storeTimeout(storeTimeout);
         }
-        if (lease != null) {
-            effective.lease(lease);
-        }
         if (handOverSlice != null) {
             effective.handOverSlice(handOverSlice);
         }
@@ -143,7 +137,6 @@ public record PermitSettings(
         private @Nullable Boolean block;
         private @Nullable Duration timeout;
         private @Nullable Duration storeTimeout;
-        private @Nullable Duration lease;
         private @Nullable Duration handOverSlice;
         private @Nullable Duration linger;
         private @Nullable Release release;
@@ -174,12 +167,6 @@ public record PermitSettings(
         /** See {@link PermitSettings#storeTimeout()}. */
         public Builder storeTimeout(@Nullable Duration value) {
             storeTimeout = value;
-            return this;
-        }
-
-        /** See {@link PermitSettings#lease()}. */
-        public Builder lease(@Nullable Duration value) {
-            lease = value;
             return this;
         }
 
@@ -226,7 +213,6 @@ public record PermitSettings(
                     block,
                     timeout,
                     storeTimeout,
-                    lease,
                     handOverSlice,
                     linger,
                     release,

@@ -43,7 +43,7 @@ abstract class ConsulLayoutLaws {
                 "--distributed-permit.backend=consul",
                 "--distributed-permit.key-prefix=" + layout,
                 "--distributed-permit.consul.layout=" + layout,
-                "--distributed-permit.consul.session-ttl=" + TTL.toSeconds() + "s",
+                "--distributed-permit.lease=" + TTL.toSeconds() + "s",
                 "--spring.cloud.consul.port=" + SharedConsul.get().address().getPort());
     }
 

@@ -41,7 +41,7 @@ class SilentStoreIT {
                 "--spring.data.redis.port=" + redis.port(),
                 "--server.tomcat.threads.max=10",
                 "--distributed-permit.command-timeout=1s",
-                "--distributed-permit.store-timeout=" + STORE_TIMEOUT.toSeconds() + "s",
+                "--distributed-permit.defaults.store-timeout=" + STORE_TIMEOUT.toSeconds() + "s",
                 "--distributed-permit.permits.report-export.timeout=10m")) {
             instance.awaitWell();
             assertThat(instance.export(1, "1ms").join().status()).isEqualTo(200);

@@ -119,7 +119,7 @@ class StoreOutageIT {
             "--spring.data.redis.host=127.0.0.1",
             "--spring.data.redis.port=" + PORT,
             "--distributed-permit.permits.report-export.timeout=80s",
-            "--distributed-permit.store-timeout=80s",
+            "--distributed-permit.defaults.store-timeout=80s",
             LEASE,
             "--distributed-permit.redis.grace=false" // it would last for the lease
         };

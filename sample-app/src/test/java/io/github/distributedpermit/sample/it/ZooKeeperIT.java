@@ -45,7 +45,7 @@ class ZooKeeperIT {
                 "zookeeper",
                 "--distributed-permit.backend=zookeeper",
                 "--distributed-permit.zookeeper.connect-string=" + server.getConnectString(),
-                "--distributed-permit.zookeeper.session-timeout=" + SESSION.toSeconds() + "s");
+                "--distributed-permit.lease=" + SESSION.toSeconds() + "s");
     }
 
     @Test

@@ -52,7 +52,7 @@ public record ConsulSettings(
         current(token);
         if (sessionTtl.compareTo(SHORTEST_TTL) < 0 || sessionTtl.compareTo(LONGEST_TTL) > 0) {
             throw new IllegalArgumentException("The TTL of a Consul session must be 10 seconds to 24 hours, but is "
-                    + sessionTtl.toMillis() + " ms; set distributed-permit.consul.session-ttl");
+                    + sessionTtl.toMillis() + " ms; set distributed-permit.lease");
         }
         if (requestTimeout.isZero() || requestTimeout.isNegative()) {
             throw new IllegalArgumentException("A request's time-out must be positive, not " + requestTimeout);

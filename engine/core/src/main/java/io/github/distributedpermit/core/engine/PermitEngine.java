@@ -201,8 +201,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     }
 
     /**
-     * Applies other settings of names and other defaults at once, all of them or none, see {@link #changeLimits}. A changed
-     * lease applies to a key once it is not in use.
+     * Applies other settings of names and other defaults at once, all of them or none, see {@link #changeLimits}.
      *
      * @throws IllegalArgumentException if a limit contradicts another one or is missing; nothing has changed then
      */

@@ -92,11 +92,11 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     private void follow(PermitStats first) {
         Policy stated = first.policy();
         if (stated != adopted && !stated.isUnlimited()) {
-            // claims that are on their way have stated the lease, so it stays as long as the key is in use
+            Policy applied = stated.withLease(state.policy().lease()); // in a store with sessions it is the length of the session
             if (limit == NONE) {
-                state.adopt(stated);
+                state.adopt(applied);
             } else {
-                state.change(stated.withLease(state.policy().lease()));
+                state.change(applied);
             }
             limit = stated.limit();
         }

@@ -73,10 +73,7 @@ public record Policy(
         return limit == PermitDefinition.UNLIMITED;
     }
 
-    /**
-     * The same with another lease: a key in use keeps its own, because claims on their way to the store have stated it, and in
-     * a store with sessions it is the length of the session.
-     */
+    /** The same with another lease, which in a store with sessions is the length of the session. */
     public Policy withLease(long nanos) {
         return new Policy(
                 limit,

@@ -46,7 +46,7 @@ public final class StoreLog {
         LOG.log(
                 Level.INFO,
                 "The store of permits {0} has not answered for {1} ms ({2}). Claims are repeated; calls that wait longer than"
-                        + " distributed-permit.store-timeout fail.",
+                        + " their store time-out fail.",
                 store,
                 millis(nanos),
                 problem(cause));

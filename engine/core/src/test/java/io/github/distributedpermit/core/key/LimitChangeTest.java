@@ -428,25 +428,6 @@ class LimitChangeTest {
     }
 
     @Test
-    void aLongerLeaseDoesNotProlongWhatTheStoreHasRecordedWithAShorterOne() {
-        Party a = bench.member("a", 1);
-        Asked held = a.acquire();
-        bench.runMillis(2);
-        bench.conditions.answersLost = true;
-        bench.conditions.claimsLost = true;
-        a.engine.changeSettings(
-                PermitSettings.NONE,
-                Map.of(
-                        Bench.KEY,
-                        PermitSettings.builder()
-                                .limit(1)
-                                .lease(Duration.ofMinutes(10))
-                                .build()));
-        bench.runMillis(CoreSettings.DEFAULTS.lease().toMillis());
-        assertThat(held.permit().isHeld()).isFalse();
-    }
-
-    @Test
     void aHigherLimitOfAnotherApplicationIsStillReportedAfterALoweredLimitHasDrained() {
         Party a = bench.member("a", 3);
         Asked one = a.acquire();

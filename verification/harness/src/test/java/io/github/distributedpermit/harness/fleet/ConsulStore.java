@@ -90,7 +90,7 @@ public class ConsulStore implements Store {
                 "--spring.cloud.consul.enabled=true",
                 "--spring.cloud.consul.host=127.0.0.1",
                 "--spring.cloud.consul.port=" + port,
-                "--distributed-permit.consul.session-ttl=" + TTL.toMillis() + "ms"));
+                "--distributed-permit.lease=" + TTL.toMillis() + "ms"));
         all.addAll(more);
         return all;
     }

@@ -117,7 +117,7 @@ public final class ZooKeeperStore implements Store {
                 "--distributed-permit.backend=zookeeper",
                 "--spring.cloud.consul.enabled=false",
                 "--distributed-permit.zookeeper.connect-string=" + where,
-                "--distributed-permit.zookeeper.session-timeout=" + SESSION.toMillis() + "ms");
+                "--distributed-permit.lease=" + SESSION.toMillis() + "ms");
     }
 
     @Override

@@ -40,6 +40,7 @@ public record Setup(
     static final Duration SHORT = Duration.ofSeconds(2);
     static final Duration HOUR = Duration.ofHours(1);
     private static final Duration LATE = Duration.ofMillis(50);
+    private static final String LEASE = "--distributed-permit.lease=";
     private static final String REDIS = "--distributed-permit.redis.";
 
     /** Neither {@code over} nor {@code firstCall} is bounded. */
@@ -103,13 +104,15 @@ public record Setup(
         return member -> {
             List<String> all = new ArrayList<>(store.settings(member));
             all.addAll(settings());
+            if (all.stream().noneMatch(option -> option.startsWith(LEASE))) { // the sessions of some stores have their own length
+                all.add(LEASE + lease.toMillis() + "ms");
+            }
             return all;
         };
     }
 
     private List<String> settings() {
         List<String> all = new ArrayList<>(List.of(
-                "--distributed-permit.lease=" + lease.toMillis() + "ms",
                 "--distributed-permit.command-timeout=" + COMMAND_TIMEOUT.toMillis() + "ms",
                 "--harness.tombstone=" + TOMBSTONE.toMillis(),
                 "--distributed-permit.permits.load.limit=" + limit));
