@@ -4,6 +4,7 @@ import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.backend.consul.ConsulPermitBackend;
 import io.github.distributedpermit.backend.consul.ConsulSettings;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -46,6 +47,7 @@ class ConsulBackendConfiguration {
             ObjectProvider<ConsulProperties> connection,
             DistributedPermitProperties properties,
             ConsulPermitProperties consul,
+            CoreSettings core,
             Environment environment) {
         ConsulProperties where = connection.getIfAvailable(() -> {
             throw new UnusableBackendException(
@@ -53,7 +55,7 @@ class ConsulBackendConfiguration {
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
         return new ConsulPermitBackend(
-                settings(address(where), () -> token(environment), ConsulTls.context(where), properties, consul));
+                settings(address(where), () -> token(environment), ConsulTls.context(where), properties, consul, core.commandTimeout()));
     }
 
     private static ConsulSettings settings(
@@ -61,8 +63,9 @@ class ConsulBackendConfiguration {
             Supplier<Optional<String>> token,
             Optional<SSLContext> tls,
             DistributedPermitProperties properties,
-            ConsulPermitProperties consul) {
-        Duration ttl = sessionTtl(properties.lease());
+            ConsulPermitProperties consul,
+            Duration commandTimeout) {
+        Duration ttl = sessionTtl(new SettingsReader(properties).lease());
         try {
             return new ConsulSettings(
                     address,
@@ -71,7 +74,7 @@ class ConsulBackendConfiguration {
                     new SettingsReader(properties).keyPrefix(),
                     consul.layout(),
                     ttl,
-                    properties.commandTimeout());
+                    commandTimeout);
         } catch (IllegalArgumentException e) {
             throw new UnusableBackendException(
                     String.valueOf(e.getMessage()),

@@ -101,8 +101,8 @@ public final class DistributedPermitAutoConfiguration {
     /** A bean of this type replaces all of them, for tests. */
     @Bean
     @ConditionalOnMissingBean
-    CoreSettings distributedPermitCoreSettings(DistributedPermitProperties properties) {
-        return new SettingsReader(properties).core();
+    CoreSettings distributedPermitCoreSettings(DistributedPermitProperties properties, NamedSettings permits) {
+        return new SettingsReader(properties).core(permits);
     }
 
     @Bean(ENGINE)
@@ -153,9 +153,16 @@ public final class DistributedPermitAutoConfiguration {
             PermitEngine engine,
             ConfigurableEnvironment environment,
             DistributedPermitProperties properties,
+            CoreSettings settings,
             SettingsWarnings warnings,
             NamedSettings present) {
-        return new PermitSettingsRefresh(engine, environment, new SettingsReader(properties), warnings, present);
+        return new PermitSettingsRefresh(
+                engine,
+                environment,
+                new SettingsReader(properties),
+                settings.commandTimeout(),
+                warnings,
+                present);
     }
 
     @Bean
@@ -197,10 +204,11 @@ public final class DistributedPermitAutoConfiguration {
     StoreMembership distributedPermitStoreMembership(
             PermitEngine engine,
             DistributedPermitProperties properties,
+            CoreSettings settings,
             PermitThreads threads,
             ConfigurableApplicationContext context) {
         Optional<StoreProbe> probe = properties.failFast()
-                ? Optional.of(new StoreProbe(engine::probe, properties.commandTimeout()))
+                ? Optional.of(new StoreProbe(engine::probe, settings.commandTimeout()))
                 : Optional.empty();
         return new StoreMembership(engine, probe, threads.leaving(), context::isClosed);
     }

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsWebExtension;
@@ -64,8 +65,8 @@ public final class DistributedPermitEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PermitsEndpoint distributedPermitEndpoint(PermitAccess permits, DistributedPermitProperties properties) {
-        return new PermitsEndpoint(permits, properties.commandTimeout());
+    PermitsEndpoint distributedPermitEndpoint(PermitAccess permits, CoreSettings settings) {
+        return new PermitsEndpoint(permits, settings.commandTimeout());
     }
 
     @Bean

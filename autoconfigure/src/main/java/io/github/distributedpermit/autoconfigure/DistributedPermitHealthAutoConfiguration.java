@@ -1,5 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.health.StoreProbe;
@@ -22,9 +23,9 @@ public final class DistributedPermitHealthAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "distributedPermitHealthIndicator")
     PermitHealthIndicator distributedPermitHealthIndicator(
-            PermitEngine engine, PermitBackend backend, DistributedPermitProperties properties) {
+            PermitEngine engine, PermitBackend backend, CoreSettings settings) {
         return new PermitHealthIndicator(
-                new StoreProbe(engine::probe, properties.commandTimeout()),
+                new StoreProbe(engine::probe, settings.commandTimeout()),
                 backend.name(),
                 engine::member,
                 engine::problem,

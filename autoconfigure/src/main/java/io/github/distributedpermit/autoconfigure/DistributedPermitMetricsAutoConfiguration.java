@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.metrics.FleetRefresh;
 import io.github.distributedpermit.metrics.FleetView;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
@@ -24,7 +25,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
-@EnableConfigurationProperties({PermitMetricsProperties.class, DistributedPermitProperties.class})
+@EnableConfigurationProperties(PermitMetricsProperties.class)
 public final class DistributedPermitMetricsAutoConfiguration {
 
     @Bean
@@ -42,7 +43,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
     /** The engine does not exist yet when this configuration is read, so it is passed in. */
     @Bean
     WatchTask distributedPermitFleetRefresh(
-            FleetView view, PermitMetricsProperties properties, DistributedPermitProperties general) {
+            FleetView view, PermitMetricsProperties properties, CoreSettings settings) {
         return engine -> {
             if (properties.fleetRefresh().isZero()) {
                 return Optional.empty();
@@ -52,7 +53,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
                     name -> engine.find(name).map(PermitDefinition::limit).orElse(0),
                     view,
                     FleetRefresh.MOST_KEYS,
-                    general.commandTimeout());
+                    settings.commandTimeout());
             return Optional.of(new RepeatedTasks.Task(properties.fleetRefresh(), refresh::refresh));
         };
     }

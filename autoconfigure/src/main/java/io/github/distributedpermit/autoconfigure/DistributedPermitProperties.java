@@ -18,9 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keyPrefix What the names of all keys in the store begin with. Applications with the same prefix and store share
  *     their permits.
  * @param lease How long an instance's permits outlive its last sign of life, with Redis, a database and in memory; in Consul and
- *     ZooKeeper the length of its session. At least three command time-outs. Consul takes 10 s to 24 h, and up to twice as long to
+ *     ZooKeeper the length of its session. Consul takes 10 s to 24 h, and up to twice as long to
  *     end a session; ZooKeeper's servers keep it between 2 and 20 of their ticks.
- * @param commandTimeout How long the store may take to answer.
  * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
  *     default 5 ms; a backend may say otherwise.
  * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
@@ -38,7 +37,6 @@ public record DistributedPermitProperties(
         @Nullable Backend backend,
         @DefaultValue("distributed-permit") String keyPrefix,
         @DefaultValue("15s") Duration lease,
-        @DefaultValue("2s") Duration commandTimeout,
         @Nullable Duration handOverSlice,
         @DefaultValue("10000") int maxWaiters,
         @Nullable String instanceName,

@@ -2,6 +2,7 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.backend.jdbc.JdbcPermitBackend;
 import io.github.distributedpermit.backend.jdbc.JdbcSettings;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.List;
@@ -19,7 +20,6 @@ import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitializat
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.env.Environment;
 
 /** A relational database, the application's own. */
 @Configuration(proxyBeanMethods = false)
@@ -37,7 +37,7 @@ class JdbcBackendConfiguration {
             @PermitDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<DataSource> all,
             DistributedPermitProperties properties,
-            Environment environment) {
+            CoreSettings core) {
         DataSource chosen = marked.getIfUnique();
         if (chosen == null) {
             chosen = all.getIfUnique();
@@ -61,7 +61,7 @@ class JdbcBackendConfiguration {
         if (properties.backend() == null) {
             log.info("Permits live in the application's database, since there is no client of another store");
         }
-        return PermitDatabase.of(chosen, properties.commandTimeout());
+        return PermitDatabase.of(chosen, core.commandTimeout());
     }
 
     @Bean
@@ -73,15 +73,18 @@ class JdbcBackendConfiguration {
     @Bean
     @DependsOnDatabaseInitialization
     JdbcPermitBackend jdbcPermitBackend(
-            PermitDatabase database, JdbcPermitProperties jdbc, DistributedPermitProperties properties) {
+            PermitDatabase database,
+            JdbcPermitProperties jdbc,
+            DistributedPermitProperties properties,
+            CoreSettings core) {
         JdbcPermitBackend backend = new JdbcPermitBackend(
                 database.connections(),
                 database.address(),
                 JdbcSettings.of(
                         new SettingsReader(properties).keyPrefix(),
                         jdbc.tablePrefix(),
-                        properties.lease(),
-                        properties.commandTimeout()));
+                        core.lease(),
+                        core.commandTimeout()));
         try {
             backend.checkTables();
         } catch (PermitStoreException e) {

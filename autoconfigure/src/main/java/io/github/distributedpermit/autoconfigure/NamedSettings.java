@@ -1,7 +1,10 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.PermitSettings;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -43,5 +46,12 @@ record NamedSettings(PermitSettings defaults, Map<String, PermitSettings> named)
         Map<String, PermitSettings> named =
                 reader.named(new NamedSettingsReader(environment, scan).read(bound));
         return new NamedSettings(checkedDefaults, named);
+    }
+
+    /** The store time-outs of all names. */
+    Stream<Duration> storeTimeouts() {
+        return Stream.concat(Stream.of(defaults), named.values().stream())
+                .map(PermitSettings::storeTimeout)
+                .filter(Objects::nonNull);
     }
 }

@@ -27,6 +27,9 @@ record PermitDatabase(DataSource application, DataSource connections) implements
             ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", PermitDatabase.class.getClassLoader());
     private static final int CONNECTIONS = 2;
 
+    /** Hikari accepts no shorter time. */
+    private static final int SHORTEST_CONNECTION_MILLIS = 250;
+
     static PermitDatabase of(DataSource application, Duration commandTimeout) {
         if (DataSourceUnwrapper.unwrap(application, AbstractRoutingDataSource.class) != null) {
             throw new UnusableBackendException(
@@ -80,7 +83,7 @@ record PermitDatabase(DataSource application, DataSource connections) implements
             pool.setMaxLifetime(0); // a connection stays with its thread, and is replaced after a failure
             pool.setIdleTimeout(0);
             pool.setLeakDetectionThreshold(0);
-            pool.setConnectionTimeout(commandTimeout.toMillis());
+            pool.setConnectionTimeout(Math.max(SHORTEST_CONNECTION_MILLIS, commandTimeout.toMillis()));
             pool.setInitializationFailTimeout(-1);
             pool.setReadOnly(false);
             pool.setAutoCommit(true);

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param timeout How long calls wait at most.
  * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
- *     PermitBackendException. Further calls then end at once until the store answers. At least the command time-out; 10s if not set.
+ *     PermitBackendException. Further calls then end at once until the store answers. 10s if not set.
  * @param handOverSlice As distributed-permit.hand-over-slice.
  * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Another
  *     instance that begins to wait meanwhile gets it only after that time. At most 10 ms; none if not set.

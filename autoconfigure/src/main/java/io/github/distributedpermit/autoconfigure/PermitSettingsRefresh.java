@@ -2,6 +2,7 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Objects;
@@ -27,6 +28,7 @@ public final class PermitSettingsRefresh {
     private final PermitEngine engine;
     private final ConfigurableEnvironment environment;
     private final SettingsReader reader;
+    private final Duration commandTimeout;
     private final SettingsWarnings warnings;
     private NamedSettings present;
 
@@ -34,11 +36,13 @@ public final class PermitSettingsRefresh {
             PermitEngine engine,
             ConfigurableEnvironment environment,
             SettingsReader reader,
+            Duration commandTimeout,
             SettingsWarnings warnings,
             NamedSettings present) {
         this.engine = engine;
         this.environment = environment;
         this.reader = reader;
+        this.commandTimeout = commandTimeout;
         this.warnings = warnings;
         this.present = present;
     }
@@ -55,6 +59,7 @@ public final class PermitSettingsRefresh {
             if (next.equals(present)) {
                 return true;
             }
+            check(next);
             engine.changeSettings(next.defaults(), next.named());
             log.info("Changed settings of permits are in force. Limits set: " + limits(next));
             present = next;
@@ -66,6 +71,18 @@ public final class PermitSettingsRefresh {
             log.debug("Why settings were refused", e);
             return false;
         }
+    }
+
+    /** How long answers may take was derived at the start, also for the connections to the store. */
+    private void check(NamedSettings next) {
+        next.storeTimeouts()
+                .filter(storeTimeout -> storeTimeout.compareTo(commandTimeout) < 0)
+                .findFirst()
+                .ifPresent(storeTimeout -> {
+                    throw new IllegalArgumentException(
+                            "a store-timeout of %d ms is shorter than the %d ms that answers of the store may take since the start; restart the application for it"
+                                    .formatted(storeTimeout.toMillis(), commandTimeout.toMillis()));
+                });
     }
 
     /** The same after these properties have changed. */

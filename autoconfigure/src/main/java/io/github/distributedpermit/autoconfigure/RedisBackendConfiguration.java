@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.lettuce.core.RedisClient;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -27,9 +28,10 @@ class RedisBackendConfiguration {
             @PermitRedisConnectionFactory ObjectProvider<RedisConnectionFactory> marked,
             ObjectProvider<RedisConnectionFactory> all,
             DistributedPermitProperties properties,
-            RedisPermitProperties redis) {
+            RedisPermitProperties redis,
+            CoreSettings core) {
         LettuceConnectionFactory factory = new RedisConnectionChoice(beans).choose(marked, all);
         return new RedisPermitBackend(
-                factory, new SettingsReader(properties).redis(redis, factory.isClusterAware()), System::nanoTime);
+                factory, new SettingsReader(properties).redis(redis, factory.isClusterAware(), core.commandTimeout()), System::nanoTime);
     }
 }

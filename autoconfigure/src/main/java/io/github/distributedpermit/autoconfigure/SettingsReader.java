@@ -24,6 +24,16 @@ final class SettingsReader {
     /** A longer duration is a mistake, and arithmetic on nanoseconds stays far from overflow. */
     private static final Duration LONGEST = Duration.ofDays(365);
 
+    /** Longer than a store that works takes to answer, and short enough to notice soon that an answer was lost. */
+    private static final Duration USUAL_COMMAND = Duration.ofSeconds(2);
+
+    private static final int COMMANDS_IN_STORE_TIMEOUT = 5;
+
+    /** A pause of the process, such as for a garbage collection, must not use up the lease. */
+    private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+    private static final Duration SHORTEST_STORE_TIMEOUT = Duration.ofMillis(10);
+
     /** Nothing notifies an instance with an idle permit that another one has begun to wait. */
     private static final Duration LONGEST_LINGER = Duration.ofMillis(10);
 
@@ -41,27 +51,44 @@ final class SettingsReader {
         return properties.keyPrefix();
     }
 
-    CoreSettings core() {
-        positive("command-timeout", properties.commandTimeout());
-        lease("lease", properties.lease());
-        notNegative("hand-over-slice", properties.handOverSlice());
+    /** @param permits the settings of names and the defaults, checked */
+    CoreSettings core(NamedSettings permits) {
+        lease();
         atLeastOne("max-waiters", properties.maxWaiters());
         keyPrefix();
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(properties.lease())
-                .commandTimeout(properties.commandTimeout())
+                .commandTimeout(commandTimeout(permits))
                 .handOverSlice(properties.handOverSlice())
                 .maxWaiters(properties.maxWaiters())
                 .build();
     }
 
+    /**
+     * How long the store may take to answer a claim: longer for those who are patient with it. A renewal every third of the
+     * lease has to survive one lost answer, and a store whose answer may still come is not unavailable.
+     */
+    private Duration commandTimeout(NamedSettings permits) {
+        Duration store = permits.defaults().storeTimeout();
+        Duration patient = store == null ? USUAL_COMMAND : max(USUAL_COMMAND, store.dividedBy(COMMANDS_IN_STORE_TIMEOUT));
+        return permits.storeTimeouts().reduce(min(patient, properties.lease().dividedBy(3)), SettingsReader::min);
+    }
+
+    private static Duration max(Duration one, Duration other) {
+        return one.compareTo(other) >= 0 ? one : other;
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) <= 0 ? one : other;
+    }
+
     /** @param cluster whether the servers are a Redis Cluster */
-    RedisSettings redis(RedisPermitProperties redis, boolean cluster) {
+    RedisSettings redis(RedisPermitProperties redis, boolean cluster, Duration commandTimeout) {
         notNegative("redis.new-server-grace", redis.newServerGrace());
         if (cluster && redis.waitForReplica()) {
             throw invalid("redis.wait-for-replica", true, RedisPermitBackend.NOT_IN_A_CLUSTER);
         }
-        RedisSettings settings = RedisSettings.of(keyPrefix(), properties.commandTimeout());
+        RedisSettings settings = RedisSettings.of(keyPrefix(), commandTimeout);
         RedisSettings graced = redis.grace() ? settings.withGrace(redis.newServerGrace()) : settings.withoutGrace();
         return redis.waitForReplica() ? graced.withWaitForReplica() : graced;
     }
@@ -86,35 +113,15 @@ final class SettingsReader {
         }
         notNegative(prefix + "timeout", permit.timeout());
         notNegative(prefix + "hold-at-least", permit.holdAtLeast());
-        if (permit.storeTimeout() != null) {
-            storeTimeout(prefix + "store-timeout", permit.storeTimeout());
-        }
+        atLeast(SHORTEST_STORE_TIMEOUT, prefix + "store-timeout", permit.storeTimeout());
         notNegative(prefix + "hand-over-slice", permit.handOverSlice());
         linger(prefix + "linger", permit.linger());
     }
 
-    /** A renewal every third of the lease has to survive one lost answer. */
-    private void lease(String name, Duration lease) {
-        positive(name, lease);
-        if (lease.compareTo(properties.commandTimeout().multipliedBy(3)) < 0) {
-            throw invalid(
-                    name,
-                    lease,
-                    "it is shorter than three command time-outs; make it longer, or distributed-permit.command-timeout (%s) shorter"
-                            .formatted(properties.commandTimeout()));
-        }
-    }
-
-    /** A store whose answer may still come is not unavailable. */
-    private void storeTimeout(String name, Duration storeTimeout) {
-        positive(name, storeTimeout);
-        if (storeTimeout.compareTo(properties.commandTimeout()) < 0) {
-            throw invalid(
-                    name,
-                    storeTimeout,
-                    "it is shorter than the command time-out; make it longer, or distributed-permit.command-timeout (%s) shorter"
-                            .formatted(properties.commandTimeout()));
-        }
+    /** How long permits outlive this instance. */
+    Duration lease() {
+        atLeast(SHORTEST_LEASE, "lease", properties.lease());
+        return properties.lease();
     }
 
     private void linger(String name, @Nullable Duration linger) {
@@ -131,10 +138,10 @@ final class SettingsReader {
         }
     }
 
-    private static void positive(String name, Duration value) {
+    private static void atLeast(Duration shortest, String name, @Nullable Duration value) {
         notNegative(name, value);
-        if (value.isZero()) {
-            throw invalid(name, value, "give more than zero");
+        if (value != null && value.compareTo(shortest) < 0) {
+            throw invalid(name, value, "give at least %d ms".formatted(shortest.toMillis()));
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.backend.zookeeper.ZooKeeperPermitBackend;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.time.Duration;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,9 +25,10 @@ class ZooKeeperBackendConfiguration {
             ObjectProvider<CuratorFramework> clients,
             ZooKeeperProperties zookeeper,
             DistributedPermitProperties properties) {
+        Duration lease = new SettingsReader(properties).lease();
         CuratorFramework shared = clients.getIfUnique();
         if (shared != null) {
-            return ZooKeeperConnection.shared(shared, properties.lease());
+            return ZooKeeperConnection.shared(shared, lease);
         }
         List<CuratorFramework> several = clients.stream().toList();
         if (!several.isEmpty()) {
@@ -35,8 +37,7 @@ class ZooKeeperBackendConfiguration {
                             .formatted(several.size()),
                     "Mark one of the CuratorFramework beans @Primary");
         }
-        return new ZooKeeperConnection(
-                ZooKeeperClientFactory.start(zookeeper.connectString(), properties.lease()), properties.lease(), true);
+        return new ZooKeeperConnection(ZooKeeperClientFactory.start(zookeeper.connectString(), lease), lease, true);
     }
 
     @Bean

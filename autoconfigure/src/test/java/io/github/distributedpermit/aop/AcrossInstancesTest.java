@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.OnReject;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.CommandTimeout;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -169,9 +170,9 @@ class AcrossInstancesTest {
                         PropertyPlaceholderAutoConfiguration.class,
                         DataRedisAutoConfiguration.class,
                         DistributedPermitAutoConfiguration.class))
+                .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues(
                         "distributed-permit.backend=redis",
-                        "distributed-permit.command-timeout=5s",
                         "spring.data.redis.host=127.0.0.1",
                         "spring.data.redis.port=" + server.port());
     }

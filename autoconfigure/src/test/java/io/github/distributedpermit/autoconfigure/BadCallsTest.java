@@ -125,8 +125,7 @@ class BadCallsTest {
         local().withPropertyValues(
                         "distributed-permit.permits.export.limit=2",
                         // the core drops the queue of an unused key after a fifth of the lease
-                        "distributed-permit.lease=1500ms",
-                        "distributed-permit.command-timeout=500ms")
+                        "distributed-permit.lease=1500ms")
                 .run(consumer);
     }
 

@@ -49,6 +49,6 @@ final class CertificateChecks {
 
     /** The first handshake of a JVM loads many classes. */
     private static ApplicationContextRunner patient(ApplicationContextRunner application) {
-        return application.withPropertyValues("distributed-permit.command-timeout=5s");
+        return application.withInitializer(CommandTimeout.ofSeconds(5));
     }
 }

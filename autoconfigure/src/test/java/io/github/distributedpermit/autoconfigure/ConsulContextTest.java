@@ -50,8 +50,8 @@ class ConsulContextTest {
                 .properties(
                         "spring.cloud.consul.port=" + server.address().getPort(),
                         "distributed-permit.backend=consul",
-                        "distributed-permit.command-timeout=5s",
                         "distributed-permit.key-prefix=" + prefix)
+                .initializers(CommandTimeout.ofSeconds(5))
                 .run()) {
             Starts.connect(whole);
             assertThat(whole.getEnvironment().getProperty("spring.cloud.consul.discovery.enabled"))
@@ -162,18 +162,6 @@ class ConsulContextTest {
     }
 
     @Test
-    void sessionThatSurvivesNoThreeCommandsStopsTheStart() {
-        FailureAnalysis analysis = analysis(on(SharedConsul.get())
-                .withPropertyValues(
-                        "distributed-permit.lease=14s",
-                        "distributed-permit.command-timeout=5s",
-                        "distributed-permit.lease=15s"));
-        assertThat(analysis.getDescription())
-                .contains("distributed-permit.lease")
-                .contains("three command time-outs");
-    }
-
-    @Test
     void limitAboveAThousandStopsTheStart() {
         FailureAnalysis analysis = analysis(on(SharedConsul.get())
                 .withBean(Service.class)
@@ -209,9 +197,9 @@ class ConsulContextTest {
     private ApplicationContextRunner on(ConsulServer server) {
         return Starts.plain()
                 .withConfiguration(AutoConfigurations.of(ConsulAutoConfiguration.class))
+                .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues(
                         "distributed-permit.backend=consul",
-                        "distributed-permit.command-timeout=5s",
                         "distributed-permit.key-prefix=" + prefix,
                         "spring.cloud.consul.port=" + server.address().getPort());
     }

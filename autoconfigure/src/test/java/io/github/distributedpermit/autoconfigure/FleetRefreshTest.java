@@ -84,8 +84,8 @@ class FleetRefreshTest {
         CuttableBackend backend = new CuttableBackend();
         Starts.withBackend(backend)
                 .withBean(SimpleMeterRegistry.class)
+                .withInitializer(CommandTimeout.ofMillis(100))
                 .withPropertyValues(
-                        "distributed-permit.command-timeout=100ms",
                         "distributed-permit.metrics.fleet-refresh=100ms",
                         "distributed-permit.permits.export.limit=2")
                 .run(context -> {

@@ -33,7 +33,7 @@ class HealthTest {
 
     private final CuttableBackend backend = new CuttableBackend();
     private final ApplicationContextRunner cuttable = plain().withBean("cuttable", PermitBackend.class, () -> backend)
-            .withPropertyValues("distributed-permit.command-timeout=100ms");
+            .withInitializer(CommandTimeout.ofMillis(100));
 
     @Test
     void upTellsBackendAndMember() {

@@ -328,7 +328,8 @@ class LimitRefreshTest {
                 .properties(
                         "spring.config.additional-location=file:" + file,
                         "spring.lifecycle.timeout-per-shutdown-phase=100ms")
-                .properties("spring.data.redis.host=127.0.0.1", "distributed-permit.command-timeout=5s")
+                .properties("spring.data.redis.host=127.0.0.1")
+                .initializers(CommandTimeout.ofSeconds(5))
                 .properties(properties)
                 .run();
         started.add(context);

@@ -35,7 +35,6 @@ class MetadataTest {
         assertThat(names)
                 .containsExactlyInAnyOrder(
                         "distributed-permit.backend",
-                        "distributed-permit.command-timeout",
                         "distributed-permit.consul.layout",
                         "distributed-permit.consul.token",
                         "distributed-permit.defaults.hand-over-slice",

@@ -138,8 +138,8 @@ class MetricsTest {
         CuttableBackend backend = new CuttableBackend();
         Starts.withBackend(backend)
                 .withBean(SimpleMeterRegistry.class)
-                .withPropertyValues(
-                        "distributed-permit.command-timeout=500ms", "distributed-permit.permits.export.limit=1")
+                .withInitializer(CommandTimeout.ofMillis(500))
+                .withPropertyValues("distributed-permit.permits.export.limit=1")
                 .run(context -> {
                     MeterRegistry registry = context.getBean(MeterRegistry.class);
                     Permits permits = context.getBean(Permits.class);
@@ -234,7 +234,6 @@ class MetricsTest {
                 .withBean(SimpleMeterRegistry.class)
                 .withPropertyValues(
                         "distributed-permit.lease=2s",
-                        "distributed-permit.command-timeout=500ms",
                         "distributed-permit.permits.export.limit=5")
                 .run(context -> {
                     MeterRegistry registry = context.getBean(MeterRegistry.class);

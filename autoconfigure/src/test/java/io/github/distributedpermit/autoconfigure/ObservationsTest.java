@@ -41,8 +41,8 @@ class ObservationsTest {
         return plain().withConfiguration(AutoConfigurations.of(DistributedPermitObservationAutoConfiguration.class))
                 .withBean("own", PermitBackend.class, () -> store)
                 .withBean(ObservationRegistry.class, () -> registry)
-                .withPropertyValues(
-                        "distributed-permit.command-timeout=100ms", "distributed-permit.permits.export.limit=1");
+                .withInitializer(CommandTimeout.ofMillis(100))
+                .withPropertyValues("distributed-permit.permits.export.limit=1");
     }
 
     @Test

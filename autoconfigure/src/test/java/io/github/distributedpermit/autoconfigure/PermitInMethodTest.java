@@ -30,7 +30,7 @@ class PermitInMethodTest {
 
     /** Where permits are lost soon, and also when the machine stands still for a moment. */
     private final ApplicationContextRunner losing =
-            runner.withPropertyValues("distributed-permit.command-timeout=100ms", "distributed-permit.lease=300ms");
+            runner.withPropertyValues("distributed-permit.lease=300ms");
 
     @Test
     void currentPermitIsThatOfTheInnermostMethod() {

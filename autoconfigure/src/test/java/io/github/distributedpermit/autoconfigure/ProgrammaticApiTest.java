@@ -40,8 +40,8 @@ class ProgrammaticApiTest {
 
     private final CuttableBackend backend = new CuttableBackend();
     private final ApplicationContextRunner runner = Starts.withBackend(backend)
+            .withInitializer(CommandTimeout.ofMillis(100))
             .withPropertyValues(
-                    "distributed-permit.command-timeout=100ms",
                     "distributed-permit.defaults.store-timeout=200ms",
                     "distributed-permit.permits.one.limit=1",
                     "distributed-permit.permits.three.limit=3");

@@ -12,9 +12,11 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.util.TestPropertyValues;
 
@@ -24,7 +26,7 @@ class PropertiesTest {
     void defaultsAreThoseOfTheProtocol() {
         local().run(context -> {
             DistributedPermitProperties properties = context.getBean(DistributedPermitProperties.class);
-            assertThat(new SettingsReader(properties).core()).isEqualTo(CoreSettings.DEFAULTS);
+            assertThat(context.getBean(CoreSettings.class)).isEqualTo(CoreSettings.DEFAULTS);
             assertThat(properties.keyPrefix()).isEqualTo("distributed-permit");
             assertThat(properties.failFast()).isFalse();
             assertThat(properties.permits()).isEmpty();
@@ -35,7 +37,6 @@ class PropertiesTest {
     void everySettingIsBound() {
         local().withPropertyValues(
                         "distributed-permit.lease=30s",
-                        "distributed-permit.command-timeout=1s",
                         "distributed-permit.hand-over-slice=7ms",
                         "distributed-permit.max-waiters=10",
                         "distributed-permit.defaults.store-timeout=9s",
@@ -51,10 +52,9 @@ class PropertiesTest {
                 .run(context -> {
                     DistributedPermitProperties bound = context.getBean(DistributedPermitProperties.class);
                     SettingsReader reader = new SettingsReader(bound);
-                    assertThat(reader.core())
+                    assertThat(reader.core(context.getBean(NamedSettings.class)))
                             .isEqualTo(CoreSettings.DEFAULTS.toBuilder()
                                     .lease(Duration.ofSeconds(30))
-                                    .commandTimeout(Duration.ofSeconds(1))
                                     .handOverSlice(Duration.ofMillis(7))
                                     .maxWaiters(10)
                                     .build());
@@ -80,6 +80,28 @@ class PropertiesTest {
                 });
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "15s, 10s, , 2s",
+        "3s, 10s, , 1s",
+        "15s, 1s, , 1s",
+        "15s, 10s, 500ms, 500ms",
+        "15s, 20s, , 4s",
+        "15s, 5m, , 5s",
+        "1h, 1m, , 12s",
+        "1h, 1m, 3s, 3s",
+        "100ms, 10ms, , 10ms",
+    })
+    void answersMayTakeAPartOfTheLeaseAndOfEachStoreTimeout(
+            String lease, String store, @Nullable String ofName, String answer) {
+        local().withPropertyValues("distributed-permit.lease=" + lease, "distributed-permit.defaults.store-timeout=" + store)
+                .withPropertyValues(
+                        ofName == null ? new String[0] : new String[] {"distributed-permit.permits.x.store-timeout=" + ofName
+                        })
+                .run(context -> assertThat(context.getBean(CoreSettings.class).commandTimeout())
+                        .isEqualTo(DurationStyle.detectAndParse(answer)));
+    }
+
     @Test
     void namesWithDotsAndColonsGoInBrackets() {
         Map<String, String> properties = Map.of(
@@ -101,18 +123,14 @@ class PropertiesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "lease|5s|three command time-outs",
-                "lease|0s|more than zero",
+                "lease|0s|at least 100 ms",
+                "lease|99ms|at least 100 ms",
                 "lease|-15s|negative",
                 "lease|400d|longer than a year",
-                "command-timeout|0s|more than zero",
-                "command-timeout|-1s|negative",
-                "command-timeout|6s|three command time-outs",
-                "defaults.store-timeout|0s|more than zero",
-                "defaults.store-timeout|1s|shorter than the command time-out",
+                "defaults.store-timeout|0s|at least 10 ms",
                 "defaults.store-timeout|-1s|negative",
                 "defaults.store-timeout|400d|longer than a year",
-                "permits.x.store-timeout|1s|shorter than the command time-out",
+                "permits.x.store-timeout|9ms|at least 10 ms",
                 "hand-over-slice|-5ms|negative",
                 "defaults.linger|-1ms|negative",
                 "defaults.linger|11ms|longer than 10 ms",
@@ -131,9 +149,8 @@ class PropertiesTest {
             })
     void valueThatCannotWorkStopsTheStartByItsName(String name, String value, String reason) {
         FailureAnalysis analysis = analysis(local().withPropertyValues("distributed-permit." + name + "=" + value));
-        String blamed = name.equals("command-timeout") && value.equals("6s") ? "lease" : name;
         assertThat(analysis.getDescription())
-                .contains("distributed-permit." + blamed)
+                .contains("distributed-permit." + name)
                 .contains(reason);
         assertThat(analysis.getAction()).contains("Review the value");
     }

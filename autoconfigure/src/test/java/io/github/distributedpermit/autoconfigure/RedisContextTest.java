@@ -84,8 +84,8 @@ class RedisContextTest {
         List<String> results = new CopyOnWriteArrayList<>();
         ApplicationContextRunner runner = plain().withPropertyValues(
                         "distributed-permit.backend=redis",
-                        "distributed-permit.lease=1h",
-                        "distributed-permit.command-timeout=5s")
+                        "distributed-permit.lease=1h")
+                .withInitializer(CommandTimeout.ofSeconds(5))
                 .withBean(LettuceConnectionFactory.class, "127.0.0.1", server.port())
                 .withBean(Service.class);
         runner.withBean(Flush.class, results).run(context -> {
@@ -133,7 +133,7 @@ class RedisContextTest {
     @Test
     void healthRecoversWithTheServer() {
         RedisServer server = RedisServer.create();
-        on(server).withPropertyValues("distributed-permit.command-timeout=1s").run(context -> {
+        on(server).withInitializer(CommandTimeout.ofSeconds(1)).run(context -> {
             PermitHealthIndicator health = context.getBean(PermitHealthIndicator.class);
             assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
             server.start();
@@ -197,8 +197,8 @@ class RedisContextTest {
                 .withPropertyValues("distributed-permit.backend=redis")
                 .withPropertyValues(
                         "spring.data.redis.host=127.0.0.1",
-                        "spring.data.redis.port=" + server.port(),
-                        "distributed-permit.command-timeout=5s");
+                        "spring.data.redis.port=" + server.port())
+                .withInitializer(CommandTimeout.ofSeconds(5));
     }
 
     private static String stackTrace(Throwable failure) {

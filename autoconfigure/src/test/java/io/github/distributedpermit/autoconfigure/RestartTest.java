@@ -169,7 +169,6 @@ class RestartTest {
                         "distributed-permit.backend=redis",
                         "distributed-permit.key-prefix=restart",
                         "distributed-permit.lease=3s",
-                        "distributed-permit.command-timeout=1s",
                         "distributed-permit.redis.new-server-grace=0s",
                         "spring.lifecycle.timeout-per-shutdown-phase=100ms",
                         "spring.data.redis.port=" + server.port());

@@ -106,7 +106,7 @@ class SecretsTest {
 
     /** Does the rest while an application with the right secret holds a permit, so that the key is there and its own. */
     private static void whileLetIn(String right, List<String> settings, Runnable rest) {
-        try (ConfigurableApplicationContext context = start(with(settings, "distributed-permit.command-timeout=5s"));
+        try (ConfigurableApplicationContext context = start(settings, 5);
                 Permit permit = context.getBean(Permits.class).acquire("export")) {
             assertThat(permit.isHeld()).isTrue();
             assertThat(context.getBean(PermitHealthIndicator.class).health().getStatus())
@@ -153,11 +153,15 @@ class SecretsTest {
     }
 
     private static ConfigurableApplicationContext start(List<String> settings) {
+        return start(settings, 1);
+    }
+
+    private static ConfigurableApplicationContext start(List<String> settings, int commandTimeout) {
         return new SpringApplicationBuilder(Application.class)
+                .initializers(CommandTimeout.ofSeconds(commandTimeout))
                 .web(WebApplicationType.NONE)
                 .properties(
                         "distributed-permit.permits.export.limit=1",
-                        "distributed-permit.command-timeout=1s",
                         "logging.level.io.github.distributedpermit=TRACE",
                         "spring.jmx.enabled=true",
                         "management.endpoints.jmx.exposure.include=*",

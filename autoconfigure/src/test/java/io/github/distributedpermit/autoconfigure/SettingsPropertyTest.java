@@ -60,7 +60,7 @@ class SettingsPropertyTest {
     private static Map<String, List<String>> generalOnes() {
         Map<String, List<String>> all = new HashMap<>();
         for (String name : List.of(
-                "lease", "command-timeout", "defaults.store-timeout", "hand-over-slice", "defaults.linger")) {
+                "lease", "defaults.store-timeout", "hand-over-slice", "defaults.linger")) {
             all.put("distributed-permit." + name, DURATIONS);
         }
         for (String name : List.of("timeout", "store-timeout", "hand-over-slice", "linger")) {

@@ -58,8 +58,8 @@ class StoreFailureTest {
         return Starts.plain()
                 .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
                 .withBean(Service.class)
+                .withInitializer(CommandTimeout.ofMillis(500))
                 .withPropertyValues(
-                        "distributed-permit.command-timeout=500ms",
                         "distributed-permit.defaults.store-timeout=2s",
                         "distributed-permit.lease=6s",
                         "distributed-permit.permits.from-settings.limit=1",
@@ -199,7 +199,10 @@ class StoreFailureTest {
 
     private static ApplicationContextRunner consul(int port) {
         return runner().withConfiguration(AutoConfigurations.of(ConsulAutoConfiguration.class))
-                .withPropertyValues("distributed-permit.backend=consul", "spring.cloud.consul.port=" + port);
+                .withPropertyValues(
+                        "distributed-permit.backend=consul",
+                        "distributed-permit.lease=15s",
+                        "spring.cloud.consul.port=" + port);
     }
 
     private interface Step {

@@ -40,7 +40,6 @@ class ThreadsTest {
     private final ApplicationContextRunner runner = Starts.withBackend(backend)
             .withPropertyValues(
                     "distributed-permit.lease=900ms",
-                    "distributed-permit.command-timeout=300ms",
                     "distributed-permit.permits.export.limit=50");
 
     @AfterEach

@@ -42,14 +42,11 @@ class WrongConfigurationsTest {
     /** Below {@code distributed-permit.}, for any backend. */
     private static final String SETTINGS = """
             backend=etcd
-            lease=5s
+            lease=50ms
             lease=0s
             lease=-15s
             lease=400d
             lease=soon
-            command-timeout=0s
-            command-timeout=-1s
-            command-timeout=6s
             defaults.store-timeout=0s
             defaults.store-timeout=-1s
             defaults.store-timeout=400d
@@ -74,7 +71,7 @@ class WrongConfigurationsTest {
             permits.x.timeout=-1s
             permits.x.timeout=400d
             permits.x.timeout=later
-            permits.x.store-timeout=1s
+            permits.x.store-timeout=1ms
             permits.x.hand-over-slice=-1ms
             permits.x.linger=-1ms
             permits.x.release=maybe
@@ -82,7 +79,6 @@ class WrongConfigurationsTest {
             permits.x.on-store-failure=ignore
             permits.x.hold-at-least=-1s
             defaults.timeout=-1s
-            defaults.store-timeout=1s
             defaults.linger=-1ms
             defaults.hold-at-least=-1s
             """;

@@ -58,9 +58,9 @@ class ZooKeeperContextTest {
 
     private static ApplicationContextRunner zookeeper() {
         return Starts.plain()
+                .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper",
-                        "distributed-permit.command-timeout=5s",
                         "distributed-permit.zookeeper.connect-string=" + SERVER.getConnectString());
     }
 

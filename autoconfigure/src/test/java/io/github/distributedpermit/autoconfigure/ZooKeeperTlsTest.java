@@ -70,9 +70,9 @@ class ZooKeeperTlsTest {
                         CuratorFramework.class,
                         () -> client(trusted, front),
                         definition -> definition.setInitMethodName("start"))
+                .withInitializer(CommandTimeout.ofSeconds(1))
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper",
-                        "distributed-permit.command-timeout=1s",
                         "distributed-permit.permits.export.limit=1");
     }
 

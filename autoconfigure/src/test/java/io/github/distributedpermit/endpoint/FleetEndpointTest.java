@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.CommandTimeout;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.DistributedPermitEndpointAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.DistributedPermitMetricsAutoConfiguration;
@@ -104,11 +105,11 @@ class FleetEndpointTest {
                         DistributedPermitAutoConfiguration.class,
                         DistributedPermitMetricsAutoConfiguration.class,
                         DistributedPermitEndpointAutoConfiguration.class))
+                .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=permits",
                         "management.endpoint.permits.access=unrestricted",
                         "distributed-permit.metrics.fleet-refresh=200ms",
-                        "distributed-permit.command-timeout=5s",
                         "distributed-permit.permits.fleet.limit=" + LIMIT,
                         "distributed-permit.key-prefix=fleet-" + UUID.randomUUID())
                 .withBean(SimpleMeterRegistry.class)

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.example.endpoint.Exports;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.CommandTimeout;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -43,6 +44,7 @@ class FrozenStoreTest {
     private static ConfigurableApplicationContext start(WebApplicationType type, RedisServer server) {
         return new SpringApplicationBuilder(Exports.class)
                 .web(type)
+                .initializers(CommandTimeout.ofMillis((int) COMMAND.toMillis()))
                 .properties(
                         "server.port=0",
                         "server.address=127.0.0.1",
@@ -50,7 +52,6 @@ class FrozenStoreTest {
                         "spring.data.redis.port=" + server.port(),
                         "distributed-permit.backend=redis",
                         "distributed-permit.key-prefix=frozen-" + UUID.randomUUID(),
-                        "distributed-permit.command-timeout=" + COMMAND.toMillis() + "ms",
                         "distributed-permit.lease=60s",
                         "distributed-permit.permits.per-tenant.limit=2",
                         "management.endpoint.permits.access=unrestricted",

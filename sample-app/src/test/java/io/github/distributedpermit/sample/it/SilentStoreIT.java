@@ -40,7 +40,6 @@ class SilentStoreIT {
                 "--spring.data.redis.host=127.0.0.1",
                 "--spring.data.redis.port=" + redis.port(),
                 "--server.tomcat.threads.max=10",
-                "--distributed-permit.command-timeout=1s",
                 "--distributed-permit.defaults.store-timeout=" + STORE_TIMEOUT.toSeconds() + "s",
                 "--distributed-permit.permits.report-export.timeout=10m")) {
             instance.awaitWell();

@@ -4,6 +4,7 @@ import io.github.distributedpermit.autoconfigure.DistributedPermitProperties;
 import io.github.distributedpermit.autoconfigure.RedisPermitProperties;
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
 import io.github.distributedpermit.backend.redis.RedisSettings;
+import io.github.distributedpermit.core.CoreSettings;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -25,13 +26,14 @@ class InRedis {
             LettuceConnectionFactory connections,
             DistributedPermitProperties properties,
             RedisPermitProperties redis,
+            CoreSettings core,
             Environment environment) {
         Duration tombstone = Duration.ofMillis(environment.getRequiredProperty("harness.tombstone", Long.class));
         RedisSettings settings = new RedisSettings(
                 properties.keyPrefix(),
                 tombstone,
                 WATCH,
-                properties.commandTimeout(),
+                core.commandTimeout(),
                 redis.grace(),
                 redis.newServerGrace(),
                 redis.waitForReplica());

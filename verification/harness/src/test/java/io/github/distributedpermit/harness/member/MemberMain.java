@@ -4,6 +4,8 @@ import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.autoconfigure.DistributedPermitProperties;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
 import io.github.distributedpermit.harness.history.Metronome;
@@ -21,8 +23,10 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 
 /**
  * An application that does nothing but take permits, told by its master what to do: one command per line of its input,
@@ -35,6 +39,16 @@ public class MemberMain {
 
     /** The name of the permits, and the beginning of their keys. */
     public static final String NAME = "load";
+
+    /** Claims are repeated sooner than with the settings of an application, so that a run sees it more often. */
+    @Bean
+    CoreSettings settings(DistributedPermitProperties properties, Environment environment) {
+        return CoreSettings.DEFAULTS.toBuilder()
+                .lease(properties.lease())
+                .commandTimeout(
+                        Duration.ofMillis(environment.getRequiredProperty("harness.command-timeout", Long.class)))
+                .build();
+    }
 
     private static final int ROUNDS = 20;
     private static final Duration A_SECOND = Duration.ofSeconds(1);

@@ -113,7 +113,7 @@ public record Setup(
 
     private List<String> settings() {
         List<String> all = new ArrayList<>(List.of(
-                "--distributed-permit.command-timeout=" + COMMAND_TIMEOUT.toMillis() + "ms",
+                "--harness.command-timeout=" + COMMAND_TIMEOUT.toMillis(),
                 "--harness.tombstone=" + TOMBSTONE.toMillis(),
                 "--distributed-permit.permits.load.limit=" + limit));
         all.addAll(extra);
