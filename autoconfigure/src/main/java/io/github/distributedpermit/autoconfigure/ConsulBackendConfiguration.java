@@ -54,8 +54,13 @@ class ConsulBackendConfiguration {
                     "Permits are to live in Consul, but spring.cloud.consul.enabled is false",
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
-        return new ConsulPermitBackend(
-                settings(address(where), () -> token(environment), ConsulTls.context(where), properties, consul, core.commandTimeout()));
+        return new ConsulPermitBackend(settings(
+                address(where),
+                () -> token(environment),
+                ConsulTls.context(where),
+                properties,
+                consul,
+                core.commandTimeout()));
     }
 
     private static ConsulSettings settings(

@@ -42,8 +42,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
 
     /** The engine does not exist yet when this configuration is read, so it is passed in. */
     @Bean
-    WatchTask distributedPermitFleetRefresh(
-            FleetView view, PermitMetricsProperties properties, CoreSettings settings) {
+    WatchTask distributedPermitFleetRefresh(FleetView view, PermitMetricsProperties properties, CoreSettings settings) {
         return engine -> {
             if (properties.fleetRefresh().isZero()) {
                 return Optional.empty();

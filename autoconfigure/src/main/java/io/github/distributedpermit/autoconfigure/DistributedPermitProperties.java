@@ -20,8 +20,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param lease How long an instance's permits outlive its last sign of life, with Redis, a database and in memory; in Consul and
  *     ZooKeeper the length of its session. Consul takes 10 s to 24 h, and up to twice as long to
  *     end a session; ZooKeeper's servers keep it between 2 and 20 of their ticks.
- * @param handOverSlice How long a permit may go round among the calls of one instance while other instances wait. By
- *     default 5 ms; a backend may say otherwise.
  * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
  * @param instanceName Name of this instance for people, in health and operators' views. By default
  *     'application@host:pid'.
@@ -37,7 +35,6 @@ public record DistributedPermitProperties(
         @Nullable Backend backend,
         @DefaultValue("distributed-permit") String keyPrefix,
         @DefaultValue("15s") Duration lease,
-        @Nullable Duration handOverSlice,
         @DefaultValue("10000") int maxWaiters,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,

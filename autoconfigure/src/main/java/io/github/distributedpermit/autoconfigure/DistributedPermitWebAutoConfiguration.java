@@ -14,7 +14,6 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnWebApplication
 @ConditionalOnClass(name = "org.springframework.web.bind.annotation.ControllerAdvice")
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
-@ConditionalOnBooleanProperty(name = "distributed-permit.web.problems.enabled", matchIfMissing = true)
 public final class DistributedPermitWebAutoConfiguration {
 
     @Bean

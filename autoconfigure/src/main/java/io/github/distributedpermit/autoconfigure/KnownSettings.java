@@ -24,9 +24,8 @@ final class KnownSettings {
     private static final String PREFIX = "distributed-permit.";
     private static final String PERMITS = "permits";
 
-    /** Settings without a class, and those whose class needs optional libraries. */
-    private static final List<String> OTHERS = List.of(
-            "jdbc.initialize-schema", "jdbc.table-prefix", "web.problems.enabled");
+    /** Settings whose class needs optional libraries. */
+    private static final List<String> OTHERS = List.of("jdbc.initialize-schema", "jdbc.table-prefix");
 
     /** By name in lower case without dashes: the name as it is written. */
     private final Map<String, String> general = new TreeMap<>();

@@ -43,8 +43,7 @@ record NamedSettings(PermitSettings defaults, Map<String, PermitSettings> named)
         PermitPropertyScan scan = new PermitPropertyScan(environment);
         warnings.check(scan);
         PermitSettings checkedDefaults = reader.defaults(defaults);
-        Map<String, PermitSettings> named =
-                reader.named(new NamedSettingsReader(environment, scan).read(bound));
+        Map<String, PermitSettings> named = reader.named(new NamedSettingsReader(environment, scan).read(bound));
         return new NamedSettings(checkedDefaults, named);
     }
 

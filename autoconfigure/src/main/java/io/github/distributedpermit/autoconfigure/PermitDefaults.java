@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param timeout How long calls wait at most.
  * @param storeTimeout How long any call waits for a store that does not answer, before it ends with
  *     PermitBackendException. Further calls then end at once until the store answers. 10s if not set.
- * @param handOverSlice As distributed-permit.hand-over-slice.
  * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Another
  *     instance that begins to wait meanwhile gets it only after that time. At most 10 ms; none if not set.
  * @param release Whether giving back a permit waits for the store's confirmation; 'async' if not set.
@@ -26,20 +25,18 @@ import org.jspecify.annotations.Nullable;
 public record PermitDefaults(
         @Nullable Duration timeout,
         @Nullable Duration storeTimeout,
-        @Nullable Duration handOverSlice,
         @Nullable Duration linger,
         @Nullable Release release,
         @Nullable OnReject onReject,
         @Nullable Duration holdAtLeast,
         @Nullable OnStoreFailure onStoreFailure) {
 
-    static final PermitDefaults NONE = new PermitDefaults(null, null, null, null, null, null, null, null);
+    static final PermitDefaults NONE = new PermitDefaults(null, null, null, null, null, null, null);
 
     PermitSettings settings() {
         return PermitSettings.builder()
                 .timeout(timeout)
                 .storeTimeout(storeTimeout)
-                .handOverSlice(handOverSlice)
                 .linger(linger)
                 .release(release)
                 .onReject(onReject)

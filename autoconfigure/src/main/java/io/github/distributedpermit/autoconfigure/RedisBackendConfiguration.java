@@ -32,6 +32,8 @@ class RedisBackendConfiguration {
             CoreSettings core) {
         LettuceConnectionFactory factory = new RedisConnectionChoice(beans).choose(marked, all);
         return new RedisPermitBackend(
-                factory, new SettingsReader(properties).redis(redis, factory.isClusterAware(), core.commandTimeout()), System::nanoTime);
+                factory,
+                new SettingsReader(properties).redis(redis, factory.isClusterAware(), core.commandTimeout()),
+                System::nanoTime);
     }
 }

@@ -59,7 +59,6 @@ final class SettingsReader {
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(properties.lease())
                 .commandTimeout(commandTimeout(permits))
-                .handOverSlice(properties.handOverSlice())
                 .maxWaiters(properties.maxWaiters())
                 .build();
     }
@@ -70,7 +69,8 @@ final class SettingsReader {
      */
     private Duration commandTimeout(NamedSettings permits) {
         Duration store = permits.defaults().storeTimeout();
-        Duration patient = store == null ? USUAL_COMMAND : max(USUAL_COMMAND, store.dividedBy(COMMANDS_IN_STORE_TIMEOUT));
+        Duration patient =
+                store == null ? USUAL_COMMAND : max(USUAL_COMMAND, store.dividedBy(COMMANDS_IN_STORE_TIMEOUT));
         return permits.storeTimeouts().reduce(min(patient, properties.lease().dividedBy(3)), SettingsReader::min);
     }
 
@@ -114,7 +114,6 @@ final class SettingsReader {
         notNegative(prefix + "timeout", permit.timeout());
         notNegative(prefix + "hold-at-least", permit.holdAtLeast());
         atLeast(SHORTEST_STORE_TIMEOUT, prefix + "store-timeout", permit.storeTimeout());
-        notNegative(prefix + "hand-over-slice", permit.handOverSlice());
         linger(prefix + "linger", permit.linger());
     }
 

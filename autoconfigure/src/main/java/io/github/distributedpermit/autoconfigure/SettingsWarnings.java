@@ -60,7 +60,8 @@ final class SettingsWarnings {
             warn("Property '%s' has no effect: there is no such setting%s%s"
                     .formatted(
                             each.name(),
-                            nearest.map(name -> "; did you mean " + name + "?").orElse(". Correct its name, or remove it"),
+                            nearest.map(name -> "; did you mean " + name + "?")
+                                    .orElse(". Correct its name, or remove it"),
                             each.permit() == null ? "" : ". Permits have " + String.join(", ", known.ofPermit())));
         }
     }

@@ -39,7 +39,9 @@ final class ZooKeeperClientFactory {
         String reason = "give host:port,host:port,...";
         try {
             if (!connectString.isBlank()
-                    && !new ConnectStringParser(connectString).getServerAddresses().isEmpty()) {
+                    && !new ConnectStringParser(connectString)
+                            .getServerAddresses()
+                            .isEmpty()) {
                 return;
             }
         } catch (IllegalArgumentException e) {

@@ -99,8 +99,7 @@ class ConsulContextTest {
 
     @Test
     void sessionShorterThanConsulTakesStopsTheStart() {
-        FailureAnalysis analysis =
-                analysis(on(SharedConsul.get()).withPropertyValues("distributed-permit.lease=9s"));
+        FailureAnalysis analysis = analysis(on(SharedConsul.get()).withPropertyValues("distributed-permit.lease=9s"));
         assertThat(analysis.getDescription())
                 .contains("distributed-permit.lease")
                 .contains("10 seconds");

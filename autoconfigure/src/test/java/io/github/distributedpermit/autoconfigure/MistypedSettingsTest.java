@@ -217,13 +217,15 @@ class MistypedSettingsTest {
         all.put("distributed-permit.redis", "");
         all.put("distributed-permit.permits", "");
         all.put("distributed-permit.permits.now", "");
-        ConfigurableEnvironment environment = environmentOf(all, Map.of(
-                "DISTRIBUTED_PERMIT_REDIS_WAIT_FOR_REPLICA", "true",
-                "DISTRIBUTED_PERMIT_REDIS_WAITFORREPLICA", "true",
-                "DISTRIBUTED_PERMIT_PERMITS_NOW_LIMIT", "3",
-                // of a Kubernetes service
-                "DISTRIBUTED_PERMIT_SERVICE_HOST", "10.0.0.1",
-                "DISTRIBUTED_PERMIT_PORT_6379_TCP_PORT", "6379"));
+        ConfigurableEnvironment environment = environmentOf(
+                all,
+                Map.of(
+                        "DISTRIBUTED_PERMIT_REDIS_WAIT_FOR_REPLICA", "true",
+                        "DISTRIBUTED_PERMIT_REDIS_WAITFORREPLICA", "true",
+                        "DISTRIBUTED_PERMIT_PERMITS_NOW_LIMIT", "3",
+                        // of a Kubernetes service
+                        "DISTRIBUTED_PERMIT_SERVICE_HOST", "10.0.0.1",
+                        "DISTRIBUTED_PERMIT_PORT_6379_TCP_PORT", "6379"));
         new SettingsWarnings(environment).check(new PermitPropertyScan(environment));
         assertThat(output).doesNotContain("has no effect");
     }
@@ -248,7 +250,8 @@ class MistypedSettingsTest {
                 });
     }
 
-    private static ConfigurableEnvironment environmentOf(Map<String, String> properties, Map<String, String> variables) {
+    private static ConfigurableEnvironment environmentOf(
+            Map<String, String> properties, Map<String, String> variables) {
         ConfigurableEnvironment environment = new StandardEnvironment();
         TestPropertyValues.of(properties).applyTo(environment);
         TestPropertyValues.of(variables).applyTo(environment, Type.SYSTEM_ENVIRONMENT);

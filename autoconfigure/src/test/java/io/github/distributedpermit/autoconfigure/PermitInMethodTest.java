@@ -29,8 +29,7 @@ class PermitInMethodTest {
             Starts.withBackend(backend).withBean(Inner.class).withBean(Work.class);
 
     /** Where permits are lost soon, and also when the machine stands still for a moment. */
-    private final ApplicationContextRunner losing =
-            runner.withPropertyValues("distributed-permit.lease=300ms");
+    private final ApplicationContextRunner losing = runner.withPropertyValues("distributed-permit.lease=300ms");
 
     @Test
     void currentPermitIsThatOfTheInnermostMethod() {

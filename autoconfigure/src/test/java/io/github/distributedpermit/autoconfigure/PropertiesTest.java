@@ -37,7 +37,6 @@ class PropertiesTest {
     void everySettingIsBound() {
         local().withPropertyValues(
                         "distributed-permit.lease=30s",
-                        "distributed-permit.hand-over-slice=7ms",
                         "distributed-permit.max-waiters=10",
                         "distributed-permit.defaults.store-timeout=9s",
                         "distributed-permit.defaults.linger=1ms",
@@ -46,7 +45,6 @@ class PropertiesTest {
                         "distributed-permit.permits.report-export.block=false",
                         "distributed-permit.permits.report-export.timeout=30s",
                         "distributed-permit.permits.report-export.store-timeout=8s",
-                        "distributed-permit.permits.report-export.hand-over-slice=9ms",
                         "distributed-permit.permits.report-export.linger=2ms",
                         "distributed-permit.permits.report-export.release=async")
                 .run(context -> {
@@ -55,7 +53,6 @@ class PropertiesTest {
                     assertThat(reader.core(context.getBean(NamedSettings.class)))
                             .isEqualTo(CoreSettings.DEFAULTS.toBuilder()
                                     .lease(Duration.ofSeconds(30))
-                                    .handOverSlice(Duration.ofMillis(7))
                                     .maxWaiters(10)
                                     .build());
                     assertThat(reader.defaults(bound.defaults()))
@@ -73,7 +70,6 @@ class PropertiesTest {
                                             .block(false)
                                             .timeout(Duration.ofSeconds(30))
                                             .storeTimeout(Duration.ofSeconds(8))
-                                            .handOverSlice(Duration.ofMillis(9))
                                             .linger(Duration.ofMillis(2))
                                             .release(Release.ASYNC)
                                             .build());
@@ -94,10 +90,12 @@ class PropertiesTest {
     })
     void answersMayTakeAPartOfTheLeaseAndOfEachStoreTimeout(
             String lease, String store, @Nullable String ofName, String answer) {
-        local().withPropertyValues("distributed-permit.lease=" + lease, "distributed-permit.defaults.store-timeout=" + store)
+        local().withPropertyValues(
+                        "distributed-permit.lease=" + lease, "distributed-permit.defaults.store-timeout=" + store)
                 .withPropertyValues(
-                        ofName == null ? new String[0] : new String[] {"distributed-permit.permits.x.store-timeout=" + ofName
-                        })
+                        ofName == null
+                                ? new String[0]
+                                : new String[] {"distributed-permit.permits.x.store-timeout=" + ofName})
                 .run(context -> assertThat(context.getBean(CoreSettings.class).commandTimeout())
                         .isEqualTo(DurationStyle.detectAndParse(answer)));
     }
@@ -131,7 +129,6 @@ class PropertiesTest {
                 "defaults.store-timeout|-1s|negative",
                 "defaults.store-timeout|400d|longer than a year",
                 "permits.x.store-timeout|9ms|at least 10 ms",
-                "hand-over-slice|-5ms|negative",
                 "defaults.linger|-1ms|negative",
                 "defaults.linger|11ms|longer than 10 ms",
                 "permits.x.linger|6s|longer than 10 ms",
@@ -144,7 +141,6 @@ class PropertiesTest {
                 "permits.x.limit|1000001|1 to 1000000",
                 "permits.x.timeout|-1s|negative",
                 "permits.x.timeout|400d|longer than a year",
-                "permits.x.hand-over-slice|-1ms|negative",
                 "permits.x.linger|-1ms|negative",
             })
     void valueThatCannotWorkStopsTheStartByItsName(String name, String value, String reason) {
@@ -156,7 +152,13 @@ class PropertiesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"lease,soon", "max-waiters,many", "defaults.release,maybe", "permits.x.limit,few", "permits.x.timeout,later"})
+    @CsvSource({
+        "lease,soon",
+        "max-waiters,many",
+        "defaults.release,maybe",
+        "permits.x.limit,few",
+        "permits.x.timeout,later"
+    })
     void valueThatCannotBeReadStopsTheStartByItsName(String name, String value) {
         FailureAnalysis analysis = analysis(local().withPropertyValues("distributed-permit." + name + "=" + value));
         assertThat(analysis.getDescription())

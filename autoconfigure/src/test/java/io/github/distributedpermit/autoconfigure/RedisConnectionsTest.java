@@ -143,11 +143,13 @@ class RedisConnectionsTest {
                         "distributed-permit.backend=redis",
                         "distributed-permit.permits.connections.limit=1")
                 // no lost notification is made up for
-                .withBean(CoreSettings.class, () -> CoreSettings.DEFAULTS.toBuilder()
-                        .commandTimeout(Duration.ofSeconds(5))
-                        .lease(Duration.ofMinutes(10))
-                        .recheck(Duration.ofMinutes(5))
-                        .build());
+                .withBean(
+                        CoreSettings.class,
+                        () -> CoreSettings.DEFAULTS.toBuilder()
+                                .commandTimeout(Duration.ofSeconds(5))
+                                .lease(Duration.ofMinutes(10))
+                                .recheck(Duration.ofMinutes(5))
+                                .build());
     }
 
     private static void shareALimit(ApplicationContextRunner runner) {

@@ -83,8 +83,7 @@ class RedisContextTest {
             RedisServer server, CapturedOutput output) {
         List<String> results = new CopyOnWriteArrayList<>();
         ApplicationContextRunner runner = plain().withPropertyValues(
-                        "distributed-permit.backend=redis",
-                        "distributed-permit.lease=1h")
+                        "distributed-permit.backend=redis", "distributed-permit.lease=1h")
                 .withInitializer(CommandTimeout.ofSeconds(5))
                 .withBean(LettuceConnectionFactory.class, "127.0.0.1", server.port())
                 .withBean(Service.class);
@@ -195,9 +194,7 @@ class RedisContextTest {
     private static ApplicationContextRunner on(RedisServer server) {
         return plain().withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
                 .withPropertyValues("distributed-permit.backend=redis")
-                .withPropertyValues(
-                        "spring.data.redis.host=127.0.0.1",
-                        "spring.data.redis.port=" + server.port())
+                .withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + server.port())
                 .withInitializer(CommandTimeout.ofSeconds(5));
     }
 

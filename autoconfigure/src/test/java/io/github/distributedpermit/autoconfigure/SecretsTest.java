@@ -94,7 +94,8 @@ class SecretsTest {
     @Test
     void passwordsOfZooKeeperAreNeverTold(CapturedOutput output) throws Exception {
         try (TestingServer server = new TestingServer()) {
-            List<String> where = List.of("distributed-permit.backend=zookeeper", "zk.where=" + server.getConnectString());
+            List<String> where =
+                    List.of("distributed-permit.backend=zookeeper", "zk.where=" + server.getConnectString());
             whileLetIn(RIGHT, with(where, "zk.password=" + RIGHT), () -> {
                 List<String> refused = with(where, "zk.password=" + WRONG);
                 refused(WRONG, refused);

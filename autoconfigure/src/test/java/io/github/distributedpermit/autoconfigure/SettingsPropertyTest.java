@@ -59,11 +59,10 @@ class SettingsPropertyTest {
 
     private static Map<String, List<String>> generalOnes() {
         Map<String, List<String>> all = new HashMap<>();
-        for (String name : List.of(
-                "lease", "defaults.store-timeout", "hand-over-slice", "defaults.linger")) {
+        for (String name : List.of("lease", "defaults.store-timeout", "defaults.linger")) {
             all.put("distributed-permit." + name, DURATIONS);
         }
-        for (String name : List.of("timeout", "store-timeout", "hand-over-slice", "linger")) {
+        for (String name : List.of("timeout", "store-timeout", "linger")) {
             all.put("distributed-permit.permits.export." + name, DURATIONS);
         }
         for (String name : List.of("max-waiters", "permits.export.limit")) {

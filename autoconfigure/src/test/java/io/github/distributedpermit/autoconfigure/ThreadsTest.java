@@ -38,9 +38,7 @@ class ThreadsTest {
     private final CountDownLatch go = new CountDownLatch(1);
     private final CuttableBackend backend = new CuttableBackend();
     private final ApplicationContextRunner runner = Starts.withBackend(backend)
-            .withPropertyValues(
-                    "distributed-permit.lease=900ms",
-                    "distributed-permit.permits.export.limit=50");
+            .withPropertyValues("distributed-permit.lease=900ms", "distributed-permit.permits.export.limit=50");
 
     @AfterEach
     void letGo() {

@@ -50,7 +50,6 @@ class WrongConfigurationsTest {
             defaults.store-timeout=0s
             defaults.store-timeout=-1s
             defaults.store-timeout=400d
-            hand-over-slice=-5ms
             defaults.linger=6s
             defaults.release=maybe
             max-waiters=0
@@ -72,7 +71,6 @@ class WrongConfigurationsTest {
             permits.x.timeout=400d
             permits.x.timeout=later
             permits.x.store-timeout=1ms
-            permits.x.hand-over-slice=-1ms
             permits.x.linger=-1ms
             permits.x.release=maybe
             permits.x.on-reject=ignore

@@ -181,8 +181,7 @@ class ZooKeeperContextTest {
                                     .contains("NoAuth");
                         });
                         await().untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
-                                .isThrownBy(
-                                        () -> context.getBean(Service.class).export())
+                                .isThrownBy(() -> context.getBean(Service.class).export())
                                 .withStackTraceContaining("NoAuth"));
                     });
         }

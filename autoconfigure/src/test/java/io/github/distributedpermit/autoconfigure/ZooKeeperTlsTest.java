@@ -72,15 +72,15 @@ class ZooKeeperTlsTest {
                         definition -> definition.setInitMethodName("start"))
                 .withInitializer(CommandTimeout.ofSeconds(1))
                 .withPropertyValues(
-                        "distributed-permit.backend=zookeeper",
-                        "distributed-permit.permits.export.limit=1");
+                        "distributed-permit.backend=zookeeper", "distributed-permit.permits.export.limit=1");
     }
 
     private static CuratorFramework client(TestAuthority trusted, TlsFront front) {
         ZKClientConfig tls = new ZKClientConfig();
         tls.setProperty("zookeeper.client.secure", "true");
         tls.setProperty("zookeeper.clientCnxnSocket", "org.apache.zookeeper.ClientCnxnSocketNetty");
-        tls.setProperty("zookeeper.ssl.trustStore.location", trusted.trustStore("JKS").toString());
+        tls.setProperty(
+                "zookeeper.ssl.trustStore.location", trusted.trustStore("JKS").toString());
         tls.setProperty("zookeeper.ssl.trustStore.password", TestAuthority.STORE_PASSWORD);
         tls.setProperty("zookeeper.ssl.trustStore.type", "JKS");
         return CuratorFrameworkFactory.builder()

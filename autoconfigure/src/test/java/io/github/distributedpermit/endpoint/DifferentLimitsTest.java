@@ -103,8 +103,8 @@ class DifferentLimitsTest {
                             .gauge()
                             .value();
                     assertThat(keys).isEqualTo(mixed);
-                    Key key = Objects.requireNonNull(context.getBean(PermitsEndpoint.class)
-                                    .permit(KEY, KEY, null))
+                    Key key = Objects.requireNonNull(
+                                    context.getBean(PermitsEndpoint.class).permit(KEY, KEY, null))
                             .keys()
                             .get(0);
                     assertThat(key.statedLimits()).isEqualTo(statedLimits);

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *     at once until the store answers. Not less than the command time-out
  * @param recheck how often waiting calls ask again, in case a notification was lost
  * @param window claims of one key that may be in flight
- * @param handOverSlice how long permits pass from call to call within this process while other members wait; {@code null}: as the
- *     backend says
+ * @param handOverSlice how long permits pass from call to call within this process while other members wait; {@code null}: as long as
+ *     the store takes for a few answers
  * @param linger how long a released permit may stay with this process; a member that begins to wait meanwhile gets it only after
  *     that time
  * @param release whether giving back waits for the store

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param block Whether calls wait in the queue when no permit is free; in code those that do not say themselves.
  * @param timeout How long calls wait at most.
  * @param storeTimeout How long any call waits for a store that does not answer, before it ends with PermitBackendException.
- * @param handOverSlice As distributed-permit.hand-over-slice, for this name.
  * @param linger How long a released permit may stay with its instance, to save the next call the way to the store.
  * @param release Whether giving back a permit waits for the store's confirmation.
  * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
@@ -28,7 +27,6 @@ public record PermitSettings(
         @Nullable Boolean block,
         @Nullable Duration timeout,
         @Nullable Duration storeTimeout,
-        @Nullable Duration handOverSlice,
         @Nullable Duration linger,
         @Nullable Release release,
         @Nullable OnReject onReject,
@@ -79,7 +77,6 @@ public record PermitSettings(
                 first(block, other.block),
                 first(timeout, other.timeout),
                 first(storeTimeout, other.storeTimeout),
-                first(handOverSlice, other.handOverSlice),
                 first(linger, other.linger),
                 first(release, other.release),
                 first(onReject, other.onReject),
@@ -118,9 +115,6 @@ public record PermitSettings(
         if (storeTimeout != null) {
             effective.storeTimeout(storeTimeout);
         }
-        if (handOverSlice != null) {
-            effective.handOverSlice(handOverSlice);
-        }
         if (linger != null) {
             effective.linger(linger);
         }
@@ -137,7 +131,6 @@ public record PermitSettings(
         private @Nullable Boolean block;
         private @Nullable Duration timeout;
         private @Nullable Duration storeTimeout;
-        private @Nullable Duration handOverSlice;
         private @Nullable Duration linger;
         private @Nullable Release release;
         private @Nullable OnReject onReject;
@@ -167,12 +160,6 @@ public record PermitSettings(
         /** See {@link PermitSettings#storeTimeout()}. */
         public Builder storeTimeout(@Nullable Duration value) {
             storeTimeout = value;
-            return this;
-        }
-
-        /** See {@link PermitSettings#handOverSlice()}. */
-        public Builder handOverSlice(@Nullable Duration value) {
-            handOverSlice = value;
             return this;
         }
 
@@ -209,16 +196,7 @@ public record PermitSettings(
         /** The settings. */
         public PermitSettings build() {
             return new PermitSettings(
-                    limit,
-                    block,
-                    timeout,
-                    storeTimeout,
-                    handOverSlice,
-                    linger,
-                    release,
-                    onReject,
-                    holdAtLeast,
-                    onStoreFailure);
+                    limit, block, timeout, storeTimeout, linger, release, onReject, holdAtLeast, onStoreFailure);
         }
     }
 }

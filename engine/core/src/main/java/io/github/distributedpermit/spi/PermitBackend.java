@@ -1,7 +1,6 @@
 package io.github.distributedpermit.spi;
 
 import io.github.distributedpermit.PermitDefinition;
-import java.time.Duration;
 
 /** A kind of store. One bean per backend; thread-safe. */
 public interface PermitBackend {
@@ -27,10 +26,5 @@ public interface PermitBackend {
     /** The highest limit that a key of this store can have. */
     default int highestLimit() {
         return PermitDefinition.MAX_LIMIT;
-    }
-
-    /** How long a process passes permits from call to call while other members wait, if no setting says otherwise. */
-    default Duration handOverSlice() {
-        return Duration.ofMillis(5);
     }
 }

@@ -17,8 +17,7 @@ class KilledInstanceIT {
     void permitsOfAKilledInstanceServeTheOtherWithinTheLease() {
         int redisPort = Fleet.freePort();
         String[] settings = {
-            "--sample.embedded-redis.port=" + redisPort,
-            "--distributed-permit.lease=" + LEASE.toSeconds() + "s"
+            "--sample.embedded-redis.port=" + redisPort, "--distributed-permit.lease=" + LEASE.toSeconds() + "s"
         };
         // one after the other: the first has started the Redis server, and is the one that dies
         try (SampleInstance doomed = SampleInstance.start("killed-1", settings)) {

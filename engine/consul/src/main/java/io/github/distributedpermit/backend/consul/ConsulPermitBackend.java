@@ -36,9 +36,8 @@ public final class ConsulPermitBackend implements PermitBackend {
     private static final Duration IDLE = Duration.ofSeconds(5);
 
     /** How long permits pass between the calls of one member while other members wait; see mapping.md. */
-    private static final Duration SLICE = Duration.ofMillis(20);
-
     private final ConsulSettings settings;
+
     private final LongSupplier ticker;
 
     /** Measures time by the system's monotonic clock. */
@@ -88,11 +87,5 @@ public final class ConsulPermitBackend implements PermitBackend {
     @Override
     public int highestLimit() {
         return MAX_LIMIT;
-    }
-
-    /** A claim takes a few milliseconds here; a slice much shorter than that would do nothing but claim. */
-    @Override
-    public Duration handOverSlice() {
-        return SLICE;
     }
 }

@@ -81,11 +81,6 @@ class ConsulFixture implements SessionStoreFixture {
                 stores.put(store, consul);
                 return store;
             }
-
-            @Override
-            public Duration handOverSlice() {
-                return backend.handOverSlice();
-            }
         };
     }
 

@@ -42,7 +42,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Catalog implements PermitCatalog {
 
-    private final long backendSlice;
     private final int highestLimit;
     private final Observers observers;
     private final Supplier<Optional<KeySurvey>> survey;
@@ -61,7 +60,6 @@ final class Catalog implements PermitCatalog {
     private volatile Rules rules;
 
     /**
-     * @param backendSlice how long permits pass within the process, if the settings do not say
      * @param highestLimit the highest limit of the store
      * @param survey that of the present membership, if there is one
      * @param applied called after the policies of names have changed, without a lock
@@ -69,14 +67,12 @@ final class Catalog implements PermitCatalog {
      */
     Catalog(
             Rules rules,
-            long backendSlice,
             int highestLimit,
             Observers observers,
             Supplier<Optional<KeySurvey>> survey,
             Runnable applied,
             Runnable localUsed) {
         this.rules = rules;
-        this.backendSlice = backendSlice;
         this.highestLimit = highestLimit;
         this.observers = observers;
         this.survey = survey;
@@ -226,8 +222,7 @@ final class Catalog implements PermitCatalog {
         if (definition.onStoreFailure() == OnStoreFailure.LOCAL && !definition.isUnlimited()) {
             localUsed.run();
         }
-        return Policy.of(
-                Objects.requireNonNull(definition.limit()), effective, backendSlice, definition.onStoreFailure());
+        return Policy.of(Objects.requireNonNull(definition.limit()), effective, definition.onStoreFailure());
     }
 
     /**

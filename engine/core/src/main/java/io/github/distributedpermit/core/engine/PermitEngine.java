@@ -97,7 +97,6 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         this.environment = environment;
         catalog = new Catalog(
                 Rules.of(settings, defaults, named),
-                backend.handOverSlice().toNanos(),
                 backend.highestLimit(),
                 environment.observers(),
                 () -> registry().map(KeyRegistry::survey),

@@ -147,6 +147,7 @@ final class ClaimFailures {
         SentClaim claim = plan.sent.find(sequence);
         if (claim != null && claim.inFlight) {
             effects.claimed(true, now - claim.at);
+            plan.answerTime.took(now - claim.at);
         }
         host.watch().answered(now, effects);
         plan.sent.landed(sequence);

@@ -31,6 +31,7 @@ final class ClaimPlan {
     final Backoff backoff = new Backoff();
     private final String key;
     private final SentClaim.Answers answers;
+    final AnswerTime answerTime = new AnswerTime();
     private Policy policy;
 
     // the values of the last claim, with which isDue(), nextTimed() and beyond() compare the present ones
@@ -247,7 +248,7 @@ final class ClaimPlan {
         // the store orders members by the age of their oldest waiter, so a new oldest is reported, once in a slice
         boolean handingOver = oldest != null && (passedOn || oldest != lastOldest);
         if (handingOver || (passedOn && granted > 0 && policy.linger() > 0)) {
-            at = Math.min(at, lastSentAt + policy.slice());
+            at = Math.min(at, lastSentAt + policy.slice(answerTime));
         }
         if (granted > 0 && leases) {
             at = Math.min(at, lastSentAt + policy.renewal());

@@ -92,7 +92,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     private void follow(PermitStats first) {
         Policy stated = first.policy();
         if (stated != adopted && !stated.isUnlimited()) {
-            Policy applied = stated.withLease(state.policy().lease()); // in a store with sessions it is the length of the session
+            Policy applied = stated.withLease(
+                    state.policy().lease()); // in a store with sessions it is the length of the session
             if (limit == NONE) {
                 state.adopt(applied);
             } else {

@@ -221,7 +221,7 @@ final class KeyQueueState {
             return ledger.holders.endLost(grant) && withoutStore.isOn();
         }
         if (!waiters.isEmpty()) {
-            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice();
+            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice(plan.answerTime);
             if ((ledger.isOver() || sliceIsOver) && !keepsAll()) {
                 ledger.shrinkTo(ledger.granted() - grant.weight);
                 plan.giveBack();

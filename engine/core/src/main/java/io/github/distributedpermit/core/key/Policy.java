@@ -15,7 +15,8 @@ import java.time.Duration;
  * @param commandTimeout how long an answer may take
  * @param storeTimeout how long calls wait for a store that does not answer
  * @param recheck how long calls wait before the queue asks the store again
- * @param slice how long permits pass from call to call in this process while other members wait
+ * @param slice how long permits pass from call to call in this process while other members wait; {@link #OF_STORE} for as long as
+ *     {@link AnswerTime} says
  * @param linger how long an idle permit may stay
  * @param window claims that may be in flight
  * @param maxWaiters calls that may wait
@@ -35,6 +36,9 @@ public record Policy(
         Release release,
         OnStoreFailure onStoreFailure) {
 
+    /** As a slice: it depends on how long the store takes to answer. */
+    private static final long OF_STORE = -1;
+
     /** What is late by more than this part of the command time-out is so because the process stood still. */
     private static final int STANDSTILL = 20;
 
@@ -42,7 +46,7 @@ public record Policy(
     public static final int MARGIN = 20;
 
     /** What applies to a key of this limit in general. */
-    public static Policy of(int limit, CoreSettings settings, long defaultSlice, OnStoreFailure onStoreFailure) {
+    public static Policy of(int limit, CoreSettings settings, OnStoreFailure onStoreFailure) {
         Duration slice = settings.handOverSlice();
         return new Policy(
                 limit,
@@ -50,7 +54,7 @@ public record Policy(
                 settings.commandTimeout().toNanos(),
                 settings.storeTimeout().toNanos(),
                 settings.recheck().toNanos(),
-                slice == null ? defaultSlice : slice.toNanos(),
+                slice == null ? OF_STORE : slice.toNanos(),
                 settings.linger().toNanos(),
                 settings.window(),
                 settings.maxWaiters(),
@@ -65,7 +69,7 @@ public record Policy(
                 .linger(Duration.ZERO)
                 .release(Release.ASYNC)
                 .build();
-        return of(PermitDefinition.MAX_LIMIT, returnAtOnce, 0, OnStoreFailure.FAIL);
+        return of(PermitDefinition.MAX_LIMIT, returnAtOnce, OnStoreFailure.FAIL);
     }
 
     /** Whether calls get their permits at once, without the store. */
@@ -102,6 +106,11 @@ public record Policy(
     /** How often permits are confirmed: two confirmations may be lost within a lease. */
     long renewal() {
         return lease / 3;
+    }
+
+    /** How long permits pass from call to call in this process while other members wait. */
+    long slice(AnswerTime answers) {
+        return slice == OF_STORE ? answers.slice() : slice;
     }
 
     Duration leaseDuration() {

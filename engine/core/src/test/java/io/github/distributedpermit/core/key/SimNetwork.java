@@ -6,7 +6,6 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStoreException;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -54,11 +53,6 @@ final class SimNetwork {
                 SimLink link = new SimLink(SimNetwork.this, member.id(), process, listener);
                 links.put(member.id(), link);
                 return link;
-            }
-
-            @Override
-            public Duration handOverSlice() {
-                return Duration.ofMillis(5);
             }
         };
     }

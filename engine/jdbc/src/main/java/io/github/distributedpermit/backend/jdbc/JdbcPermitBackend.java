@@ -30,8 +30,6 @@ public final class JdbcPermitBackend implements PermitBackend {
     /** How long an unused key is remembered in memory; the row in the database stays longer. */
     private static final Duration IDLE = Duration.ofSeconds(10);
 
-    private static final Duration HAND_OVER_SLICE = Duration.ofMillis(20);
-
     private final DataSource source;
     private final String address;
     private final JdbcSettings settings;
@@ -63,12 +61,6 @@ public final class JdbcPermitBackend implements PermitBackend {
     @Override
     public String address() {
         return address;
-    }
-
-    /** Longer than with Redis: a change of the database costs several times as much as one there. */
-    @Override
-    public Duration handOverSlice() {
-        return HAND_OVER_SLICE;
     }
 
     /**

@@ -104,7 +104,9 @@ public record Setup(
         return member -> {
             List<String> all = new ArrayList<>(store.settings(member));
             all.addAll(settings());
-            if (all.stream().noneMatch(option -> option.startsWith(LEASE))) { // the sessions of some stores have their own length
+            if (all.stream()
+                    .noneMatch(
+                            option -> option.startsWith(LEASE))) { // the sessions of some stores have their own length
                 all.add(LEASE + lease.toMillis() + "ms");
             }
             return all;
