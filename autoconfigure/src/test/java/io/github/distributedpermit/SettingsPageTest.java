@@ -6,14 +6,20 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import io.github.distributedpermit.core.PermitSettings;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,25 +32,33 @@ class SettingsPageTest {
 
     private static final Path PAGE = Path.of("..", "docs", "settings.md");
     private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
-    private static final String BEGIN = "<!-- from the metadata: begin -->\n";
-    private static final String END = "<!-- from the metadata: end -->\n";
+    private static final Pattern TABLE =
+            Pattern.compile("<!-- properties: (.*?) -->\n(.*?)<!-- end -->\n", Pattern.DOTALL);
+
+    private final Map<String, Property> properties = properties();
 
     @Test
-    void tableIsTheMetadata() throws IOException {
+    void tablesAreTheMetadata() throws IOException {
         String page = Files.readString(PAGE);
-        int from = page.indexOf(BEGIN) + BEGIN.length();
-        int to = page.indexOf(END);
-        assertThat(from).as(BEGIN).isGreaterThanOrEqualTo(BEGIN.length());
-        assertThat(to).as(END).isGreaterThanOrEqualTo(from);
+        String generated = TABLE.matcher(page)
+                .replaceAll(table -> Matcher.quoteReplacement(
+                        "<!-- properties: %s -->\n%s<!-- end -->\n".formatted(table.group(1), rows(table.group(1)))));
         if (Boolean.getBoolean("permit.documents")) {
-            page = page.substring(0, from) + table() + page.substring(to);
-            Files.writeString(PAGE, page);
-            to = page.indexOf(END);
+            Files.writeString(PAGE, generated);
+            page = generated;
         }
 
-        assertThat(page.substring(from, to))
+        assertThat(page)
                 .as("%s is written anew with -Dtest=SettingsPageTest -Dpermit.documents=true", PAGE)
-                .isEqualTo(table());
+                .isEqualTo(generated);
+    }
+
+    @Test
+    void everyPropertyIsInOneTable() throws IOException {
+        assertThat(TABLE.matcher(Files.readString(PAGE))
+                        .results()
+                        .flatMap(table -> Stream.of(table.group(1).split(" "))))
+                .containsExactlyInAnyOrderElementsOf(properties.keySet());
     }
 
     @Test
@@ -60,17 +74,16 @@ class SettingsPageTest {
         return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
     }
 
-    private static String table() throws IOException {
-        return metadata().properties().stream()
-                .filter(property -> !property.name().endsWith("cache.time-to-live")) // of every endpoint
-                .map(SettingsPageTest::row)
+    private String rows(String names) {
+        return Stream.of(names.split(" "))
+                .map(name -> row(name, Objects.requireNonNull(properties.get(name), name)))
                 .collect(Collectors.joining("\n", "| property | type | default | means |\n|---|---|---|---|\n", "\n"));
     }
 
-    private static String row(Property property) {
+    private static String row(String name, Property property) {
         return "| `%s` | %s | %s | %s |"
                 .formatted(
-                        property.name(),
+                        name,
                         simple(property.type()),
                         property.defaultValue() == null ? "" : "`" + property.defaultValue() + "`",
                         Objects.requireNonNullElse(property.description(), "").replace("|", "\\|"));
@@ -92,9 +105,19 @@ class SettingsPageTest {
         return type.replaceAll("[\\w.]+\\.(\\w+)", "$1").replace(",", ", ").replace("<", "&lt;");
     }
 
-    private static Metadata metadata() throws IOException {
+    /** By their names below {@code distributed-permit}. */
+    private static Map<String, Property> properties() {
         try (InputStream in = SettingsPageTest.class.getResourceAsStream(METADATA)) {
-            return JsonMapper.shared().readValue(Objects.requireNonNull(in, METADATA), Metadata.class);
+            return JsonMapper.shared()
+                    .readValue(Objects.requireNonNull(in, METADATA), Metadata.class)
+                    .properties()
+                    .stream()
+                    .filter(property -> !property.name().endsWith("cache.time-to-live")) // of every endpoint
+                    .collect(Collectors.toMap(
+                            property -> property.name().replaceFirst("^distributed-permit\\.", ""),
+                            Function.identity()));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

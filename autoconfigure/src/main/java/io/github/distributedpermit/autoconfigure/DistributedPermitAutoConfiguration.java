@@ -157,12 +157,7 @@ public final class DistributedPermitAutoConfiguration {
             SettingsWarnings warnings,
             NamedSettings present) {
         return new PermitSettingsRefresh(
-                engine,
-                environment,
-                new SettingsReader(properties),
-                settings.commandTimeout(),
-                warnings,
-                present);
+                engine, environment, new SettingsReader(properties), settings.commandTimeout(), warnings, present);
     }
 
     @Bean

@@ -11,7 +11,6 @@ import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.io.IOException;

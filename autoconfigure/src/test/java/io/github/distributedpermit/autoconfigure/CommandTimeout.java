@@ -9,6 +9,8 @@ import org.springframework.context.support.GenericApplicationContext;
 /** Gives an application another command time-out than the one that follows from its settings, such as for a slow machine. */
 public final class CommandTimeout implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
+    private static final String NAME = "coreSettings";
+
     private final Duration timeout;
 
     private CommandTimeout(Duration timeout) {
@@ -25,12 +27,16 @@ public final class CommandTimeout implements ApplicationContextInitializer<Confi
 
     @Override
     public void initialize(ConfigurableApplicationContext context) {
-        ((GenericApplicationContext) context)
-                .registerBean(
-                        CoreSettings.class,
-                        () -> new SettingsReader(context.getBean(DistributedPermitProperties.class))
-                                .core(context.getBean(NamedSettings.class)).toBuilder()
-                                        .commandTimeout(timeout)
-                                        .build());
+        GenericApplicationContext beans = (GenericApplicationContext) context;
+        if (beans.containsBeanDefinition(NAME)) { // the last one counts
+            beans.removeBeanDefinition(NAME);
+        }
+        beans.registerBean(
+                NAME,
+                CoreSettings.class,
+                () -> new SettingsReader(context.getBean(DistributedPermitProperties.class))
+                        .core(context.getBean(NamedSettings.class)).toBuilder()
+                                .commandTimeout(timeout)
+                                .build());
     }
 }

@@ -49,12 +49,12 @@ class DatabaseTransactionsTest {
         ApplicationContextRunner instance = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         DataSourceAutoConfiguration.class, DistributedPermitAutoConfiguration.class))
+                .withInitializer(CommandTimeout.ofMillis(500))
                 .withPropertyValues(database.settings())
                 .withPropertyValues(
                         "distributed-permit.permits.export.limit=" + LIMIT,
                         "distributed-permit.permits.export.timeout=60s",
                         "distributed-permit.lease=" + LEASE.toSeconds() + "s",
-                        "distributed-permit.command-timeout=500ms",
                         "spring.datasource.hikari.maximum-pool-size=" + POOL,
                         "spring.datasource.hikari.connection-timeout=" + PATIENCE.toMillis());
         instance.run(one -> instance.run(other -> check(one, other)));

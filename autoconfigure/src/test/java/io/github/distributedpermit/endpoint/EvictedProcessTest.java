@@ -106,7 +106,6 @@ class EvictedProcessTest {
                         DistributedPermitEndpointAutoConfiguration.class))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=permits",
-                        "management.endpoint.permits.access=unrestricted",
                         "distributed-permit.instance-name=operator")
                 .withPropertyValues(settings.toArray(String[]::new))
                 .run(operator -> {

@@ -108,7 +108,6 @@ class FleetEndpointTest {
                 .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues(
                         "management.endpoints.web.exposure.include=permits",
-                        "management.endpoint.permits.access=unrestricted",
                         "distributed-permit.metrics.fleet-refresh=200ms",
                         "distributed-permit.permits.fleet.limit=" + LIMIT,
                         "distributed-permit.key-prefix=fleet-" + UUID.randomUUID())

@@ -38,8 +38,7 @@ class DatabaseIT {
                 "database",
                 "--distributed-permit.backend=jdbc",
                 "--sample.embedded-postgres.port=" + PORT,
-                "--distributed-permit.lease=" + LEASE.toSeconds() + "s",
-                "--distributed-permit.command-timeout=1s");
+                "--distributed-permit.lease=" + LEASE.toSeconds() + "s");
     }
 
     @Test
