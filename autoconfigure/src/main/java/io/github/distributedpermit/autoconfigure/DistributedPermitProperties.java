@@ -38,5 +38,5 @@ public record DistributedPermitProperties(
         @DefaultValue("10000") int maxWaiters,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,
-        @DefaultValue @NestedConfigurationProperty PermitDefaults defaults,
+        @DefaultValue @NestedConfigurationProperty PermitSettings defaults,
         @DefaultValue Map<String, PermitSettings> permits) {}

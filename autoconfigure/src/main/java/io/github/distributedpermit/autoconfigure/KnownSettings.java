@@ -46,7 +46,8 @@ final class KnownSettings {
                     .value();
             add(type, (prefix + ".").substring(PREFIX.length()), general);
         }
-        add(PermitDefaults.class, "defaults.", general);
+        add(PermitSettings.class, "defaults.", general);
+        general.keySet().removeAll(Set.of("defaults.limit", "defaults.block"));
         add(PermitSettings.class, "", ofPermit);
     }
 

@@ -28,14 +28,14 @@ record NamedSettings(PermitSettings defaults, Map<String, PermitSettings> named)
         Map<String, PermitSettings> bound = binder.bind(
                         "distributed-permit.permits", Bindable.mapOf(String.class, PermitSettings.class))
                 .orElseGet(Map::of);
-        PermitDefaults defaults =
-                binder.bind("distributed-permit.defaults", PermitDefaults.class).orElse(PermitDefaults.NONE);
+        PermitSettings defaults =
+                binder.bind("distributed-permit.defaults", PermitSettings.class).orElse(PermitSettings.NONE);
         return of(defaults, bound, environment, reader, warnings);
     }
 
     /** The same, as Boot has bound them at start. */
     static NamedSettings of(
-            PermitDefaults defaults,
+            PermitSettings defaults,
             Map<String, PermitSettings> bound,
             ConfigurableEnvironment environment,
             SettingsReader reader,

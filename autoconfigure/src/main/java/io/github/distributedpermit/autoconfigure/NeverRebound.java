@@ -28,6 +28,7 @@ final class NeverRebound implements EnvironmentPostProcessor, Ordered {
             RedisPermitProperties.class,
             ConsulPermitProperties.class,
             ZooKeeperProperties.class,
+            JdbcPermitProperties.class,
             PermitMetricsProperties.class,
             PermitLogProperties.class);
 

@@ -13,8 +13,7 @@ final class SettingsHints implements RuntimeHintsRegistrar {
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-        BindableRuntimeHintsRegistrar.forTypes(PermitSettings.class, PermitDefaults.class)
-                .registerHints(hints);
+        BindableRuntimeHintsRegistrar.forTypes(PermitSettings.class).registerHints(hints);
         // made of the text of a property by its static method
         hints.reflection().registerType(Limit.class, MemberCategory.INVOKE_PUBLIC_METHODS);
     }

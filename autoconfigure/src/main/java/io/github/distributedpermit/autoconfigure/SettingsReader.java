@@ -94,10 +94,21 @@ final class SettingsReader {
     }
 
     /** The defaults for all permits, checked. */
-    PermitSettings defaults(PermitDefaults defaults) {
-        PermitSettings settings = defaults.settings();
-        check("defaults.", settings);
-        return settings;
+    PermitSettings defaults(PermitSettings defaults) {
+        refuse("limit", defaults.limit(), "it would be that of mistyped names, too");
+        refuse("block", defaults.block(), "each annotation says whether calls wait");
+        check("defaults.", defaults);
+        return defaults;
+    }
+
+    private static void refuse(String name, @Nullable Object value, String why) {
+        if (value != null) {
+            throw invalid(
+                    "defaults." + name,
+                    value,
+                    "there is no such default: %s. Set distributed-permit.permits[*].%s for all names"
+                            .formatted(why, name));
+        }
     }
 
     /** The settings of single permits, checked. */

@@ -158,6 +158,23 @@ class LimitRefreshTest {
         }
     }
 
+    /** How long answers may take is derived from the store time-outs when the application starts: five seconds here. */
+    @Test
+    void aStoreTimeoutShorterThanAnswersMayTakeIsRefused(CapturedOutput output) {
+        try {
+            ConfigurableApplicationContext context = start("distributed-permit.backend=local");
+            write("distributed-permit.permits.export.limit=3", "distributed-permit.permits.job.store-timeout=4s");
+            refresh(context);
+            assertThat(limit(context, "export")).isEqualTo(1);
+            assertThat(output.getAll()).contains("a store-timeout of 4000 ms is shorter than the 5000 ms");
+            write("distributed-permit.permits.export.limit=3", "distributed-permit.permits.job.store-timeout=6s");
+            refresh(context);
+            assertThat(limit(context, "export")).isEqualTo(3);
+        } finally {
+            stop();
+        }
+    }
+
     @Test
     void aMistakeIsRefusedAsAWholeAndTheOldSettingsStay(CapturedOutput output) {
         try {

@@ -76,6 +76,8 @@ class WrongConfigurationsTest {
             permits.x.on-reject=ignore
             permits.x.on-store-failure=ignore
             permits.x.hold-at-least=-1s
+            defaults.limit=5
+            defaults.block=false
             defaults.timeout=-1s
             defaults.linger=-1ms
             defaults.hold-at-least=-1s

@@ -54,7 +54,7 @@ public final class PermitRejectedException extends RejectedExecutionException {
         QUEUE_FULL,
         /** The call asks for more permits than the limit now is. */
         ABOVE_LIMIT,
-        /** As many keys as allowed are in use already ({@code distributed-permit.max-keys}). */
+        /** This instance uses a million keys at once already. */
         TOO_MANY_KEYS,
         /** The application is shutting down and no permit is free, or an operator has drained this instance. */
         SHUTTING_DOWN

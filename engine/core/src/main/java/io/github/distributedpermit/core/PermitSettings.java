@@ -1,5 +1,7 @@
 package io.github.distributedpermit.core;
 
+import static java.util.Objects.requireNonNull;
+
 import io.github.distributedpermit.OnReject;
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
@@ -7,9 +9,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the user has set for one permit name, under {@code distributed-permit.permits.<name>}. What is {@code null} is up to
- * the declaration, such as an annotation, and then to {@link CoreSettings}. Immutable. Spring Boot binds it as it is, so
- * its components are the names of the properties.
+ * What is said of a permit in one place: by the settings of a name or a pattern, by a declaration such as an annotation, or by the
+ * defaults for all. What is {@code null} is up to the next place. Immutable. Spring Boot binds it as it is, so its components are the names of the
+ * properties.
  *
  * @param limit How many permits a key of this name has over all instances, 1 to 1,000,000, or 'unlimited'.
  * @param block Whether calls wait in the queue when no permit is free; in code those that do not say themselves.
@@ -36,6 +38,16 @@ public record PermitSettings(
     /** Nothing is set. */
     public static final PermitSettings NONE = builder().build();
 
+    /** What applies where no place says anything: such permits wait for a store for ten seconds, and return at once. */
+    public static final PermitSettings BASE = builder()
+            .storeTimeout(Duration.ofSeconds(10))
+            .linger(Duration.ZERO)
+            .release(Release.ASYNC)
+            .onReject(OnReject.DEFAULT)
+            .holdAtLeast(Duration.ZERO)
+            .onStoreFailure(OnStoreFailure.DEFAULT)
+            .build();
+
     /** A builder that sets nothing yet. */
     public static Builder builder() {
         return new Builder();
@@ -46,28 +58,28 @@ public record PermitSettings(
         return builder().limit(limit).build();
     }
 
-    /** The declaration as it takes effect: what is set here wins over what it says. */
+    /** What a declaration says. */
+    public static PermitSettings of(PermitDefinition declared) {
+        return builder()
+                .limit(declared.limit())
+                .block(declared.block())
+                .timeout(declared.timeout())
+                .onReject(declared.onReject() == OnReject.DEFAULT ? null : declared.onReject())
+                .holdAtLeast(declared.holdAtLeast().isZero() ? null : declared.holdAtLeast())
+                .onStoreFailure(declared.onStoreFailure() == OnStoreFailure.DEFAULT ? null : declared.onStoreFailure())
+                .build();
+    }
+
+    /** The declaration with what these settings say, which are complete but for the limit and the time-out. */
     public PermitDefinition over(PermitDefinition declared) {
-        PermitDefinition.Builder effective = declared.toBuilder();
-        if (limit != null) {
-            effective.limit(limit.permits());
-        }
-        if (block != null) {
-            effective.block(block);
-        }
-        if (timeout != null) {
-            effective.timeout(timeout);
-        }
-        if (onReject != null) {
-            effective.onReject(onReject);
-        }
-        if (holdAtLeast != null) {
-            effective.holdAtLeast(holdAtLeast);
-        }
-        if (onStoreFailure != null) {
-            effective.onStoreFailure(onStoreFailure);
-        }
-        return effective.build();
+        return declared.toBuilder()
+                .limit(limit == null ? null : limit.permits())
+                .block(requireNonNull(block))
+                .timeout(timeout)
+                .onReject(requireNonNull(onReject))
+                .holdAtLeast(requireNonNull(holdAtLeast))
+                .onStoreFailure(requireNonNull(onStoreFailure))
+                .build();
     }
 
     /** These settings, and those of the other ones for what is not set here. */
@@ -86,42 +98,6 @@ public record PermitSettings(
 
     private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {
         return one != null ? one : other;
-    }
-
-    /**
-     * The declaration with these settings for what it leaves open: its time-out, what happens to rejected calls, how long
-     * a permit is held at least, and what happens while the store does not answer.
-     */
-    public PermitDefinition under(PermitDefinition declared) {
-        PermitDefinition.Builder effective = declared.toBuilder();
-        if (declared.timeout() == null) {
-            effective.timeout(timeout);
-        }
-        if (declared.onReject() == OnReject.DEFAULT && onReject != null) {
-            effective.onReject(onReject);
-        }
-        if (declared.holdAtLeast().isZero() && holdAtLeast != null) {
-            effective.holdAtLeast(holdAtLeast);
-        }
-        if (declared.onStoreFailure() == OnStoreFailure.DEFAULT && onStoreFailure != null) {
-            effective.onStoreFailure(onStoreFailure);
-        }
-        return effective.build();
-    }
-
-    /** The general settings as they take effect for this name. */
-    public CoreSettings over(CoreSettings general) {
-        CoreSettings.Builder effective = general.toBuilder();
-        if (storeTimeout != null) {
-            effective.storeTimeout(storeTimeout);
-        }
-        if (linger != null) {
-            effective.linger(linger);
-        }
-        if (release != null) {
-            effective.release(release);
-        }
-        return effective.build();
     }
 
     /** Collects settings. Not thread-safe. */

@@ -186,7 +186,7 @@ public final class Outcomes {
                         + "; see distributed-permit.max-waiters";
             case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;
             case TOO_MANY_KEYS ->
-                "Too many keys in use by this instance: " + what + "; see distributed-permit.max-keys";
+                "Too many keys in use by this instance: " + what + "; use fewer different keys at once";
             case SHUTTING_DOWN -> "The application is shutting down: " + what;
         };
     }

@@ -3,7 +3,6 @@ package io.github.distributedpermit.core.engine;
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
-import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Limit;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.PermitSettings;
@@ -216,13 +215,11 @@ final class Catalog implements PermitCatalog {
         return settings(name, rules).limit() != null;
     }
 
-    /** All settings merged. */
     private Policy policy(PermitDefinition definition, Rules source) {
-        CoreSettings effective = source.core(settings(definition.name(), source));
         if (definition.onStoreFailure() == OnStoreFailure.LOCAL && !definition.isUnlimited()) {
             localUsed.run();
         }
-        return Policy.of(Objects.requireNonNull(definition.limit()), effective, definition.onStoreFailure());
+        return source.policy(definition, settings(definition.name(), source));
     }
 
     /**

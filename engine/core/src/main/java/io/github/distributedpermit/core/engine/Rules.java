@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.engine;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.util.HashMap;
 import java.util.List;
@@ -108,7 +109,7 @@ final class Rules {
     }
 
     private PermitDefinition effective(PermitDefinition declared, PermitSettings settings) {
-        PermitDefinition effective = defaults.under(settings.over(declared));
+        PermitDefinition effective = complete(settings, declared).over(declared);
         if (effective.limit() == null) {
             throw new IllegalArgumentException("%s: nothing gives permit '%s' a limit; set %s or the annotation's limit"
                     .formatted(declared.origin(), declared.name(), PermitProperty.of(declared.name(), "limit")));
@@ -116,9 +117,19 @@ final class Rules {
         return effective;
     }
 
-    /** The general settings as they take effect for a name with these settings. */
-    CoreSettings core(PermitSettings settings) {
-        return settings.orElse(defaults).over(general);
+    /** What each place says, in their order of precedence. */
+    private PermitSettings complete(PermitSettings settings, PermitDefinition declared) {
+        return settings.orElse(PermitSettings.of(declared)).orElse(defaults).orElse(general.permits());
+    }
+
+    /**
+     * What the calls of a name go by.
+     *
+     * @param effective its definition as it takes effect
+     * @param settings those of the name
+     */
+    Policy policy(PermitDefinition effective, PermitSettings settings) {
+        return Policy.of(general, PermitSettings.of(effective).orElse(complete(settings, effective)));
     }
 
     /** The names and patterns that have settings. */

@@ -1,13 +1,16 @@
 package io.github.distributedpermit.core.key;
 
+import static java.util.Objects.requireNonNull;
+
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import java.time.Duration;
 
 /**
- * The settings that apply to the calls of one name: {@link CoreSettings}, the name's {@code PermitSettings} and its limit
+ * The settings that apply to the calls of one name: {@link CoreSettings}, and {@link PermitSettings}
  * merged, with times in nanoseconds so that events only add numbers. Immutable.
  *
  * @param limit the limit this member states
@@ -45,31 +48,30 @@ public record Policy(
     /** A member ends a lease this part of it earlier than the store, because clocks do not run at equal rates. */
     public static final int MARGIN = 20;
 
-    /** What applies to a key of this limit in general. */
-    public static Policy of(int limit, CoreSettings settings, OnStoreFailure onStoreFailure) {
-        Duration slice = settings.handOverSlice();
+    /** What these settings mean, which are complete but for whether calls wait. */
+    public static Policy of(CoreSettings general, PermitSettings permit) {
+        Duration slice = general.handOverSlice();
+        OnStoreFailure onStoreFailure = requireNonNull(permit.onStoreFailure());
         return new Policy(
-                limit,
-                settings.lease().toNanos(),
-                settings.commandTimeout().toNanos(),
-                settings.storeTimeout().toNanos(),
-                settings.recheck().toNanos(),
+                requireNonNull(permit.limit()).permits(),
+                general.lease().toNanos(),
+                general.commandTimeout().toNanos(),
+                requireNonNull(permit.storeTimeout()).toNanos(),
+                general.recheck().toNanos(),
                 slice == null ? OF_STORE : slice.toNanos(),
-                settings.linger().toNanos(),
-                settings.window(),
-                settings.maxWaiters(),
-                settings.release(),
+                requireNonNull(permit.linger()).toNanos(),
+                general.window(),
+                general.maxWaiters(),
+                requireNonNull(permit.release()),
                 onStoreFailure == OnStoreFailure.DEFAULT ? OnStoreFailure.FAIL : onStoreFailure);
     }
 
-    /** For a key that no call of this process uses: its queue only gives back. */
-    public static Policy ofUnusedKey(CoreSettings settings) {
-        CoreSettings returnAtOnce = settings.toBuilder()
-                .handOverSlice(Duration.ZERO)
-                .linger(Duration.ZERO)
-                .release(Release.ASYNC)
-                .build();
-        return of(PermitDefinition.MAX_LIMIT, returnAtOnce, OnStoreFailure.FAIL);
+    /** For a key that no call of this process uses: its queue only gives back, at once. */
+    public static Policy ofUnusedKey(CoreSettings general) {
+        CoreSettings returnAtOnce =
+                general.toBuilder().handOverSlice(Duration.ZERO).build();
+        return of(
+                returnAtOnce, PermitSettings.ofLimit(PermitDefinition.MAX_LIMIT).orElse(PermitSettings.BASE));
     }
 
     /** Whether calls get their permits at once, without the store. */

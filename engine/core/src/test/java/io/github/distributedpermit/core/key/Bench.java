@@ -14,6 +14,7 @@ import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongUnaryOperator;
@@ -26,6 +27,7 @@ final class Bench {
     static final Duration LEASE = CoreSettings.DEFAULTS.lease();
     static final Duration COMMAND = CoreSettings.DEFAULTS.commandTimeout();
     static final Duration SLICE = Duration.ofMillis(5);
+    static final Duration STORE_TIMEOUT = Objects.requireNonNull(PermitSettings.BASE.storeTimeout());
 
     final Timeline time = new Timeline();
     final SimNetwork network = new SimNetwork(time, () -> new StepTable(Duration.ofSeconds(30)));
@@ -84,7 +86,9 @@ final class Bench {
     }
 
     static CoreSettings linger(Duration linger) {
-        return CoreSettings.DEFAULTS.toBuilder().linger(linger).build();
+        return CoreSettings.DEFAULTS.toBuilder()
+                .permits(PermitSettings.builder().linger(linger).build())
+                .build();
     }
 
     /** With calls that end when the store has confirmed it, and time-outs beyond those of any test. */
@@ -92,13 +96,17 @@ final class Bench {
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(Duration.ofHours(1))
                 .commandTimeout(Duration.ofMinutes(10))
-                .storeTimeout(Duration.ofMinutes(10))
-                .release(Release.SYNC)
+                .permits(PermitSettings.builder()
+                        .storeTimeout(Duration.ofMinutes(10))
+                        .release(Release.SYNC)
+                        .build())
                 .build();
     }
 
     static CoreSettings storeTimeout(Duration storeTimeout) {
-        return CoreSettings.DEFAULTS.toBuilder().storeTimeout(storeTimeout).build();
+        return CoreSettings.DEFAULTS.toBuilder()
+                .permits(PermitSettings.builder().storeTimeout(storeTimeout).build())
+                .build();
     }
 
     static CoreSettings bounded(int maxWaiters, int maxKeys) {

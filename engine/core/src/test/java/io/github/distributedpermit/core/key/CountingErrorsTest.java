@@ -87,7 +87,7 @@ class CountingErrorsTest {
     void grantsNoShareInAnOutageThatBeginsBefore() {
         bench.conditions.claimsLost = true;
         Asked call = acquire();
-        bench.run(CoreSettings.DEFAULTS.storeTimeout().multipliedBy(3));
+        bench.run(Bench.STORE_TIMEOUT.multipliedBy(3));
 
         assertThat(call.holds()).isFalse();
     }

@@ -180,8 +180,10 @@ final class GraceSimulation {
             CoreSettings settings = CoreSettings.DEFAULTS.toBuilder()
                     .lease(Duration.ofNanos(
                             twist == Twist.MIXED_LEASES ? LEASES[twists.nextInt(LEASES.length)] : LEASE))
-                    .storeTimeout(Duration.ofSeconds(30))
-                    .linger(chance(0.3) ? Duration.ofMillis(5) : Duration.ZERO)
+                    .permits(PermitSettings.builder()
+                            .storeTimeout(Duration.ofSeconds(30))
+                            .linger(chance(0.3) ? Duration.ofMillis(5) : Duration.ZERO)
+                            .build())
                     .build();
             engine = new PermitEngine(
                     new PermitBackend() {

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
@@ -110,11 +111,13 @@ final class SimPlan {
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(Duration.ofNanos(lease))
                 .commandTimeout(Duration.ofNanos(commandTimeout))
-                .storeTimeout(Duration.ofNanos(storeTimeout))
                 .recheck(Duration.ofNanos(recheck))
                 .window(window)
                 .handOverSlice(Duration.ofNanos(slice))
-                .linger(Duration.ofNanos(linger))
+                .permits(PermitSettings.builder()
+                        .storeTimeout(Duration.ofNanos(storeTimeout))
+                        .linger(Duration.ofNanos(linger))
+                        .build())
                 .maxWaiters(MOST_WAITERS)
                 .maxKeys(100)
                 .build();

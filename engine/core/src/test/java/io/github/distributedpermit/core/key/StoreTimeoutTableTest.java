@@ -55,13 +55,13 @@ class StoreTimeoutTableTest {
     void noCallOutlastsItsTimeOuts(Duration lease, Duration store, Duration command) {
         CoreSettings settings = CoreSettings.DEFAULTS.toBuilder()
                 .lease(lease)
-                .storeTimeout(store)
+                .permits(PermitSettings.builder().storeTimeout(store).build())
                 .commandTimeout(command)
                 .build();
         for (Silence silence : Silence.values()) {
             for (OnStoreFailure how : List.of(OnStoreFailure.FAIL, OnStoreFailure.ALLOW, OnStoreFailure.LOCAL)) {
                 for (boolean known : new boolean[] {true, false}) {
-                    new Run(settings, silence, how, known).run();
+                    new Run(settings, store, silence, how, known).run();
                 }
             }
         }
@@ -71,6 +71,7 @@ class StoreTimeoutTableTest {
 
         private final String name;
         private final CoreSettings settings;
+        private final Duration storeTimeout;
         private final Silence silence;
         private final OnStoreFailure how;
         private final Bench bench = new Bench();
@@ -81,9 +82,10 @@ class StoreTimeoutTableTest {
         /**
          * @param known whether the store has answered before
          */
-        Run(CoreSettings settings, Silence silence, OnStoreFailure how, boolean known) {
+        Run(CoreSettings settings, Duration storeTimeout, Silence silence, OnStoreFailure how, boolean known) {
             this.name = silence + ", " + how + (known ? "" : ", never answered");
             this.settings = settings;
+            this.storeTimeout = storeTimeout;
             this.silence = silence;
             this.how = how;
             this.known = known;
@@ -98,7 +100,7 @@ class StoreTimeoutTableTest {
         }
 
         void run() {
-            long store = settings.storeTimeout().toNanos();
+            long store = storeTimeout.toNanos();
             long command = settings.commandTimeout().toNanos();
             if (known) {
                 a.engine.named(Bench.KEY);
@@ -114,21 +116,12 @@ class StoreTimeoutTableTest {
             long attempt = silence == Silence.LOST ? command : Math.max(command, store);
             expect(PermitRequest.of(Bench.KEY), store);
             expect(PermitRequest.of("another"), store);
-            expect(
-                    PermitRequest.of(Bench.KEY)
-                            .withTimeout(settings.storeTimeout().multipliedBy(7)),
-                    store);
-            expect(
-                    PermitRequest.of(Bench.KEY)
-                            .withTimeout(settings.storeTimeout().dividedBy(2)),
-                    store / 2);
+            expect(PermitRequest.of(Bench.KEY).withTimeout(storeTimeout.multipliedBy(7)), store);
+            expect(PermitRequest.of(Bench.KEY).withTimeout(storeTimeout.dividedBy(2)), store / 2);
             expect(PermitRequest.of("yet another").withoutWaiting(), attempt);
             bench.time.run(store / 3);
             expect(PermitRequest.of(Bench.KEY), store);
-            expect(
-                    PermitRequest.of("one more")
-                            .withTimeout(settings.storeTimeout().multipliedBy(7)),
-                    store);
+            expect(PermitRequest.of("one more").withTimeout(storeTimeout.multipliedBy(7)), store);
             long left = store + store / 3 + command;
             while (left > 0 && calls.stream().anyMatch(call -> call.asked.isWaiting())) {
                 bench.time.run(Math.max(1, command / 10));

@@ -6,7 +6,6 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
-import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -18,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** How long calls wait for a store that does not answer, and which exception they then get. */
 class StoreTimeoutTest {
 
-    private static final Duration STORE = CoreSettings.DEFAULTS.storeTimeout();
+    private static final Duration STORE = Bench.STORE_TIMEOUT;
     private static final Duration SHORT = Duration.ofMillis(100);
 
     private final Bench bench = new Bench();

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Calls that run without the store while it does not answer. */
 class WithoutStoreTest {
 
-    private static final Duration STORE = CoreSettings.DEFAULTS.storeTimeout();
+    private static final Duration STORE = Bench.STORE_TIMEOUT;
     private static final Duration STEADY = Bench.COMMAND;
     private static final Duration MOMENT = Duration.ofMillis(3);
 

@@ -104,7 +104,9 @@ class SilentRedisTest extends RedisTest {
     private PermitEngine engine(long[] times) {
         CoreSettings settings = CoreSettings.DEFAULTS.toBuilder()
                 .lease(Duration.ofMillis(times[0]))
-                .storeTimeout(Duration.ofMillis(times[1]))
+                .permits(PermitSettings.builder()
+                        .storeTimeout(Duration.ofMillis(times[1]))
+                        .build())
                 .commandTimeout(Duration.ofMillis(times[2]))
                 .build();
         LettuceConnectionFactory factory = factory(server);

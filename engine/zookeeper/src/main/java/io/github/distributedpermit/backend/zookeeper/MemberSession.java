@@ -259,7 +259,8 @@ final class MemberSession implements ConnectionStateListener {
             if (negotiated < length) {
                 LOG.log(
                         System.Logger.Level.WARNING,
-                        "ZooKeeper grants a session of {0} ms, not the {1} ms asked for",
+                        "ZooKeeper grants a session of {0} ms, not the {1} ms of distributed-permit.lease: permits outlive"
+                                + " this instance by the shorter time",
                         current.getSessionTimeout(),
                         TimeUnit.NANOSECONDS.toMillis(length));
             }

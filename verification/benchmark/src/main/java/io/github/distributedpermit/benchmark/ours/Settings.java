@@ -1,6 +1,7 @@
 package io.github.distributedpermit.benchmark.ours;
 
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import java.util.Locale;
 import org.springframework.boot.convert.DurationStyle;
@@ -15,8 +16,14 @@ public final class Settings {
         String[] parts = setting.split(": ", 2);
         CoreSettings.Builder settings = CoreSettings.DEFAULTS.toBuilder();
         switch (parts[0]) {
-            case "release" -> settings.release(Release.valueOf(parts[1].toUpperCase(Locale.ROOT)));
-            case "linger" -> settings.linger(DurationStyle.detectAndParse(parts[1]));
+            case "release" ->
+                settings.permits(PermitSettings.builder()
+                        .release(Release.valueOf(parts[1].toUpperCase(Locale.ROOT)))
+                        .build());
+            case "linger" ->
+                settings.permits(PermitSettings.builder()
+                        .linger(DurationStyle.detectAndParse(parts[1]))
+                        .build());
             case "lease" -> settings.lease(DurationStyle.detectAndParse(parts[1]));
             case "hand-over-slice" -> settings.handOverSlice(DurationStyle.detectAndParse(parts[1]));
             default -> throw new IllegalArgumentException("The benchmark does not vary " + setting);
