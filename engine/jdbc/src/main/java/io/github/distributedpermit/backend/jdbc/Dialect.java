@@ -23,6 +23,8 @@ enum Dialect {
             return List.of(
                     "SET lock_timeout = " + statement.dividedBy(2).toMillis(),
                     "SET statement_timeout = " + statement.toMillis(),
+                    // A member that stands still between the statements of a batch and its commit keeps rows locked.
+                    "SET idle_in_transaction_session_timeout = " + statement.toMillis(),
                     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'");
         }
 

@@ -11,6 +11,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -166,6 +167,28 @@ class FaultsTest {
             await().atMost(SOON)
                     .ignoreExceptions()
                     .untilAsserted(() -> assertThat(a.permits("locked", 1, 0)).isZero());
+        }
+    }
+
+    /** Its process is stopped, or its host has vanished: the server ends the transaction. */
+    @Test
+    void memberThatStandsStillWithinABatchDoesNotKeepItsRowsLocked() throws SQLException {
+        JdbcLink stopped =
+                new JdbcLink(database, settings(Duration.ofSeconds(20), Duration.ofSeconds(1)), Optional.empty());
+        try (TestMember other = member()) {
+            assertThat(other.permits("locked", 1, 1)).isEqualTo(1);
+            stopped.connection().setAutoCommit(false);
+            try (PreparedStatement p = stopped.connection()
+                    .prepareStatement("UPDATE distributed_permit_key SET touched = touched WHERE name = ?")) {
+                p.setString(1, prefix + ":locked");
+                assertThat(p.executeUpdate()).isOne();
+            }
+            await().atMost(SOON)
+                    .ignoreExceptions()
+                    .untilAsserted(
+                            () -> assertThat(other.permits("locked", 1, 0)).isZero());
+        } finally {
+            stopped.discard();
         }
     }
 
