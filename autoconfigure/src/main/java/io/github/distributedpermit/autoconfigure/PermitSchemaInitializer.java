@@ -22,6 +22,9 @@ final class PermitSchemaInitializer extends DataSourceScriptDatabaseInitializer 
 
     private static final String SCRIPT = "classpath:io/github/distributedpermit/backend/jdbc/schema-@@platform@@.sql";
 
+    /** More than there are statements, each of which may meet another instance once. */
+    private static final int ATTEMPTS = 10;
+
     private final String tablePrefix;
 
     PermitSchemaInitializer(DataSource dataSource, JdbcPermitProperties properties) {
@@ -61,7 +64,10 @@ final class PermitSchemaInitializer extends DataSourceScriptDatabaseInitializer 
         }
     }
 
-    /** Of two instances that create the tables at the same moment, one may fail; at the second attempt the tables are there. */
+    /**
+     * Of instances that create a table at the same moment, all but one fail: {@code IF NOT EXISTS} does not see what is not
+     * committed yet. At the next attempt that table is there.
+     */
     @Override
     protected void runScripts(Scripts scripts) {
         List<Resource> prefixed = new ArrayList<>();
@@ -70,10 +76,15 @@ final class PermitSchemaInitializer extends DataSourceScriptDatabaseInitializer 
                     prefixed(script, tablePrefix).getBytes(StandardCharsets.UTF_8), script.getDescription()));
         }
         Scripts all = new Scripts(prefixed).separator(scripts.getSeparator()).encoding(StandardCharsets.UTF_8);
-        try {
-            super.runScripts(all);
-        } catch (DataAccessException e) {
-            super.runScripts(all);
+        for (int attempt = 1; ; attempt++) {
+            try {
+                super.runScripts(all);
+                return;
+            } catch (DataAccessException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
         }
     }
 }

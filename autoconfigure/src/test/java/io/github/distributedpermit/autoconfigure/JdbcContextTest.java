@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedpermit.Permit;
@@ -10,10 +11,12 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -101,6 +105,39 @@ class JdbcContextTest {
                 .run(context -> assertThat(free(context.getBean(Permits.class), "export", 3))
                         .isEqualTo(3));
         assertThat(output).contains("distributed-permit - Start completed").doesNotContain("WARN", "ERROR");
+    }
+
+    /** Each table is one that another instance is about to create when this one tries to. */
+    @Test
+    void startMeetsAnotherInstanceAtEachOfTheTables() throws SQLException {
+        DataSource database = new TestDatabase().source();
+        JdbcPermitProperties always =
+                new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_");
+        PermitSchemaInitializer initializer = new PermitSchemaInitializer(database, always);
+        List<Connection> others = new ArrayList<>();
+        for (String statement :
+                PermitSchemaInitializer.script(database, "distributed_permit_").split(";")) {
+            if (statement.contains("CREATE TABLE")) {
+                Connection other = database.getConnection();
+                other.setAutoCommit(false);
+                other.createStatement().execute(statement);
+                others.add(other);
+            }
+        }
+        CompletableFuture<Boolean> start = CompletableFuture.supplyAsync(initializer::initializeDatabase);
+        for (Connection other : others) {
+            await().until(() -> start.isDone() || isWaiting(database));
+            other.commit();
+            other.close();
+        }
+        assertThat(start).succeedsWithin(Duration.ofSeconds(30));
+    }
+
+    private static boolean isWaiting(DataSource database) throws SQLException {
+        try (Connection c = database.getConnection();
+                var rows = c.createStatement().executeQuery("SELECT count(*) FROM pg_locks WHERE NOT granted")) {
+            return rows.next() && rows.getInt(1) > 0;
+        }
     }
 
     @Test
