@@ -223,17 +223,15 @@ final class ClaimFailures {
     /**
      * Until when a call that does not wait for a permit may wait for the store's answer although its time-out has
      * passed, because the process stood still or the claim was written with a delay. 0 if it may not.
-     *
-     * @param deadline when its time-out has passed; if that is a while ago, the process stood still
      */
-    long extendedTime(Waiter waiter, long deadline, long now) {
+    long extendedTime(Waiter waiter, long now) {
         if (waiter.queueing) {
             return 0;
         }
         SentClaim oldest = plan.sent.oldestInFlight();
         long delayed =
                 oldest != null && !oldest.isOverdue(now, policy) && oldest.isDelayed() ? oldest.overdueAt(policy) : 0;
-        long resumed = policy.isStandstill(now - deadline) ? now : host.watch().resumedAt();
+        long resumed = host.watch().resumedAt();
         long answered = resumed > waiter.arrival ? resumed + policy.commandTimeout() : 0;
         long until = Math.min(Math.max(delayed, answered), outage.reaches(policy.storeTimeout()));
         return until > now ? until : 0;

@@ -192,7 +192,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** Until when a call may wait for an answer of the store although its own time-out has passed; 0 if it may not wait. */
     public synchronized long extendedTime(Waiter waiter, long deadline) {
-        return state.failures.extendedTime(waiter, deadline, clock.now());
+        return state.failures.extendedTime(waiter, clock.now(deadline));
     }
 
     /**

@@ -33,14 +33,11 @@ final class KeyQueueTimer {
         return at <= time;
     }
 
-    /** For how long it is overdue: the process stood still, or has too few threads. */
-    long lateBy(long now) {
-        return now > at ? now - at : 0;
-    }
-
-    /** Counts the delay from now on, because it has been taken into account until now. */
+    /** Counts a delay from now on, because it has been taken into account until now. */
     void excuse(long now) {
-        at = now;
+        if (at < now) {
+            at = now;
+        }
     }
 
     /** When it fires; {@link Times#NEVER} if it is not set. */
