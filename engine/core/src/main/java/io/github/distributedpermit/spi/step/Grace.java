@@ -1,6 +1,7 @@
 package io.github.distributedpermit.spi.step;
 
 import io.github.distributedpermit.spi.Claim;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Decides for one key whether its records were lost, and bounds the grants after a loss. The <em>epoch</em> is the number of the
@@ -154,10 +155,14 @@ final class Grace {
 
     /**
      * How many permits the member gets back. The epoch of the claim has to be the present one: it shows that the member has
-     * received an answer of this server, so that the claim states what the member holds after the loss.
+     * received an answer of this server, so that the claim states what the member holds after the loss. It gets nothing back if the
+     * claim was on its way for too long: the server has confirmed what the member holds at the claim's version, or an earlier server
+     * has before the loss, and the lease has ended since.
      */
-    int reclaimable(Claim claim) {
-        return active && claim.epoch() == epoch ? claim.validlyHeld() : 0;
+    int reclaimable(Claim claim, Lineage lineage, long now) {
+        long confirmed = Math.max(claim.version(), lineage.since());
+        boolean valid = now - confirmed <= TimeUnit.MICROSECONDS.convert(claim.lease());
+        return active && valid && claim.epoch() == epoch ? claim.validlyHeld() : 0;
     }
 
     /**

@@ -138,7 +138,7 @@ public final class KeyTable {
             version = Math.max(version, claim.version()); // the clock may be behind the one that versions have followed
         }
         here.extend(lineage);
-        return Optional.of(act(member, claim, now, since, here.reclaimable(claim)));
+        return Optional.of(act(member, claim, now, since, here.reclaimable(claim, lineage, now)));
     }
 
     /**

@@ -86,9 +86,10 @@ end
 local was_queued, stated = r.waiting, r.limit
 local others = op.queued - (was_queued and 1 or 0)
 -- During a grace the member gets back what it validly holds, unless the claim was written before the loss. The grace does not
--- end when as many permits came back as the limit: a member that states a higher one may hold more.
+-- end when as many permits came back as the limit: a member that states a higher one may hold more. A claim that was on its way for
+-- too long gets nothing back: what it states was confirmed by this server at its version, or by an earlier one before the loss.
 local had = r.permits
-if op.grace and lineage and remembered == op.epoch then
+if op.grace and lineage and remembered == op.epoch and now - math.max(known_version, lineage.since) <= lease then
   had = math.max(had, validly_held)
 end
 local base = math.min(had, held, wanted)

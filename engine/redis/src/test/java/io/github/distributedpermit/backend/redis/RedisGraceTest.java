@@ -92,6 +92,23 @@ class RedisGraceTest extends RedisTest {
         assertThat(claim(a, key(), 1, 1, epoch).permits()).isEqualTo(1);
     }
 
+    /** Its permits have expired on the way, so that a member which has not come back yet may hold them. */
+    @Test
+    void claimThatWasOnItsWayForLongerThanItsLeaseReclaimsNothing() {
+        Duration moment = Duration.ofMillis(20);
+        Holding held = claim(a, key(), 1, 0, 0, moment);
+        long epoch = flush(held.epoch());
+        assertThat(claim(b, key(), 1, 1, epoch).permits()).isEqualTo(1);
+        String clock = key() + "-clock";
+        long lost = claim(b, clock, 0, 0, epoch).version();
+        await().until(() -> claim(b, clock, 0, 0, epoch).version() > lost + TimeUnit.MICROSECONDS.convert(moment));
+
+        assertRejectedInGrace(claim(a, key(), 1, 1, epoch, moment));
+
+        claim(a, key(), 0, 0, epoch, moment);
+        assertRejectedInGrace(claim(a, key(), 1, 0, epoch));
+    }
+
     /** The member that is the first after it has just started, and remembers nothing. */
     @Test
     void flushIsNoticedWhenAMemberComesThatRemembersMore() {
