@@ -44,11 +44,15 @@ final class ClaimFailures {
         policy = settings;
     }
 
-    /** The process stood still for this long: time-outs are extended, since received answers are not read yet. */
-    void stoodStill(long length, long now) {
+    /**
+     * The process stood still: time-outs are extended, since received answers are not read yet.
+     *
+     * @param length for how long, without what was known before
+     */
+    void stoodStill(long length, long from, long now) {
         plan.sent.restart(now);
         outage.skip(length, now);
-        host.watch().stoodStill(length, now);
+        host.watch().stoodStill(from, now);
     }
 
     /** Fails claims that are overdue, and calls that have waited for the store for a store time-out. */

@@ -1,5 +1,8 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.core.Times;
+import io.github.distributedpermit.core.store.Standstill;
+
 /**
  * The clock as the events of one key read it. If the timer of the queue, or the time-out of one of its calls, is much overdue, the
  * process stood still: answers that arrived meanwhile are still to be read, so no claim may be counted as unanswered for that time.
@@ -11,8 +14,7 @@ final class ProcessClock {
     private final KeyQueueTimer timer;
     private final KeyQueueState state;
 
-    /** Until when each standstill has been taken into account. */
-    private long known = Long.MIN_VALUE;
+    private final Standstill standstill = new Standstill();
 
     ProcessClock(KeyQueueHost host, KeyQueueTimer timer, KeyQueueState state) {
         this.host = host;
@@ -28,11 +30,12 @@ final class ProcessClock {
     /** The same at an event that was due at this time. */
     long now(long due) {
         long now = host.now();
-        long from = Math.max(Math.min(due, timer.at()), known);
-        if (from < now && state.policy().isStandstill(now - from)) {
+        long first = Math.min(due, timer.at());
+        long length = standstill.unknown(first, now);
+        if (state.policy().isStandstill(length)) {
+            standstill.note(first, now);
             timer.excuse(now);
-            known = now;
-            state.failures.stoodStill(now - from, now);
+            state.failures.stoodStill(length, first, now);
         }
         return now;
     }

@@ -57,8 +57,8 @@ public final class StoreWatch {
     /** Since when probes are answered during the bypass; guarded by this. */
     private long answeringSince = Times.NEVER;
 
-    /** When the last standstill of the process began, as far as is known; guarded by this. */
-    private long stoppedAt;
+    /** Guarded by this. */
+    private final Standstill standstill = new Standstill();
 
     private volatile long resumedAt;
 
@@ -254,12 +254,14 @@ public final class StoreWatch {
     }
 
     /** The process stood still until now. Each key reports what it has noticed, so that only what is new is counted. */
-    public synchronized void stoodStill(long length, long now) {
-        long from = now - length;
-        long known = Math.max(0, resumedAt - Math.max(from, stoppedAt));
-        stoppedAt = from < resumedAt ? Math.min(from, stoppedAt) : from;
+    public synchronized void stoodStill(long from, long now) {
+        long length = standstill.unknown(from, now);
+        standstill.note(from, now);
         resumedAt = now;
-        outage.skip(length - known, now);
+        outage.skip(length, now);
+        if (failingSince != Times.NEVER) {
+            failingSince = Math.min(now, failingSince + length);
+        }
     }
 
     /** An answer of the store has shown the limit in effect. It is kept also while the key is not in use: a paused key stays paused. */

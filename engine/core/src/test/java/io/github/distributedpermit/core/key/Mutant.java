@@ -50,7 +50,7 @@ enum Mutant {
     IDLE_PART_KEPT("KeyQueueState", "returnIdle", Mistakes.IdlePartKept.class),
     HEAVY_JUDGED_TOO_EARLY("KeyQueueState", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
     RENEWED_WITHOUT_ANSWERS("ClaimPlan", "isProbing", FixedValue.value(false)),
-    STANDSTILL_UNNOTICED("KeyQueueTimer", "lateBy", FixedValue.value(0L)),
+    STANDSTILL_UNNOTICED("ClaimFailures", "stoodStill", Mistakes.Skipped.class),
     LEFT_BROKEN("KeyQueueState", "mend", Mistakes.Skipped.class),
     TIMER_WHILE_WINDOW_FULL("KeyQueueState", "nextTime", Mistakes.TimerWhileFull.class),
     KEPT_IS_HELD("ClaimPlan", "kept", Mistakes.KeptIsHeld.class),

@@ -136,15 +136,16 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     }
 
     @Override
-    public void delivered(SimLink link, String key, Holding holding, boolean pushed) {
+    public void delivered(SimLink link, String key, Holding holding, long answers) {
         SimMember member = member(link.member);
         if (member == null || !SimMember.isOfCalls(key)) {
             return;
         }
         int k = SimMember.key(key);
         member.unansweredSince[k] = Long.MAX_VALUE;
-        boolean inTime = member.process.clock() - link.sentAt(holding.sequence()) < plan.commandTimeout;
-        if (!pushed && inTime) {
+        boolean pushed = answers == SimNetwork.PUSHED;
+        boolean inTime = member.process.clock() - link.sentAt(answers) < plan.commandTimeout;
+        if (!pushed && inTime && answers >= member.failedClaim[k]) {
             if (!isAsRecentAsCallbacks(member.answeredAt[k], member)) {
                 member.heardBefore[k] = member.heardAt[k];
                 member.answeredAt[k] = time.now();
@@ -170,6 +171,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (member != null && SimMember.isOfCalls(claim.key())) {
             int key = SimMember.key(claim.key());
             member.failedAt[key] = Math.max(member.failedAt[key], member.process.runningTime());
+            member.failedClaim[key] = Math.max(member.failedClaim[key], claim.sequence());
         }
     }
 
@@ -208,7 +210,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         for (int any = 0; any < ceiling.length; any++) {
             anything = Math.max(anything, heardAt(member, any));
         }
-        long stopped = member.process.wasStopped() ? plan.commandTimeout / 2 : 0;
+        // A stop is not noticed before something was due, which the time-out of a claim is after a command time-out.
+        boolean lately = time.now() - member.process.stoppedUntil() < 2 * plan.commandTimeout;
+        long stopped = member.process.wasStopped() && lately ? plan.commandTimeout : 0;
         return now - anything + stopped >= plan.commandTimeout || member.failedAt[key] >= heardAt(member, key);
     }
 

@@ -103,7 +103,7 @@ final class SimLink implements PermitStore {
             if (back != Weather.LOST && !deaf) {
                 network.time.after(back, process, () -> {
                     if (!answer.isDone()) {
-                        network.tap.delivered(this, claim.key(), holding, false);
+                        network.tap.delivered(this, claim.key(), holding, claim.sequence());
                         answer.complete(holding);
                     }
                 });
@@ -123,7 +123,7 @@ final class SimLink implements PermitStore {
         if (delay != Weather.LOST && !deaf) {
             network.time.after(delay, process, () -> {
                 if (!closed) {
-                    network.tap.delivered(this, key, holding, true);
+                    network.tap.delivered(this, key, holding, SimNetwork.PUSHED);
                     listener.granted(key, holding);
                 }
             });

@@ -39,6 +39,10 @@ final class SimMember {
     final long[] answeredAt;
 
     final long[] failedAt;
+
+    /** The latest claim that failed; an answer to an earlier one may be for a queue that the key has no more. */
+    final long[] failedClaim;
+
     /** When it last asked for more than it used, on the member's clock, per key. */
     final long[] wantedAt;
 
@@ -58,6 +62,7 @@ final class SimMember {
         heardBefore = new long[keys];
         answeredAt = new long[keys];
         failedAt = new long[keys];
+        failedClaim = new long[keys];
         claims = new Budget[keys];
         timers = new Budget(network.time, 200, 200);
         Map<String, PermitSettings> named = new HashMap<>();

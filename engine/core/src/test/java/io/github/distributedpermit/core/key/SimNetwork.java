@@ -14,13 +14,16 @@ import java.util.function.Supplier;
 /** Everything between the members and the store: each message is an event of its own. */
 final class SimNetwork {
 
+    /** In place of the sequence of the claim that is answered: a notification. */
+    static final long PUSHED = -1;
+
     /** Receives every message; throws if it breaks an invariant. */
     interface Tap {
         default void sent(SimLink link, Claim claim) {}
 
         default void arrived(SimLink link, Claim claim, Holding answer) {}
 
-        default void delivered(SimLink link, String key, Holding holding, boolean pushed) {}
+        default void delivered(SimLink link, String key, Holding holding, long answers) {}
 
         default void failed(SimLink link, Claim claim, Throwable cause) {}
     }

@@ -595,10 +595,10 @@ final class Simulation {
         }
 
         @Override
-        public void delivered(
-                SimLink link, String key, io.github.distributedpermit.spi.Holding holding, boolean pushed) {
-            trace(() -> "  " + link.member + (pushed ? " is notified of " : " receives ") + key + " " + holding);
-            invariants.delivered(link, key, holding, pushed);
+        public void delivered(SimLink link, String key, io.github.distributedpermit.spi.Holding holding, long answers) {
+            trace(() -> "  " + link.member + (answers == SimNetwork.PUSHED ? " is notified of " : " receives ") + key
+                    + " " + holding);
+            invariants.delivered(link, key, holding, answers);
         }
 
         @Override
