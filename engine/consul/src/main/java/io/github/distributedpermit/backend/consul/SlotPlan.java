@@ -253,9 +253,9 @@ final class SlotPlan {
                     TxnOperation.cas(name, 0, value),
                     TxnOperation.lock(name, request.session(), value));
         }
-        boolean nobodyWaits = tree.waiting().isEmpty() && waitersAfter == 0;
+        boolean noMemberWaits = tree.waiting().isEmpty() && waitersAfter == 0;
         // Members that use different slots pass side by side: the guard stays, and each slot protects itself.
-        if (nobodyWaits && request.override().isEmpty() && (highestTaken < 0 || isWithin(limit, guard))) {
+        if (noMemberWaits && request.override().isEmpty() && (highestTaken < 0 || isWithin(limit, guard))) {
             return List.of(TxnOperation.checkIndex(name, guard.index()));
         }
         // The nonce in the value gives the guard a new index, so that any other transaction on the same tree fails.

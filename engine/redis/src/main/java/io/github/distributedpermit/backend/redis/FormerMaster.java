@@ -62,7 +62,8 @@ final class FormerMaster {
                 LOG.log(
                         WARNING,
                         "The Redis server {0} was closed as a former master, and the Sentinels have made it the master again: it "
-                                + "was opened. For one lease it gives permits back only to those who still hold them",
+                                + "was opened. For one lease, only instances that already hold permits are granted them "
+                                + "again; other calls wait",
                         address(to.server()));
             }
         });
