@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 class Figures {
 
     private static final List<String> MODULES = List.of(
-            "engine/core", "engine/redis", "engine/consul", "engine/zookeeper", "engine/tck", "autoconfigure",
+            "engine/core", "engine/redis", "engine/consul", "engine/zookeeper", "engine/jdbc", "engine/tck", "autoconfigure",
             "sample-app", "verification/test-servers", "verification/harness", "verification/benchmark");
 
     public static void main(String[] arguments) throws IOException {
@@ -36,7 +36,7 @@ class Figures {
         }
         System.out.println();
         boolean cycles = false;
-        for (String module : List.of("engine/core", "engine/redis", "engine/consul", "engine/zookeeper")) {
+        for (String module : List.of("engine/core", "engine/redis", "engine/consul", "engine/zookeeper", "engine/jdbc")) {
             for (Set<String> cycle : cycles(Path.of(module, "target", "classes"))) {
                 cycles = true;
                 System.out.println(module + ": a cycle of " + cycle.size() + " classes: " + cycle);

@@ -22,6 +22,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -33,8 +34,8 @@ import org.springframework.core.env.Environment;
  * one answer per line of its output. Ends with its master.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration
-@Import({OwnClient.class, InRedis.class})
+@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+@Import({OwnClient.class, OwnDatabase.class, InRedis.class})
 public class MemberMain {
 
     /** The name of the permits, and the beginning of their keys. */

@@ -8,7 +8,8 @@ import java.util.stream.Stream;
 /** All rows. */
 public final class Scenarios {
 
-    private static final Set<String> STORES = Set.of("redis", "redis-sentinel", "redis-grace", "zookeeper", "consul");
+    private static final Set<String> STORES =
+            Set.of("redis", "redis-sentinel", "redis-grace", "zookeeper", "consul", "database");
 
     private Scenarios() {}
 
@@ -24,6 +25,7 @@ public final class Scenarios {
         all.addAll(ConsulScenarios.all());
         all.addAll(ConsulTopologies.all());
         all.addAll(ConsulAnswers.all());
+        all.addAll(PostgresScenarios.all());
         return all;
     }
 
