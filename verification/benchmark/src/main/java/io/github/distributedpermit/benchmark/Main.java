@@ -23,6 +23,7 @@ import io.github.distributedpermit.benchmark.scenario.MemberCost;
 import io.github.distributedpermit.benchmark.scenario.Network;
 import io.github.distributedpermit.benchmark.scenario.OnCluster;
 import io.github.distributedpermit.benchmark.scenario.OnConsul;
+import io.github.distributedpermit.benchmark.scenario.OnPostgres;
 import io.github.distributedpermit.benchmark.scenario.OnZooKeeper;
 import io.github.distributedpermit.benchmark.scenario.Processes;
 import io.github.distributedpermit.benchmark.scenario.Renewal;
@@ -104,6 +105,7 @@ public final class Main {
                 new AddedFootprint(redis),
                 new OnZooKeeper(),
                 new OnConsul(),
+                new OnPostgres(),
                 new Growth(redis),
                 new SettingsThatMatter(redis));
     }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.benchmark.fleet;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.benchmark.load.Contender;
 import io.github.distributedpermit.benchmark.ours.OnConsul;
+import io.github.distributedpermit.benchmark.ours.OnDatabase;
 import io.github.distributedpermit.benchmark.ours.OnRedis;
 import io.github.distributedpermit.benchmark.ours.OnZooKeeper;
 import io.github.distributedpermit.benchmark.ours.OurContender;
@@ -12,8 +13,10 @@ import io.github.distributedpermit.benchmark.peers.ConsulLock;
 import io.github.distributedpermit.benchmark.peers.ConsulSlots;
 import io.github.distributedpermit.benchmark.peers.CuratorContender;
 import io.github.distributedpermit.benchmark.peers.JucContender;
+import io.github.distributedpermit.benchmark.peers.OneAtATime;
 import io.github.distributedpermit.benchmark.peers.RedisFloor;
 import io.github.distributedpermit.benchmark.peers.RedissonContender;
+import io.github.distributedpermit.benchmark.peers.SqlContender;
 import io.github.distributedpermit.benchmark.peers.ZsetContender;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.member.Observers;
@@ -88,6 +91,21 @@ public final class Cast {
     /** One write. */
     public static final String PUT = "floor: KV PUT";
 
+    /** This project on PostgreSQL. */
+    public static final String DATABASE = "ours, PostgreSQL";
+
+    /** The same without what travels together: one statement after the other. */
+    public static final String DATABASE_UNBATCHED = DATABASE + ", one at a time";
+
+    /** A row for each permit, {@code FOR UPDATE SKIP LOCKED}. */
+    public static final String SLOT_ROWS = "slot rows, SKIP LOCKED";
+
+    /** Advisory locks of PostgreSQL. */
+    public static final String ADVISORY = "advisory locks";
+
+    /** What ShedLock sends to a database. */
+    public static final String SHEDLOCK = "ShedLock's statements";
+
     /** This project in memory. */
     public static final String LOCAL = "ours, local";
 
@@ -132,6 +150,12 @@ public final class Cast {
             case CONSUL_SLOTS -> new ConsulSlots(stores.consulPort());
             case CONSUL_LOCK -> new ConsulLock(stores.consulPort());
             case PUT -> new ConsulFloor(stores.consulPort());
+            case DATABASE -> OnDatabase.contender(stores.database(), CoreSettings.DEFAULTS);
+            case DATABASE_UNBATCHED ->
+                new OneAtATime(OnDatabase.contender(stores.database(), Settings.of("release: sync")));
+            case SLOT_ROWS -> SqlContender.slots(stores.database());
+            case ADVISORY -> SqlContender.advisoryLocks(stores.database());
+            case SHEDLOCK -> SqlContender.shedLock(stores.database());
             case LOCAL -> new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, () -> {});
             case JUC -> new JucContender();
             default -> OnRedis.contender(stores.redisPorts(), Settings.of(settingOf(name)), Observers.NONE);

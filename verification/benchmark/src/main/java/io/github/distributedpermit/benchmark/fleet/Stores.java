@@ -10,12 +10,13 @@ import java.util.stream.Stream;
  * @param redisPorts of the loopback interface: none, one of a standalone server, or those of the masters of a Redis Cluster
  * @param zooKeeper connect string, empty for none
  * @param consulPort HTTP port of the loopback interface, 0 for none
+ * @param database URL, empty for none
  */
-public record Stores(List<Integer> redisPorts, String zooKeeper, int consulPort) {
+public record Stores(List<Integer> redisPorts, String zooKeeper, int consulPort, String database) {
 
     /** No store at all. */
     public static Stores none() {
-        return new Stores(List.of(), "", 0);
+        return new Stores(List.of(), "", 0, "");
     }
 
     /** A standalone Redis alone. */
@@ -25,17 +26,22 @@ public record Stores(List<Integer> redisPorts, String zooKeeper, int consulPort)
 
     /** A Redis Cluster alone. */
     public static Stores redisCluster(List<Integer> ports) {
-        return new Stores(List.copyOf(ports), "", 0);
+        return new Stores(List.copyOf(ports), "", 0, "");
     }
 
     /** ZooKeeper alone. */
     public static Stores zooKeeper(String connect) {
-        return new Stores(List.of(), connect, 0);
+        return new Stores(List.of(), connect, 0, "");
     }
 
     /** Consul alone. */
     public static Stores consul(int port) {
-        return new Stores(List.of(), "", port);
+        return new Stores(List.of(), "", port, "");
+    }
+
+    /** The same and a database. */
+    public Stores with(String url) {
+        return new Stores(redisPorts, zooKeeper, consulPort, url);
     }
 
     /** The port of the standalone Redis. */
@@ -49,16 +55,16 @@ public record Stores(List<Integer> redisPorts, String zooKeeper, int consulPort)
     /** As one argument of a command line. */
     public String asArgument() {
         String ports = redisPorts.stream().map(String::valueOf).collect(Collectors.joining("+"));
-        return ports + "," + zooKeeper + "," + consulPort;
+        return String.join(";", ports, zooKeeper, Integer.toString(consulPort), database);
     }
 
     /** The reverse. */
     public static Stores parse(String argument) {
-        String[] parts = argument.split(",", -1);
+        String[] parts = argument.split(";", -1);
         List<Integer> ports = Stream.of(parts[0].split("\\+"))
                 .filter(port -> !port.isEmpty())
                 .map(Integer::valueOf)
                 .toList();
-        return new Stores(ports, parts[1], Integer.parseInt(parts[2]));
+        return new Stores(ports, parts[1], Integer.parseInt(parts[2]), parts[3]);
     }
 }

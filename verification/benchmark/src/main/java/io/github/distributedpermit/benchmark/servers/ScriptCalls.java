@@ -3,7 +3,7 @@ package io.github.distributedpermit.benchmark.servers;
 import java.util.Locale;
 
 /**
- * Calls of scripts since the start of a server.
+ * Calls of scripts, or executions of statements, since the start of a server.
  *
  * @param calls how many
  * @param micros how long they took on the server
