@@ -1,5 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.web.CatchAllWarning;
+import io.github.distributedpermit.web.ClosestHandlerResolver;
 import io.github.distributedpermit.web.HoldTimes;
 import io.github.distributedpermit.web.PermitProblems;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -7,7 +9,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** Auto-configuration of {@link PermitProblems}, the answers of web applications to calls that got no permit. */
 @AutoConfiguration(before = DistributedPermitAutoConfiguration.class)
@@ -25,5 +30,26 @@ public final class DistributedPermitWebAutoConfiguration {
     @ConditionalOnMissingBean
     PermitProblems distributedPermitProblems(HoldTimes holdTimes) {
         return new PermitProblems(holdTimes);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnClass(name = "org.springframework.web.servlet.HandlerExceptionResolver")
+    static final class Servlet {
+
+        @Bean
+        ClosestHandlerResolver distributedPermitExceptionResolver() {
+            return new ClosestHandlerResolver();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static final class Reactive {
+
+        @Bean
+        CatchAllWarning distributedPermitCatchAllWarning(ApplicationContext context) {
+            return new CatchAllWarning(context);
+        }
     }
 }

@@ -23,10 +23,12 @@ import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.method.annotation.ExceptionHandlerMappingInfo;
 
 /**
  * Answers requests that ended without a permit, in Spring MVC and in WebFlux. Has the lowest precedence, so an
- * {@code @ExceptionHandler} of the application wins. The answer to a rejection names the permit and the reason. It has the key,
+ * {@code @ExceptionHandler} of the application wins; in Spring MVC one for every exception does not, see
+ * {@link ClosestHandlerResolver}. The answer to a rejection names the permit and the reason. It has the key,
  * which may contain data of a user, only if that is the name too, as in {@code permits.run("tenant-" + tenant, work)}.
  * Thread-safe.
  */
@@ -57,10 +59,11 @@ public final class PermitProblems {
      * Answers a call that got no permit.
      *
      * @param thrown what the handler threw, whose cause the rejection may be
+     * @return {@code null} if a browser got the application's error page, in Spring MVC
      * @throws Throwable the same, if Spring has an answer to it or to one of its causes
      */
     @ExceptionHandler(PermitRejectedException.class)
-    public ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection, Throwable thrown)
+    public @Nullable ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection, Throwable thrown)
             throws Throwable {
         leaveToSpring(thrown, rejection);
         String name = rejection.name();
@@ -74,7 +77,8 @@ public final class PermitProblems {
 
     /** Answers a call whose store failed. The parameters are those of {@link #rejected}. */
     @ExceptionHandler(PermitBackendException.class)
-    public ResponseEntity<ProblemDetail> failed(PermitBackendException failure, Throwable thrown) throws Throwable {
+    public @Nullable ResponseEntity<ProblemDetail> failed(PermitBackendException failure, Throwable thrown)
+            throws Throwable {
         leaveToSpring(thrown, failure);
         ProblemDetail problem =
                 problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
@@ -87,8 +91,8 @@ public final class PermitProblems {
      * times out: the interrupted wait may end before the time-out is answered. The parameters are those of {@link #rejected}.
      */
     @ExceptionHandler(PermitInterruptedException.class)
-    public ResponseEntity<ProblemDetail> interrupted(PermitInterruptedException interruption, Throwable thrown)
-            throws Throwable {
+    public @Nullable ResponseEntity<ProblemDetail> interrupted(
+            PermitInterruptedException interruption, Throwable thrown) throws Throwable {
         leaveToSpring(thrown, interruption);
         ProblemDetail problem =
                 problem(HttpStatus.SERVICE_UNAVAILABLE, "interrupted", "The wait for a permit was interrupted");
@@ -108,19 +112,31 @@ public final class PermitProblems {
         }
     }
 
-    private static ResponseEntity<ProblemDetail> answer(
+    private static @Nullable ResponseEntity<ProblemDetail> answer(
             ProblemDetail problem, @Nullable Duration retry, RuntimeException cause) {
         if (log.isDebugEnabled()) {
             log.debug("Answered HTTP " + problem.getStatus() + ": " + cause.getMessage());
         }
-        if (SERVLET) {
-            ContentHeaders.removeFromCurrent();
-        }
         long seconds = retry == null ? 1 : Math.max(1, retry.plusMillis(999).toSeconds());
+        String after = Long.toString(Math.min(LONGEST_RETRY_SECONDS, seconds));
+        if (SERVLET && CurrentResponse.answersWithPage(problem.getStatus(), after)) {
+            return null;
+        }
         return ResponseEntity.status(problem.getStatus())
-                .header(HttpHeaders.RETRY_AFTER, Long.toString(Math.min(LONGEST_RETRY_SECONDS, seconds)))
+                .header(HttpHeaders.RETRY_AFTER, after)
                 .contentType(MediaType.APPLICATION_PROBLEM_JSON)
                 .body(problem);
+    }
+
+    /**
+     * Whether a handler is meant for this exception: it names the exception itself or its direct super type, and not only
+     * {@code RuntimeException} or one of its super types, which nearly every exception is.
+     */
+    static boolean isClose(ExceptionHandlerMappingInfo handler, Class<? extends Throwable> exception) {
+        Class<?> above = exception.getSuperclass();
+        return handler.getExceptionTypes().contains(exception)
+                || (above != RuntimeException.class
+                        && handler.getExceptionTypes().contains(above));
     }
 
     private static ProblemDetail problem(HttpStatus status, String type, String title) {

@@ -67,8 +67,13 @@ final class WebServer implements AutoCloseable {
     }
 
     CompletableFuture<HttpResponse<String>> get(String path) {
+        return get(path, "*/*");
+    }
+
+    CompletableFuture<HttpResponse<String>> get(String path, String accept) {
         String port = context().getEnvironment().getRequiredProperty("local.server.port");
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .header("Accept", accept)
                 .build();
         return client.sendAsync(request, HttpResponse.BodyHandlers.ofString());
     }
