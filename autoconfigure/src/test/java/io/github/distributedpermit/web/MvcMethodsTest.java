@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -412,7 +413,7 @@ class MvcMethodsTest {
     static class OwnAdvice {
 
         @ExceptionHandler
-        public ResponseEntity<String> any(RuntimeException e) {
+        public ResponseEntity<String> any(RejectedExecutionException e) {
             return ResponseEntity.status(418).body("advice");
         }
     }
