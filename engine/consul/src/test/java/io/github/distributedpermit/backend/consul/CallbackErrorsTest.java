@@ -197,5 +197,8 @@ class CallbackErrorsTest {
 
         @Override
         public void check(String key) {}
+
+        @Override
+        public void moved(long epoch) {}
     }
 }

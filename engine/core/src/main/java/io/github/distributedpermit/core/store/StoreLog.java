@@ -139,8 +139,8 @@ public final class StoreLog {
                             + " meanwhile. {4} other key(s) were in the same state since the last such line.",
                     store,
                     moved
-                            ? "another server answers, or the same one after a restart or after FLUSHALL"
-                            : "it has no data of permits that may be held, for example after FLUSHALL",
+                            ? "another server answers, or the same one after it was restarted or emptied"
+                            : "it has no data of permits that may be held, as after it was emptied",
                     millis(lasts),
                     LogSafe.escape(key),
                     Long.toString(unlogged));

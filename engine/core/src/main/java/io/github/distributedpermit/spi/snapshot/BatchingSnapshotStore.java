@@ -63,11 +63,20 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         /** As {@link SnapshotStore#evict}, of a process that has a record in the key. */
         int evict(String name, String process) throws Exception;
 
-        /** Begins a session. It ends by itself, on the store's clock, unless it is renewed within this time. */
-        void begin(String session, Duration length) throws Exception;
+        /**
+         * Begins a session. It ends by itself, on the store's clock, unless it is renewed within this time.
+         *
+         * @return the epoch of the store, as in {@link io.github.distributedpermit.spi.Holding#epoch}
+         */
+        long begin(String session, Duration length) throws Exception;
 
-        /** Renews a session, and ends those of others that were not renewed in time. */
-        Renewal renew(String session, Duration length) throws Exception;
+        /**
+         * Renews a session, and ends those of others that were not renewed in time. If the store has lost state since the last call,
+         * the session goes on in the next epoch.
+         *
+         * @param valid for how long the member may still use permits since its last renewal
+         */
+        Renewal renew(String session, Duration length, Duration valid) throws Exception;
 
         /** Ends a session. */
         void end(String session) throws Exception;
@@ -103,8 +112,9 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
      *
      * @param alive whether the session was alive and is renewed
      * @param evicted whether an operator has taken permits from the member since the last renewal
+     * @param epoch of the store. If it is another one than before, the session goes on, but nothing of the member may be recorded
      */
-    public record Renewal(boolean alive, boolean evicted) {}
+    public record Renewal(boolean alive, boolean evicted, long epoch) {}
 
     /** One request of the layer, until the thread of the claims has an answer to it. */
     private sealed interface Request<S extends Snapshot> permits Read, Write {}
@@ -134,6 +144,10 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     private volatile boolean closed;
     /** Counts sessions, so that each one has another name. Confined to the control thread. */
     private long sessions;
+    /** When the last renewal was sent that was confirmed, and the epoch of the store then. Both confined to the control thread. */
+    private long renewedAt;
+
+    private long epoch;
 
     /**
      * Does nothing before it is {@linkplain #open opened}.
@@ -221,7 +235,8 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     private boolean renew(StoreSession current, long sentAt) {
         Renewal renewal;
         try {
-            renewal = control.renew(current.member(), length);
+            Duration valid = length.minusNanos(sentAt - renewedAt);
+            renewal = control.renew(current.member(), length, valid.isNegative() ? Duration.ZERO : valid);
         } catch (Exception e) {
             // The session may be alive, and nothing but another one would end unavailable(): claims find out by
             // themselves whether the store can be reached.
@@ -234,6 +249,12 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
             events().lost();
             return false;
         }
+        if (renewal.epoch() != epoch) {
+            epoch = renewal.epoch();
+            events().moved(epoch);
+            return true;
+        }
+        renewedAt = sentAt;
         events().alive(sentAt);
         if (renewal.evicted()) {
             lookForEvictions();
@@ -259,11 +280,12 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         sessions++;
         StoreSession next = new StoreSession(id + '~' + sessions, sessions);
         try {
-            control.begin(next.member(), length);
+            epoch = control.begin(next.member(), length);
         } catch (Exception e) {
             events().unavailable(failure(e));
             return;
         }
+        renewedAt = sentAt;
         session = next;
         if (closed) {
             leave(next);

@@ -47,7 +47,9 @@ final class ClaimAnswer {
                 version,
                 found.contended(),
                 found.over(),
-                found.recheckAfter());
+                found.recheckAfter(),
+                planned.after().epoch(),
+                found.grace());
     }
 
     /** The holding of the member according to a table, in which it may have no record. */

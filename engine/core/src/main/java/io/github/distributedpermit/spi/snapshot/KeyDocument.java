@@ -44,6 +44,15 @@ public record KeyDocument(long ticks, OptionalInt override, Collection<PermitRec
         return new KeyDocument(ticks, OptionalInt.empty(), List.of(), NewerParts.NONE);
     }
 
+    /**
+     * The same after a loss of state, which makes all records void.
+     *
+     * @param above all versions that were lost
+     */
+    public KeyDocument withoutRecords(long above) {
+        return new KeyDocument(Math.max(ticks, above), override, List.of(), newer);
+    }
+
     /** Whether nothing but the version would be lost with it. */
     public boolean isUnused() {
         return equals(unused(ticks));

@@ -82,6 +82,12 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
      */
     private int atMost = Integer.MAX_VALUE;
 
+    /**
+     * The epoch of the store in which the core still has to claim what it holds; 0 if there is nothing to reclaim. Set by any
+     * thread, cleared in the mailbox.
+     */
+    private volatile long reclaiming;
+
     KeyWorker(String key, LayerContext<S> context) {
         this.key = key;
         this.context = context;
@@ -96,6 +102,43 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     /** Runs an event. May be called by any thread. */
     void run(Runnable event) {
         mailbox.execute(event);
+    }
+
+    /** The store may have lost state. Called by any thread; {@link #moved} follows. */
+    void reclaim(long epoch) {
+        reclaiming = epoch;
+    }
+
+    /** Called by any thread. */
+    boolean isReclaiming() {
+        return reclaiming != 0;
+    }
+
+    /** What an attempt that is under way commits in the earlier epoch has to be reclaimed as well. */
+    void moved() {
+        cache.forget();
+        if (running == null && !latest.holdsPermits()) {
+            reclaiming = 0;
+        }
+    }
+
+    /** The permits were not reclaimed in time. */
+    void giveUp() {
+        if (reclaiming != 0) {
+            reclaiming = 0;
+            reduced(0);
+        }
+    }
+
+    /**
+     * Whether the core has reclaimed what it held, if it has to. It has if the answered claim states the present epoch, so that the
+     * store has given back what the core holds, or if it holds nothing.
+     */
+    private boolean isReclaimed(Claim claim, Holding holding) {
+        if (holding.epoch() == reclaiming && (claim.epoch() == reclaiming || claim.validlyHeld() == 0)) {
+            reclaiming = 0;
+        }
+        return reclaiming == 0;
     }
 
     /** Adds a request; {@code false} if this worker is retired, so that the key needs a new one. */
@@ -226,6 +269,10 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         running = null;
         Mailbox.run(answer);
         Mailbox.run(this::passOnNotice);
+        Claim claim = attempt.request().claim();
+        if (holding != null && claim != null && !attempt.isDelayed() && !isReclaimed(claim, holding)) {
+            Mailbox.run(() -> context.listener().changed(key)); // the core claims again
+        }
         pump();
     }
 
@@ -366,6 +413,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     void sessionLost() {
         queue.drop().forEach(request -> request.fail(CommitAttempt.sessionLost()));
         unknown.sessionLost();
+        reclaiming = 0;
         // With a running attempt it is unknown whether a record was written. Where sessions have ids of their own,
         // ready() cancels this again.
         removalDue = removalDue || recorded || running != null;

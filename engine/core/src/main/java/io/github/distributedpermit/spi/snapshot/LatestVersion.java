@@ -76,7 +76,16 @@ final class LatestVersion {
     }
 
     private static Holding withSequence(Holding h, long sequence) {
-        return new Holding(h.permits(), h.limit(), sequence, h.version(), h.contended(), h.over(), h.recheckAfter());
+        return new Holding(
+                h.permits(),
+                h.limit(),
+                sequence,
+                h.version(),
+                h.contended(),
+                h.over(),
+                h.recheckAfter(),
+                h.epoch(),
+                h.grace());
     }
 
     /** The highest sequence of a claim that was answered. */
@@ -87,6 +96,11 @@ final class LatestVersion {
     /** The version that the member received last in this session; 0 if none. */
     long version() {
         return latest == null ? 0 : latest.version();
+    }
+
+    /** Whether the core may use permits of the key, as of the newest state that was received. */
+    boolean holdsPermits() {
+        return latest != null && latest.permits() > 0;
     }
 
     /** Whether another member is queued, as of the newest state that was received. */
@@ -103,7 +117,15 @@ final class LatestVersion {
         Holding h = latest;
         if (h != null) {
             latest = new Holding(
-                    left, h.limit(), h.sequence(), h.version() + 1, h.contended(), h.over(), Optional.empty());
+                    left,
+                    h.limit(),
+                    h.sequence(),
+                    h.version() + 1,
+                    h.contended(),
+                    h.over(),
+                    Optional.empty(),
+                    h.epoch(),
+                    h.grace());
         }
         return latest;
     }

@@ -269,6 +269,11 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
      */
     private final class Events implements StoreEvents {
 
+        private static final long NEVER = Long.MIN_VALUE;
+
+        /** When the store has changed its epoch, until the core has reclaimed what it held. Used by the thread of the store's session. */
+        private volatile long movedAt = NEVER;
+
         @Override
         public void ready(StoreSession next) {
             boolean sameMember;
@@ -300,7 +305,35 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
 
         @Override
         public void alive(long sentAtNanos) {
-            Mailbox.run(() -> listener.alive(sentAtNanos));
+            if (isReclaimed()) {
+                Mailbox.run(() -> listener.alive(sentAtNanos));
+            }
+        }
+
+        @Override
+        public void moved(long epoch) {
+            movedAt = context.now();
+            workers.values().forEach(worker -> worker.reclaim(epoch));
+            each(KeyWorker::moved);
+            Mailbox.run(listener::reachable);
+        }
+
+        /**
+         * Whether the core has claimed in the present epoch of the store what it held before. A key where that does not succeed in
+         * half of a session loses its permits, because otherwise all keys would lose theirs with the session.
+         */
+        private boolean isReclaimed() {
+            if (movedAt == NEVER) {
+                return true;
+            }
+            List<KeyWorker<S>> behind =
+                    workers.values().stream().filter(KeyWorker::isReclaiming).toList();
+            if (!behind.isEmpty() && context.now() - movedAt < store.session().toNanos() / 2) {
+                return false;
+            }
+            behind.forEach(worker -> worker.run(worker::giveUp));
+            movedAt = NEVER;
+            return true;
         }
 
         /** The session is cleared first, so that no attempt commits in a session that the core considers lost. */

@@ -42,6 +42,15 @@ public interface StoreEvents {
     void lost();
 
     /**
+     * The session goes on, but the store may have lost state: what members hold was granted in an earlier epoch, and the core
+     * has to reclaim it. No {@link #alive} reaches the core before that is done, because a permit that was not reclaimed is
+     * free when the grace of the store ends.
+     *
+     * @param epoch as in {@link Holding#epoch}
+     */
+    void moved(long epoch);
+
+    /**
      * Another member has served this one. Called after the grant was committed, possibly more than once for the same
      * grant.
      *

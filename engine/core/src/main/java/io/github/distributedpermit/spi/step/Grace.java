@@ -1,6 +1,7 @@
 package io.github.distributedpermit.spi.step;
 
 import io.github.distributedpermit.spi.Claim;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -13,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * every operation; {@link Lineage} says which data is complete. It has the same rules as lineage.lua and claim.lua, so that
  * tests can compare both forms (docs/decisions/0013-three-forms-of-the-step.md).
  */
-final class Grace {
+public final class Grace {
 
     /** Whether the key exists on the server. A key that does not may be new or may have been lost. */
     private boolean stored;
@@ -32,6 +33,30 @@ final class Grace {
     private long end;
     /** How many permits came back since the grace began, also those that were returned again. */
     private int pool;
+
+    /** Of a key that does not exist yet. */
+    Grace() {}
+
+    /**
+     * Of a key in a store with sessions, which finds out by itself whether it has lost state: the records are those of this
+     * epoch.
+     *
+     * @param epoch of the store, see {@link io.github.distributedpermit.spi.Holding#epoch}
+     * @param end when the grace ends, in the numbers that the table counts its versions in; empty if there is none
+     * @param pool how many permits came back in this epoch
+     */
+    public static Grace ofSessions(long epoch, OptionalLong end, int pool) {
+        Grace grace = new Grace();
+        grace.epoch = epoch;
+        grace.active = end.isPresent();
+        grace.end = end.orElse(0);
+        grace.pool = pool;
+        return grace;
+    }
+
+    int pool() {
+        return pool;
+    }
 
     long epoch() {
         return epoch;
@@ -162,7 +187,12 @@ final class Grace {
     int reclaimable(Claim claim, Lineage lineage, long now) {
         long confirmed = Math.max(claim.version(), lineage.since());
         boolean valid = now - confirmed <= TimeUnit.MICROSECONDS.convert(claim.lease());
-        return active && valid && claim.epoch() == epoch ? claim.validlyHeld() : 0;
+        return valid ? reclaimable(claim) : 0;
+    }
+
+    /** The same in a store with sessions: a claim that was on its way for too long is of a session that has ended. */
+    int reclaimable(Claim claim) {
+        return active && claim.epoch() == epoch ? claim.validlyHeld() : 0;
     }
 
     /**

@@ -99,6 +99,12 @@ public final class KeyTable {
         return new KeyTable(-1, records, override, version, null);
     }
 
+    /** The same in a store that may lose its state, and then gives back what members hold before it grants anything else. */
+    public static KeyTable ofSessions(
+            Collection<PermitRecord> records, OptionalInt override, long version, Grace grace) {
+        return new KeyTable(-1, records, override, version, grace);
+    }
+
     /**
      * The claim of a member.
      *
@@ -109,7 +115,12 @@ public final class KeyTable {
      */
     public Step claim(String member, Claim claim, long now, long since) {
         expire(now);
-        return act(member, claim, now, since, 0);
+        int reclaimable = 0;
+        if (grace != null && grace.isActive()) {
+            version = Math.max(version, claim.version()); // the store may have lost higher ones
+            reclaimable = grace.reclaimable(claim);
+        }
+        return act(member, claim, now, since, reclaimable);
     }
 
     /**
@@ -260,6 +271,16 @@ public final class KeyTable {
     /** The highest version given to a record of this key. */
     public long version() {
         return version;
+    }
+
+    /** The epoch of the store, as in {@link Holding#epoch}. */
+    public long epoch() {
+        return grace == null ? 0 : grace.epoch();
+    }
+
+    /** How many permits came back since the last loss of state; 0 outside a grace. */
+    public int pool() {
+        return grace != null && grace.isActive() ? grace.pool() : 0;
     }
 
     /**

@@ -12,20 +12,29 @@ import org.jspecify.annotations.Nullable;
 enum Dialect {
     POSTGRESQL(
             "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint",
-            "INSERT INTO {key} (name, revision, touched, document) SELECT ?, ?, GREATEST({now}, ?), ? FROM {member}"
-                    + " WHERE id = ? ON CONFLICT (name) DO NOTHING",
+            // The table loses its rows when the server crashes or is promoted, and gets another id from a restored
+            // dump.
+            "e.tableoid::text",
+            "'{epoch}'::regclass::oid::text",
+            "INSERT INTO {key} (name, revision, touched, epoch, pool, document)"
+                    + " SELECT ?, ?, GREATEST({now}, ?), ?, ?, ? FROM {live} ON CONFLICT (name) DO NOTHING",
             "DELETE FROM {key} WHERE name IN (SELECT name FROM {key} WHERE document = '' AND touched < {now} - ?"
                     + " LIMIT 1000) AND document = '' AND touched < {now} - ?") {
         @Override
-        List<String> session(Duration statement) {
-            // A server may be set to confirm commits before they are on the disk: a crash would lose permits that are
-            // held.
+        List<String> session(Duration statement, boolean synchronous) {
             return List.of(
                     "SET lock_timeout = " + statement.dividedBy(2).toMillis(),
                     "SET statement_timeout = " + statement.toMillis(),
                     // A member that stands still between the statements of a batch and its commit keeps rows locked.
                     "SET idle_in_transaction_session_timeout = " + statement.toMillis(),
-                    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'");
+                    synchronous
+                            ? "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+                            : "SET synchronous_commit = off");
+        }
+
+        @Override
+        String refusal() {
+            return "SELECT 'pg_is_in_recovery' WHERE pg_is_in_recovery()";
         }
 
         @Override
@@ -41,36 +50,54 @@ enum Dialect {
     },
     MYSQL(
             "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
-            "INSERT IGNORE INTO {key} (name, revision, touched, document) SELECT ?, ?, GREATEST({now}, ?), ? FROM {member}"
-                    + " WHERE id = ?",
+            "CONCAT(@@hostname, ':', @@port, ':', @@server_id)",
+            "CONCAT(@@hostname, ':', @@port, ':', @@server_id)",
+            "INSERT IGNORE INTO {key} (name, revision, touched, epoch, pool, document)"
+                    + " SELECT ?, ?, GREATEST({now}, ?), ?, ?, ? FROM {live}",
             "DELETE FROM {key} WHERE document = '' AND touched < {now} - ? AND touched < {now} - ? LIMIT 1000") {
         @Override
-        List<String> session(Duration statement) {
+        List<String> session(Duration statement, boolean synchronous) {
             return List.of(
                     "SET SESSION innodb_lock_wait_timeout = " + Math.max(1, statement.toSeconds()),
                     "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')");
         }
+
+        @Override
+        String refusal() {
+            return "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on') AND Value <> 'OFF'";
+        }
     },
     H2(
             "DATEDIFF('MICROSECOND', TIMESTAMP '1970-01-01 00:00:00', CURRENT_TIMESTAMP AT TIME ZONE 'UTC')",
-            "INSERT INTO {key} (name, revision, touched, document) SELECT CAST(? AS VARCHAR), CAST(? AS BIGINT),"
-                    + " GREATEST({now}, CAST(? AS BIGINT)), CAST(? AS VARCHAR) FROM {member} WHERE id = ?"
-                    + " AND NOT EXISTS (SELECT 1 FROM {key} WHERE name = ?)",
+            "'h2'",
+            "'h2'",
+            "INSERT INTO {key} (name, revision, touched, epoch, pool, document) SELECT CAST(? AS VARCHAR),"
+                    + " CAST(? AS BIGINT), GREATEST({now}, CAST(? AS BIGINT)), CAST(? AS BIGINT), CAST(? AS INT),"
+                    + " CAST(? AS VARCHAR) FROM {live} AND NOT EXISTS (SELECT 1 FROM {key} WHERE name = ?)",
             "DELETE FROM {key} WHERE document = '' AND touched < {now} - ? AND touched < {now} - ? LIMIT 1000") {
         @Override
-        List<String> session(Duration statement) {
+        List<String> session(Duration statement, boolean synchronous) {
             return List.of("SET LOCK_TIMEOUT " + statement.toMillis());
+        }
+
+        @Override
+        String refusal() {
+            return "SELECT 'jdbc:h2:mem: without a name' WHERE LOWER(DATABASE()) = 'unnamed'";
         }
     };
 
     private static final boolean DRIVER = hasDriver();
 
     private final String now;
+    private final String server;
+    private final String thisServer;
     private final String insert;
     private final String sweep;
 
-    Dialect(String now, String insert, String sweep) {
+    Dialect(String now, String server, String thisServer, String insert, String sweep) {
         this.now = now;
+        this.server = server;
+        this.thisServer = thisServer;
         this.insert = insert;
         this.sweep = sweep;
     }
@@ -94,7 +121,17 @@ enum Dialect {
         return now;
     }
 
-    /** Creates the row of a key, unless there is one: name, revision, version, document, session. */
+    /** Which server has the row {@code e} of the table of epochs; another one has, or may have, other permits. */
+    String server() {
+        return server;
+    }
+
+    /** The same, for a row that is about to be written. */
+    String thisServer() {
+        return thisServer;
+    }
+
+    /** Creates the row of a key, unless there is one: name, revision, version, epoch, pool, document, session, epoch. */
     String insert() {
         return insert;
     }
@@ -113,8 +150,12 @@ enum Dialect {
      * Executed on each new connection.
      *
      * @param statement how long a statement may wait or run
+     * @param synchronous whether a change is confirmed only when it is on the disk
      */
-    abstract List<String> session(Duration statement);
+    abstract List<String> session(Duration statement, boolean synchronous);
+
+    /** Answers with the reason why permits cannot live there, if there is one. */
+    abstract String refusal();
 
     /** Whether the next transaction may be executed over another connection to the database than this one. */
     boolean isProxied(Connection open) throws SQLException {
@@ -131,6 +172,20 @@ enum Dialect {
     @Nullable
     String send() {
         return this == POSTGRESQL ? "SELECT pg_notify(c, k) FROM unnest(?::text[], ?::text[]) AS served(c, k)" : null;
+    }
+
+    /**
+     * A transaction that is older than a number of microseconds and keeps dead rows of keys from being removed: its process, its
+     * age in seconds, and how many rows; {@code null} if the database does not become slower by that.
+     */
+    @Nullable
+    String oldSnapshot() {
+        return this == POSTGRESQL
+                ? "SELECT a.pid, EXTRACT(EPOCH FROM clock_timestamp() - a.xact_start)::bigint, t.n_dead_tup"
+                        + " FROM pg_stat_activity a, pg_stat_user_tables t WHERE t.relid = '{key}'::regclass"
+                        + " AND t.n_dead_tup > 10000 AND a.backend_xmin IS NOT NULL AND a.pid <> pg_backend_pid()"
+                        + " AND a.xact_start < clock_timestamp() - ? * INTERVAL '1 microsecond' ORDER BY a.xact_start LIMIT 1"
+                : null;
     }
 
     /** Whether the application has the usual driver of PostgreSQL; another one may serve the database as well. */

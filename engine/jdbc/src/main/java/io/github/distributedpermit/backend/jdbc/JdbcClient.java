@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * A member's access to the database over one connection. Each read and each change of a key is one statement, and a batch of
  * changes one transaction. Confined to one thread; two clients of a member share its {@link LiveMembers}.
  *
- * <p>A change is made only if the row has the revision of the snapshot and the session of the member has a row. So a member
- * whose session was ended by others changes nothing any more, whatever it still sends.
+ * <p>A change is made only if the row has the revision of the snapshot, the session of the member has a row, and the database
+ * has lost no state since the snapshot. So a member whose session was ended by others changes nothing any more, whatever it
+ * still sends.
  */
 final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
@@ -42,6 +43,8 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private static final int EVICTION_ATTEMPTS = 20;
     /** How often rows of unused keys are deleted. */
     private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(10);
+    /** A transaction counts as old after this part of the time for which rows of unused keys stay. */
+    private static final int SNAPSHOT_SHARE = 6;
 
     private interface Work<T> {
         T in(Connection connection, Statements statements) throws SQLException;
@@ -49,17 +52,16 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     private final JdbcLink link;
     private final JdbcSettings settings;
-    private final String readableName;
     private final LiveMembers live;
+    private final Membership membership;
     private final LongSupplier ticker;
-    private long evictions;
     private long swept;
 
     JdbcClient(JdbcLink link, JdbcSettings settings, String readableName, LiveMembers live, LongSupplier ticker) {
         this.link = link;
         this.settings = settings;
-        this.readableName = readableName;
         this.live = live;
+        this.membership = new Membership(settings, readableName, live);
         this.ticker = ticker;
         this.swept = ticker.getAsLong();
     }
@@ -79,38 +81,61 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         return run((c, s) -> read(c, s, names));
     }
 
-    private record Row(long revision, KeyDocument document) {}
+    private record Row(long revision, KeyDocument document, long epoch, int pool) {}
 
     private Map<String, JdbcSnapshot> read(Connection c, Statements s, Collection<String> names) throws SQLException {
         Map<String, Row> rows = new HashMap<>();
-        long clock = 0;
-        try (PreparedStatement p = c.prepareStatement(s.read(names.size()))) {
-            bind(p, names.stream().map(this::rowName).toList());
-            try (ResultSet found = p.executeQuery()) {
-                while (found.next()) {
-                    String row = found.getString(1);
-                    clock = found.getLong(5);
-                    if (row != null) {
-                        rows.put(
-                                row, new Row(found.getLong(2), document(s, row, found.getString(4), found.getLong(3))));
-                    }
-                }
-            }
-        }
+        Epoch epoch = readRows(c, s, names, rows)
+                .orElseThrow(() -> PermitStoreException.passing(
+                        "The database may have lost permits; none is granted until an instance has renewed its session",
+                        null));
         Set<String> members = new HashSet<>();
         rows.values().forEach(row -> row.document().records().forEach(record -> members.add(record.member())));
         lookUp(c, s, live.unknownOf(members));
         Set<String> alive = live.known();
         Map<String, JdbcSnapshot> snapshots = new HashMap<>();
         for (String name : names) {
-            Row row = rows.get(rowName(name));
-            snapshots.put(
-                    name,
-                    row == null
-                            ? new JdbcSnapshot(0, KeyDocument.unused(clock), alive)
-                            : new JdbcSnapshot(row.revision(), row.document(), alive));
+            Row row = rows.getOrDefault(rowName(name), new Row(0, KeyDocument.unused(epoch.now()), epoch.number(), 0));
+            boolean valid = row.epoch() == epoch.number();
+            KeyDocument document = valid ? row.document() : row.document().withoutRecords(epoch.now());
+            snapshots.put(name, new JdbcSnapshot(row.revision(), document, alive, epoch, valid ? row.pool() : 0));
         }
         return snapshots;
+    }
+
+    /** @return empty if the database has lost state */
+    private Optional<Epoch> readRows(Connection c, Statements s, Collection<String> names, Map<String, Row> rows)
+            throws SQLException {
+        List<Object> values =
+                Statements.padded(names.stream().map(this::rowName).toList());
+        String sql = s.read(values.size());
+        values.add(settings.prefix());
+        return Sql.query(
+                c,
+                sql,
+                found -> {
+                    Epoch epoch = null;
+                    while (found.next()) {
+                        String row = found.getString(1);
+                        if (row == null) {
+                            epoch = new Epoch(found.getLong(5), found.getLong(6), found.getLong(7));
+                        } else {
+                            KeyDocument document = document(s, row, found.getString(4), found.getLong(3));
+                            rows.put(row, new Row(found.getLong(2), document, found.getLong(5), found.getInt(6)));
+                        }
+                    }
+                    return Optional.ofNullable(epoch);
+                },
+                values.toArray());
+    }
+
+    /** Whether the tables are there and may be used; fails otherwise. */
+    void check() {
+        run((c, s) -> {
+            readRows(c, s, List.of("-"), new HashMap<>());
+            membership.check(c, s);
+            return s;
+        });
     }
 
     private static KeyDocument document(Statements s, String row, String text, long touched) {
@@ -129,26 +154,19 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     /** A session without a row has ended. */
     private void lookUp(Connection c, Statements s, Set<String> sessions) throws SQLException {
-        if (sessions.isEmpty()) {
-            return;
-        }
-        List<String> alive = new ArrayList<>();
-        try (PreparedStatement p = c.prepareStatement(s.alive(sessions.size()))) {
-            bind(p, List.copyOf(sessions));
-            try (ResultSet found = p.executeQuery()) {
-                while (found.next()) {
-                    alive.add(found.getString(1));
-                }
-            }
-        }
-        live.add(alive);
-    }
-
-    /** Fills the rest of the parameters with the last value. */
-    private static void bind(PreparedStatement p, List<String> values) throws SQLException {
-        int count = Statements.padded(values.size());
-        for (int i = 0; i < count; i++) {
-            p.setString(i + 1, values.get(Math.min(i, values.size() - 1)));
+        if (!sessions.isEmpty()) {
+            List<Object> values = Statements.padded(List.copyOf(sessions));
+            live.add(Sql.query(
+                    c,
+                    s.alive(values.size()),
+                    rows -> {
+                        List<String> alive = new ArrayList<>();
+                        while (rows.next()) {
+                            alive.add(rows.getString(1));
+                        }
+                        return alive;
+                    },
+                    values.toArray()));
         }
     }
 
@@ -185,7 +203,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
             return;
         }
         try {
-            run((c, s) -> s.send == null ? false : send(c, s.send, notices));
+            run((c, s) -> s.send == null ? 0 : send(c, s.send, notices));
         } catch (PermitStoreException e) {
             LOG.log(
                     System.Logger.Level.DEBUG,
@@ -194,17 +212,10 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
     }
 
-    private static boolean send(Connection c, String sql, List<Notice> notices) throws SQLException {
-        try (PreparedStatement p = c.prepareStatement(sql)) {
-            p.setArray(
-                    1,
-                    c.createArrayOf(
-                            "text", notices.stream().map(Notice::channel).toArray()));
-            p.setArray(
-                    2,
-                    c.createArrayOf("text", notices.stream().map(Notice::name).toArray()));
-            return p.execute();
-        }
+    private static int send(Connection c, String sql, List<Notice> notices) throws SQLException {
+        Object[] channels = notices.stream().map(Notice::channel).toArray();
+        Object[] names = notices.stream().map(Notice::name).toArray();
+        return Sql.update(c, sql, c.createArrayOf("text", channels), c.createArrayOf("text", names));
     }
 
     @Override
@@ -269,7 +280,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
         try (PreparedStatement p = c.prepareStatement(inserts ? s.insert : s.update)) {
             for (int i : some) {
-                bind(p, s, changes.get(i));
+                Sql.bind(p, arguments(s, changes.get(i)));
                 if (s.dialect().countsBatches()) {
                     p.addBatch();
                 } else {
@@ -289,10 +300,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         try {
             Connection c = link.connection();
             Statements s = link.statements();
-            try (PreparedStatement p = c.prepareStatement(isInsert(change) ? s.insert : s.update)) {
-                bind(p, s, change);
-                return outcome(change, p.executeUpdate());
-            }
+            return outcome(change, Sql.update(c, isInsert(change) ? s.insert : s.update, arguments(s, change)));
         } catch (SQLException e) {
             boolean wroteNothing = link.failed(e, false);
             if (!wroteNothing) {
@@ -306,37 +314,28 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         return change.planned().before().revision() == 0;
     }
 
-    private void bind(PreparedStatement p, Statements s, BatchingSnapshotStore.Change<JdbcSnapshot> change)
-            throws SQLException {
-        bind(
-                p,
+    private Object[] arguments(Statements s, BatchingSnapshotStore.Change<JdbcSnapshot> change) {
+        JdbcSnapshot before = change.planned().before();
+        return arguments(
                 s,
                 rowName(change.name()),
-                change.planned().before(),
+                before,
                 after(change),
                 change.planned().member());
     }
 
-    private static void bind(
-            PreparedStatement p, Statements s, String row, JdbcSnapshot before, JdbcSnapshot after, String session)
-            throws SQLException {
-        if (before.revision() == 0) {
-            p.setString(1, row);
-            p.setLong(2, after.revision());
-            p.setLong(3, after.version());
-            p.setString(4, after.encode());
-            p.setString(5, session);
-            if (s.dialect() == Dialect.H2) {
-                p.setString(6, row);
-            }
-        } else {
-            p.setLong(1, after.revision());
-            p.setLong(2, after.version());
-            p.setString(3, after.encode());
-            p.setString(4, row);
-            p.setLong(5, before.revision());
-            p.setString(6, session);
+    private static Object[] arguments(
+            Statements s, String row, JdbcSnapshot before, JdbcSnapshot after, String session) {
+        long epoch = after.epoch().number();
+        List<Object> values =
+                new ArrayList<>(List.of(after.revision(), after.version(), epoch, after.pool(), after.encode()));
+        boolean insert = before.revision() == 0;
+        values.addAll(insert ? 0 : values.size(), insert ? List.of(row) : List.of(row, before.revision()));
+        values.addAll(List.of(session, epoch));
+        if (insert && s.dialect() == Dialect.H2) {
+            values.add(row);
         }
+        return values.toArray();
     }
 
     private static JdbcSnapshot after(BatchingSnapshotStore.Change<JdbcSnapshot> change) {
@@ -386,13 +385,9 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
             Connection c = link.connection();
             Statements s = link.statements();
             c.setAutoCommit(false);
-            boolean done;
-            try (PreparedStatement p = c.prepareStatement(s.update)) {
-                bind(p, s, row, before, after, session);
-                done = p.executeUpdate() > 0;
-            }
+            boolean done = Sql.update(c, s.update, arguments(s, row, before, after, session)) > 0;
             if (done) {
-                update(c, s.markEvicted, session);
+                Sql.update(c, s.markEvicted, session);
             }
             c.commit();
             c.setAutoCommit(true);
@@ -404,65 +399,27 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     }
 
     @Override
-    public void begin(String session, Duration length) {
-        run((c, s) -> {
-            try (PreparedStatement p = c.prepareStatement(s.begin)) {
-                p.setString(1, session);
-                p.setString(2, settings.prefix());
-                p.setString(3, readableName);
-                p.setLong(4, TimeUnit.MICROSECONDS.convert(length));
-                return p.executeUpdate();
-            }
-        });
-        evictions = 0;
-        live.add(Set.of(session));
+    public long begin(String session, Duration length) {
+        return run((c, s) -> membership.begin(c, s, session, length));
     }
 
     @Override
-    public BatchingSnapshotStore.Renewal renew(String session, Duration length) {
-        int renewed = run((c, s) -> {
-            try (PreparedStatement p = c.prepareStatement(s.renew)) {
-                p.setLong(1, TimeUnit.MICROSECONDS.convert(length));
-                p.setString(2, session);
-                return p.executeUpdate();
-            }
-        });
-        return new BatchingSnapshotStore.Renewal(renewed > 0, renewed > 0 && lookAtMembers(session));
+    public BatchingSnapshotStore.Renewal renew(String session, Duration length, Duration valid) {
+        BatchingSnapshotStore.Renewal renewal = run((c, s) -> membership.renew(c, s, session, length, valid));
+        boolean evicted = renewal.alive() && lookAtMembers(session);
+        return new BatchingSnapshotStore.Renewal(renewal.alive(), evicted, renewal.epoch());
     }
 
-    /**
-     * Ends the sessions of others that have expired, and reads which are left.
-     *
-     * @return whether permits were taken from this member since the last look. Not if this fails, since the renewal counts
-     */
+    /** Not evicted if this fails, since the renewal counts. */
     private boolean lookAtMembers(String session) {
         try {
-            run((c, s) -> update(c, s.reap, settings.prefix()));
-            Set<String> before = live.known();
-            Map<String, Long> found = run(this::members);
-            live.replace(before, found.keySet());
+            boolean evicted = run((c, s) -> membership.lookAtMembers(c, s, session));
             sweep();
-            long now = found.getOrDefault(session, evictions);
-            boolean evicted = now != evictions;
-            evictions = now;
             return evicted;
         } catch (PermitStoreException e) {
             LOG.log(System.Logger.Level.DEBUG, "Expired members could not be looked for; the next renewal does", e);
             return false;
         }
-    }
-
-    private Map<String, Long> members(Connection c, Statements s) throws SQLException {
-        Map<String, Long> found = new HashMap<>();
-        try (PreparedStatement p = c.prepareStatement(s.members)) {
-            p.setString(1, settings.prefix());
-            try (ResultSet rows = p.executeQuery()) {
-                while (rows.next()) {
-                    found.put(rows.getString(1), rows.getLong(2));
-                }
-            }
-        }
-        return found;
     }
 
     /** Each instance does it, since there is little to delete for the second one. */
@@ -472,43 +429,37 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
             return;
         }
         swept = now;
-        run((c, s) -> {
-            try (PreparedStatement p = c.prepareStatement(s.sweep)) {
-                long age = TimeUnit.MICROSECONDS.convert(settings.emptied());
-                p.setLong(1, age);
-                p.setLong(2, age);
-                return p.executeUpdate();
-            }
-        });
+        long age = TimeUnit.MICROSECONDS.convert(settings.emptied());
+        run((c, s) -> Sql.update(c, s.sweep, age, age));
+        run((c, s) -> s.oldSnapshot == null ? false : Sql.query(c, s.oldSnapshot, this::warn, age / SNAPSHOT_SHARE));
+    }
+
+    private boolean warn(ResultSet old) throws SQLException {
+        boolean found = old.next();
+        if (found) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    ("Claims of permits become slower: the transaction of process %d, open for %d s, keeps %d dead rows of their"
+                                    + " table. End it, or make such transactions shorter")
+                            .formatted(old.getLong(1), old.getLong(2), old.getLong(3)));
+        }
+        return found;
     }
 
     @Override
     public void end(String session) {
-        run((c, s) -> update(c, s.end, session));
+        run((c, s) -> Sql.update(c, s.end, session));
     }
 
     @Override
     public Optional<String> name(String session) {
-        return run((c, s) -> {
-            try (PreparedStatement p = c.prepareStatement(s.name)) {
-                p.setString(1, session);
-                try (ResultSet row = p.executeQuery()) {
-                    return row.next() ? Optional.of(row.getString(1)) : Optional.empty();
-                }
-            }
-        });
+        return run((c, s) -> Sql.query(
+                c, s.name, row -> row.next() ? Optional.of(row.getString(1)) : Optional.<String>empty(), session));
     }
 
     @Override
     public void close() {
         link.close();
-    }
-
-    private static int update(Connection c, String sql, String value) throws SQLException {
-        try (PreparedStatement p = c.prepareStatement(sql)) {
-            p.setString(1, value);
-            return p.executeUpdate();
-        }
     }
 
     private <T> T run(Work<T> work) {

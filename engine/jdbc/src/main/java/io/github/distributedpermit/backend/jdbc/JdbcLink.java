@@ -1,11 +1,12 @@
 package io.github.distributedpermit.backend.jdbc;
 
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 final class JdbcLink {
 
     private static final System.Logger LOG = System.getLogger(JdbcLink.class.getName());
+
+    /** The reasons that end with a fail-over. */
+    private static final Set<String> REPLICA = Set.of("pg_is_in_recovery", "read_only");
 
     private final DataSource source;
     private final JdbcSettings settings;
@@ -75,6 +79,7 @@ final class JdbcLink {
             LOG.log(System.Logger.Level.DEBUG, "This driver has no network time-out", e);
         }
         Dialect dialect = Dialect.of(open.getMetaData().getDatabaseProductName());
+        refuse(open, dialect.refusal());
         open.setAutoCommit(true);
         open.setReadOnly(false);
         if (open.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
@@ -86,14 +91,24 @@ final class JdbcLink {
         } else {
             // Shorter than the network time-out, so that the server itself ends a statement that waits for a lock.
             Duration statement = settings.commandTimeout().multipliedBy(3).dividedBy(4);
-            try (Statement s = open.createStatement()) {
-                for (String sql : dialect.session(statement)) {
-                    s.execute(sql);
-                }
+            for (String sql : dialect.session(statement, settings.synchronousCommit())) {
+                Sql.update(open, sql);
             }
             notices = channel.isPresent() ? dialect.listen(open, channel.get()) : null;
         }
         statements = new Statements(dialect, settings.tablePrefix());
+    }
+
+    /** A replica may become the only writable server, so that it is a passing failure. */
+    private static void refuse(Connection open, String sql) throws SQLException {
+        String reason = Sql.query(open, sql, row -> row.next() ? row.getString(1) : "");
+        String text = "Permits need one database that all instances share and may change, but this one has " + reason;
+        if (REPLICA.contains(reason)) {
+            throw PermitStoreException.passing(text + ", as a replica that can only be read", null);
+        }
+        if (!reason.isEmpty()) {
+            throw PermitStoreException.permanent(text, null);
+        }
     }
 
     /** Settings of a connection that others use as well must stay as they are. */

@@ -8,7 +8,6 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore;
 import io.github.distributedpermit.spi.snapshot.SnapshotPermitStore;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -64,7 +63,7 @@ public final class JdbcPermitBackend implements PermitBackend {
     }
 
     /**
-     * Looks whether the tables are there and may be read, over a connection of its own that it closes.
+     * Looks whether the tables are there and may be used, over a connection of its own that it closes.
      *
      * @throws PermitStoreException permanent if they cannot be used, passing if the database does not answer
      */
@@ -72,8 +71,7 @@ public final class JdbcPermitBackend implements PermitBackend {
         JdbcClient client = new JdbcClient(
                 new JdbcLink(source, settings, Optional.empty()), settings, "", new LiveMembers(), ticker);
         try {
-            client.read(List.of("-"));
-            client.name("-");
+            client.check();
         } finally {
             client.close();
         }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.jdbc;
 import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore;
 import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.Snapshot;
+import io.github.distributedpermit.spi.step.Grace;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
@@ -17,8 +18,10 @@ import java.util.Set;
  * @param document what the row says; without a row its version is the clock of the database, in microseconds, so that versions
  *     go on rising when the row of an unused key was deleted
  * @param live the sessions that have a row of their own
+ * @param epoch of the database; the document has no records of an earlier one
+ * @param pool how many permits came back in the grace of this epoch
  */
-record JdbcSnapshot(long revision, KeyDocument document, Set<String> live) implements Snapshot {
+record JdbcSnapshot(long revision, KeyDocument document, Set<String> live, Epoch epoch, int pool) implements Snapshot {
 
     /** The row of a key without records, override and additions of newer versions. */
     static final String EMPTY = "";
@@ -41,7 +44,8 @@ record JdbcSnapshot(long revision, KeyDocument document, Set<String> live) imple
 
     @Override
     public KeyTable table() {
-        KeyTable table = KeyTable.ofSessions(document.records(), document.override(), version());
+        Grace grace = Grace.ofSessions(epoch.number(), epoch.graceEnd(version()), pool);
+        KeyTable table = KeyTable.ofSessions(document.records(), document.override(), version(), grace);
         table.retain(live);
         return table;
     }
@@ -61,7 +65,7 @@ record JdbcSnapshot(long revision, KeyDocument document, Set<String> live) imple
     JdbcSnapshot with(KeyTable after) {
         KeyDocument changed =
                 new KeyDocument(after.version(), after.override(), List.copyOf(after.records()), document.newer());
-        return new JdbcSnapshot(nextRevision(), changed, live);
+        return new JdbcSnapshot(nextRevision(), changed, live, epoch, after.pool());
     }
 
     /** A new row begins at the clock of the database, above all revisions of an earlier one. */

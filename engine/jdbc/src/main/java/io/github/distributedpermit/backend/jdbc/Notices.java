@@ -1,9 +1,7 @@
 package io.github.distributedpermit.backend.jdbc;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Optional;
@@ -37,15 +35,12 @@ final class Notices {
             return false;
         }
         PGConnection driver = open.unwrap(PGConnection.class);
-        try (Statement s = open.createStatement();
-                ResultSet row = s.executeQuery("SELECT pg_backend_pid()")) {
-            row.next();
-            boolean proxied = row.getInt(1) != driver.getBackendPID();
-            if (proxied) {
-                driver.setPrepareThreshold(0); // a prepared statement would be missing at the next connection
-            }
-            return proxied;
+        boolean proxied = Sql.query(
+                open, "SELECT pg_backend_pid()", row -> row.next() && row.getInt(1) != driver.getBackendPID());
+        if (proxied) {
+            driver.setPrepareThreshold(0); // a prepared statement would be missing at the next connection
         }
+        return proxied;
     }
 
     /** Begins to receive; {@code null} if a notice that the connection sends to itself does not arrive. */
@@ -54,10 +49,8 @@ final class Notices {
             return null;
         }
         PGConnection driver = open.unwrap(PGConnection.class);
-        try (Statement s = open.createStatement()) {
-            s.execute("LISTEN " + channel);
-            s.execute("NOTIFY " + channel);
-        }
+        Sql.update(open, "LISTEN " + channel);
+        Sql.update(open, "NOTIFY " + channel);
         return driver.getNotifications().length == 0 ? null : new Notices(driver);
     }
 

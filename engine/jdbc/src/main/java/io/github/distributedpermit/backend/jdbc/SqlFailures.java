@@ -43,7 +43,7 @@ final class SqlFailures {
         String state = state(e);
         if (state.length() == 5 && PERMANENT.contains(state.substring(0, 2))) {
             String remedy = state.startsWith("42")
-                    ? "; do the tables of permits exist, beginning with %s, and may this user read and change their rows? distributed-permit.jdbc.initialize-schema=always creates them"
+                    ? "; do the tables of permits exist, beginning with %s, are they of this version, and may this user read and change their rows? distributed-permit.jdbc.initialize-schema=always creates those that are missing"
                             .formatted(keyTable)
                     : "";
             return PermitStoreException.permanent(

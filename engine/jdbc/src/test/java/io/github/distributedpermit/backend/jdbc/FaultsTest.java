@@ -206,10 +206,11 @@ class FaultsTest {
 
     /** Those of docs/sql.md suffice, and a missing one is named. */
     @Test
-    void userNeedsFourRightsOnTwoTables() throws SQLException {
+    void userNeedsFourRightsOnThreeTables() throws SQLException {
         String user = "permits_" + COUNT.incrementAndGet();
         execute("CREATE USER " + user);
-        execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_permit_key, distributed_permit_member TO " + user);
+        execute("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_permit_key, distributed_permit_member,"
+                + " distributed_permit_epoch TO " + user);
         PGSimpleDataSource limited = (PGSimpleDataSource) PostgreSql.database().source();
         limited.setUser(user);
         try (TestMember a = new TestMember(limited, settings(Duration.ofSeconds(20), Duration.ofSeconds(2)))) {
@@ -230,7 +231,7 @@ class FaultsTest {
     @Test
     void rowOfANewerVersionIsLeftAsItIs() throws SQLException {
         String text = "distributed-permit 99 99\n0 -\n";
-        execute("INSERT INTO distributed_permit_key VALUES (?, 1, 1, ?)", prefix + ":newer", text);
+        execute("INSERT INTO distributed_permit_key VALUES (?, 1, 1, 1, 0, ?)", prefix + ":newer", text);
         try (TestMember a = member()) {
             assertThatThrownBy(() -> a.permits("newer", 1, 1))
                     .cause()
@@ -246,7 +247,7 @@ class FaultsTest {
 
     @Test
     void rowOfAnotherProgramIsLeftAsItIs() {
-        execute("INSERT INTO distributed_permit_key VALUES (?, 1, 1, 'hello')", prefix + ":foreign");
+        execute("INSERT INTO distributed_permit_key VALUES (?, 1, 1, 1, 0, 'hello')", prefix + ":foreign");
         try (TestMember a = member()) {
             assertThatThrownBy(() -> a.permits("foreign", 1, 1))
                     .cause()

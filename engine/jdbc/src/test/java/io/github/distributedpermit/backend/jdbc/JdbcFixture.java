@@ -33,7 +33,12 @@ final class JdbcFixture implements SessionStoreFixture, PermitBackend {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final JdbcSettings settings = new JdbcSettings(
-            "test-" + COUNT.incrementAndGet(), JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, COMMAND_TIMEOUT, EMPTIED);
+            "test-" + COUNT.incrementAndGet(),
+            JdbcSettings.DEFAULT_TABLE_PREFIX,
+            SESSION,
+            COMMAND_TIMEOUT,
+            EMPTIED,
+            true);
     private final JdbcPermitBackend backend;
     private final JdbcLink link;
     private final JdbcClient observer;
@@ -43,6 +48,8 @@ final class JdbcFixture implements SessionStoreFixture, PermitBackend {
         backend = new JdbcPermitBackend(database.source(), "", settings);
         link = new JdbcLink(database.source(), settings, Optional.empty());
         observer = new JdbcClient(link, settings, "observer", new LiveMembers(), System::nanoTime);
+        observer.begin("observer~0", SESSION); // before the first member there is no epoch to look at
+        observer.end("observer~0");
     }
 
     @Override

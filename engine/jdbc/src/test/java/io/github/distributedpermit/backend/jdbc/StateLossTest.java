@@ -1,0 +1,279 @@
+package io.github.distributedpermit.backend.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * Databases that lose what they have confirmed, or seem to. In each test one process holds two permits of three that the
+ * database does not have any more, and another process, which has just started, asks for three.
+ */
+class StateLossTest {
+
+    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration SESSION = Duration.ofSeconds(10); // a server has to start within it
+    private static final String EPOCH = "SELECT epoch FROM distributed_permit_epoch";
+
+    private final JdbcSettings settings = JdbcSettings.of(
+                    "loss", JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(1))
+            .withSynchronousCommit(false);
+    private final PostgreSqlServer server = created();
+    /** Where the processes connect to; a test leads them to another server by changing its port. */
+    private final PGSimpleDataSource source = server.source();
+
+    private final List<AutoCloseable> opened = new ArrayList<>(List.of(server));
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).close();
+        }
+    }
+
+    private static PostgreSqlServer created() {
+        PostgreSqlServer server = PostgreSqlServer.create();
+        assertThat(new Database("postgresql", server.source()).name()).isNotEmpty(); // has the tables
+        return server;
+    }
+
+    private TestProcess process() {
+        return process(source);
+    }
+
+    private TestProcess process(DataSource database) {
+        TestProcess process = new TestProcess(database, settings);
+        opened.add(process);
+        return process;
+    }
+
+    /** Joins, and has a row that no crash removes. */
+    private NamedPermits joined() throws InterruptedException {
+        NamedPermits permits = process().permits("export", 3);
+        permits.acquire("export").release();
+        awaitEmpty(); // returned
+        server.execute("CHECKPOINT");
+        return permits;
+    }
+
+    private void awaitEmpty() {
+        await().atMost(SOON)
+                .until(() -> server.query("SELECT document FROM distributed_permit_key")
+                        .isEmpty());
+    }
+
+    private static List<Permit> two(NamedPermits permits) throws InterruptedException {
+        return List.of(permits.acquire("export"), permits.acquire("export"));
+    }
+
+    /**
+     * Three calls of a new process get one permit at first, when the grace has ended, since the others are held; those when they
+     * are returned.
+     */
+    private void newProcessGetsTheThirdPermitOnly(DataSource database, List<Permit> held) {
+        NamedPermits late = process(database).permits("export", 3);
+        List<CompletableFuture<Permit>> calls = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            calls.add(late.acquireAsync(PermitRequest.of("export")));
+        }
+
+        await().atMost(SOON).until(() -> calls.stream().anyMatch(CompletableFuture::isDone));
+
+        assertThat(held).allMatch(Permit::isHeld);
+        assertThat(calls.stream().filter(CompletableFuture::isDone)).hasSize(1);
+        held.forEach(Permit::release);
+        await().atMost(SOON).until(() -> calls.stream().allMatch(CompletableFuture::isDone));
+        calls.forEach(call -> call.join().release());
+    }
+
+    @Test
+    void killedServerThatHasLostCommits() throws InterruptedException {
+        NamedPermits permits = joined();
+        String before = server.query(EPOCH);
+        List<Permit> held = two(permits);
+
+        server.kill();
+        server.start();
+
+        assertThat(server.query("SELECT document FROM distributed_permit_key")).isEmpty(); // lost
+        newProcessGetsTheThirdPermitOnly(source, held);
+        assertThat(server.query(EPOCH)).isNotEqualTo(before);
+    }
+
+    /** The server stays the same one by its start time and name, and rolls its log forward. */
+    @Test
+    void killedConnectionOfTheServer() throws InterruptedException {
+        NamedPermits permits = joined();
+        String before = server.query(EPOCH);
+        List<Permit> held = two(permits);
+
+        server.signal(
+                "KILL",
+                Long.parseLong(server.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"
+                        + " AND pid <> pg_backend_pid() LIMIT 1")));
+        await().atMost(SOON)
+                .ignoreExceptions()
+                .until(() -> !server.query("SELECT count(*) FROM distributed_permit_key")
+                        .isEmpty());
+
+        newProcessGetsTheThirdPermitOnly(source, held);
+        assertThat(server.query(EPOCH)).isNotEqualTo(before);
+    }
+
+    @Test
+    void stoppedServerThatHasLostNothing() throws InterruptedException {
+        NamedPermits permits = joined();
+        String before = server.query(EPOCH);
+        List<Permit> held = two(permits);
+
+        server.stop();
+        server.start();
+
+        newProcessGetsTheThirdPermitOnly(source, held);
+        assertThat(server.query(EPOCH)).isEqualTo(before);
+    }
+
+    @Test
+    void promotedReplicaThatHasNotAppliedAll() throws InterruptedException {
+        NamedPermits permits = joined();
+        server.stop();
+        Path copy = server.copy("standby");
+        server.start();
+        PostgreSqlServer standby = server.standby(copy);
+        opened.add(standby);
+        await().atMost(SOON)
+                .until(() -> standby.query("SELECT pg_is_in_recovery()").equals("t"));
+        permits.acquire("export").release(); // over the connection after the restart
+        awaitEmpty();
+        standby.execute("SELECT pg_wal_replay_pause()");
+        List<Permit> held = two(permits);
+
+        server.kill();
+        source.setPortNumbers(new int[] {standby.port()});
+        standby.execute("SELECT pg_wal_replay_resume()");
+        standby.execute("SELECT pg_promote()");
+
+        newProcessGetsTheThirdPermitOnly(source, held);
+    }
+
+    /** Drops and creates the tables, and inserts the rows that they had, as {@code pg_restore --clean} does. */
+    @Test
+    void dumpThatIsRestored() throws Exception {
+        NamedPermits permits = joined();
+        Map<String, List<Object[]>> dump = dump();
+        List<Permit> held = two(permits);
+
+        restore(dump);
+
+        newProcessGetsTheThirdPermitOnly(source, held);
+    }
+
+    /** The row of the epoch is the old one, but the row of the session is too old as well. */
+    @Test
+    void copyOfTheFilesThatIsPutBack() throws InterruptedException {
+        NamedPermits permits = joined();
+        server.stop();
+        Path copy = server.copy("copy");
+        server.start();
+        String before = server.query(EPOCH);
+        String renewals = "SELECT max(renewals) FROM distributed_permit_member";
+        long old = Long.parseLong(server.query(renewals));
+        List<Permit> held = two(permits);
+        await().atMost(SOON).until(() -> Long.parseLong(server.query(renewals)) > old + 1);
+
+        server.stop();
+        server.restore(copy);
+        server.start();
+
+        await().atMost(SOON).until(() -> !server.query(EPOCH).equals(before));
+        newProcessGetsTheThirdPermitOnly(source, held);
+    }
+
+    @Test
+    void truncatedTables() throws InterruptedException {
+        NamedPermits permits = joined();
+        List<Permit> held = two(permits);
+
+        server.execute("TRUNCATE distributed_permit_key, distributed_permit_member, distributed_permit_epoch");
+
+        await().atMost(SOON)
+                .until(() -> !server.query("SELECT count(*) FROM distributed_permit_epoch")
+                        .equals("0"));
+        newProcessGetsTheThirdPermitOnly(source, held);
+    }
+
+    @Test
+    void replicaIsRefused() throws InterruptedException {
+        joined();
+        server.stop();
+        Path copy = server.copy("standby");
+        server.start();
+        try (PostgreSqlServer standby = server.standby(copy)) {
+            JdbcPermitBackend backend = new JdbcPermitBackend(standby.source(), "", settings);
+
+            assertThatThrownBy(backend::checkTables)
+                    .hasMessageContaining("pg_is_in_recovery")
+                    .hasMessageContaining("replica");
+        }
+    }
+
+    private static final List<String> TABLES =
+            List.of("distributed_permit_key", "distributed_permit_member", "distributed_permit_epoch");
+
+    private Map<String, List<Object[]>> dump() throws SQLException {
+        Map<String, List<Object[]>> dump = new LinkedHashMap<>();
+        try (Connection c = source.getConnection();
+                Statement s = c.createStatement()) {
+            for (String table : TABLES) {
+                List<Object[]> rows = new ArrayList<>();
+                try (ResultSet row = s.executeQuery("SELECT * FROM " + table)) {
+                    while (row.next()) {
+                        Object[] values = new Object[row.getMetaData().getColumnCount()];
+                        for (int i = 0; i < values.length; i++) {
+                            values[i] = row.getObject(i + 1);
+                        }
+                        rows.add(values);
+                    }
+                }
+                dump.put(table, rows);
+            }
+        }
+        return dump;
+    }
+
+    private void restore(Map<String, List<Object[]>> dump) throws SQLException {
+        server.execute("DROP TABLE " + String.join(", ", TABLES) + " CASCADE");
+        Database restored = new Database("postgresql", source);
+        try (Connection c = restored.source().getConnection()) {
+            for (Map.Entry<String, List<Object[]>> table : dump.entrySet()) {
+                for (Object[] row : table.getValue()) {
+                    String marks = "?" + ", ?".repeat(row.length - 1);
+                    try (PreparedStatement p =
+                            c.prepareStatement("INSERT INTO " + table.getKey() + " VALUES (" + marks + ")")) {
+                        Sql.bind(p, row);
+                        p.executeUpdate();
+                    }
+                }
+            }
+        }
+    }
+}
