@@ -4,6 +4,7 @@ import io.github.distributedpermit.endpoint.PermitsView;
 import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * What the page shows at one moment.
@@ -13,4 +14,5 @@ import org.jspecify.annotations.Nullable;
  * @param names of all permits
  * @param permit the one that is shown; {@code null} if none has the name
  */
-public record LiveState(Instant now, boolean writable, List<String> names, PermitsView.@Nullable Detail permit) {}
+public record LiveState(Instant now, boolean writable, List<String> names, PermitsView.@Nullable Detail permit)
+        implements OperationResponseBody {}

@@ -21,7 +21,6 @@ import org.springframework.util.MimeType;
 public class PermitsUiEndpoint {
 
     private static final int NOT_FOUND = 404;
-    private static final int UNAVAILABLE = 503;
     private static final String NAMES = "names";
     private static final MimeType JSON = new MimeType("application", "json");
     private static final MimeType TEXT = new MimeType("text", "plain", StandardCharsets.UTF_8);
@@ -30,12 +29,10 @@ public class PermitsUiEndpoint {
             "app.js", new MimeType("text", "javascript", StandardCharsets.UTF_8));
 
     private final LiveStates states;
-    private final EventStreams streams;
 
     /** @param writable whether the endpoint {@code permits} accepts changes */
-    PermitsUiEndpoint(PermitsEndpoint permits, boolean writable, EventStreams streams) {
+    PermitsUiEndpoint(PermitsEndpoint permits, boolean writable) {
         this.states = new LiveStates(permits, writable, Clock.systemUTC());
-        this.streams = streams;
     }
 
     /** The page. */
@@ -57,19 +54,12 @@ public class PermitsUiEndpoint {
     }
 
     /**
-     * Server-sent events about one permit, as {@code events/<name>}. The only operation with two parts of a path, because a request
+     * What the page shows of one permit, as {@code states/<name>}. The only operation with two parts of a path, because a request
      * that accepts everything could not choose between two.
      */
-    @ReadOperation(produces = "text/event-stream")
-    public Object events(@Selector String what, @Selector String which) {
-        if (!what.equals("events")) {
-            return new WebEndpointResponse<>(NOT_FOUND);
-        }
-        try {
-            return streams.stream(() -> states.of(which));
-        } catch (IllegalStateException e) {
-            return new WebEndpointResponse<>(UNAVAILABLE);
-        }
+    @ReadOperation(produces = "application/json")
+    public Object state(@Selector String what, @Selector String which) {
+        return what.equals("states") ? states.of(which) : new WebEndpointResponse<>(NOT_FOUND);
     }
 
     private static String read(String file) {

@@ -1,4 +1,4 @@
-/** The live page: an actuator endpoint with a page, and a stream of what the endpoint {@code permits} says. */
+/** The live page: an actuator endpoint with a page, which asks it for what the endpoint {@code permits} says. */
 @NullMarked
 package io.github.distributedpermit.ui;
 

@@ -9,7 +9,7 @@
   const PALETTE = 8, SEATS = 240, DOTS = 400, ROWS = 100, WINDOW = 120000;
   const letters = new Map();
   const NOT_WRITABLE = ' This page may not change it: see management.endpoint.permits.access.';
-  let samples = [], source = null, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
+  let samples = [], turns = 0, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
 
   function el(tag, cls, text) {
     const e = document.createElement(tag);
@@ -188,7 +188,7 @@
   function state(s) {
     drift = Date.parse(s.now) - Date.now();
     writable = s.writable;
-    detail = s.permit;
+    detail = s.permit || null;
     failures = 0;
     $('live').textContent = 'live'; $('live').className = 'live on';
     select($('name'), s.names, name);
@@ -201,26 +201,33 @@
 
   function follow(next) {
     name = next; key = null; samples = []; detail = null;
-    // until the first event of this permit, nothing that names a key of the one before is shown or can be sent
+    // until the first answer about this permit, nothing that names a key of the one before is shown or can be sent
     select($('key'), [], null);
     for (const id of ['idle-key', 'limit']) { $(id).value = ''; delete $(id).dataset.of; }
     $('problem').hidden = true;
     empty();
     plot();
-    connect();
+    ask();
   }
-  function connect() {
-    if (source) source.close();
+  // a question follows the answer to the one before, so that a slow instance is not asked twice
+  async function ask() {
     clearTimeout(again);
-    source = new EventSource(ui + '/events/' + encodeURIComponent(name));
-    source.onmessage = e => state(JSON.parse(e.data));
-    source.onerror = () => {
+    const turn = ++turns;
+    let pause = 1000;
+    try {
+      const r = await fetch(ui + '/states/' + encodeURIComponent(name),
+        { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(15000) });
+      if (!r.ok) throw new Error('status ' + r.status);
+      const s = await r.json();
+      if (turn === turns) state(s);
+    } catch (e) {
+      if (turn !== turns) return;
       failures++;
+      pause = 3000;
       $('live').textContent = failures > 1 ? 'no connection, trying again' : 'reconnecting';
       $('live').className = 'live off';
-      // the browser connects again by itself, but not after an answer with an error, such as 503
-      if (source.readyState === EventSource.CLOSED) again = setTimeout(connect, 3000);
-    };
+    }
+    if (turn === turns) again = setTimeout(ask, pause); // otherwise another permit was chosen meanwhile
   }
 
   function token() {

@@ -6,10 +6,8 @@ import static org.mockito.Mockito.mock;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /** Which web stacks have the page. */
 class PermitsUiAutoConfigurationTest {
@@ -22,18 +20,8 @@ class PermitsUiAutoConfigurationTest {
             .withPropertyValues(EXPOSED);
 
     @Test
-    void springMvcHasThePage() {
-        servlet.run(context ->
-                assertThat(context).hasSingleBean(PermitsUiEndpoint.class).hasSingleBean(ServletEventStreams.class));
-    }
-
-    @Test
-    void servletApplicationWithoutSpringMvcStartsWithoutThePage() {
-        servlet.withClassLoader(new FilteredClassLoader(SseEmitter.class))
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .doesNotHaveBean(EventStreams.class)
-                        .doesNotHaveBean(PermitsUiEndpoint.class));
+    void servletApplicationHasThePage() {
+        servlet.run(context -> assertThat(context).hasSingleBean(PermitsUiEndpoint.class));
     }
 
     @Test
@@ -42,8 +30,6 @@ class PermitsUiAutoConfigurationTest {
                 .withBean(PermitsEndpoint.class, () -> mock(PermitsEndpoint.class))
                 .withConfiguration(AutoConfigurations.of(PermitsUiAutoConfiguration.class))
                 .withPropertyValues(EXPOSED)
-                .run(context -> assertThat(context)
-                        .hasSingleBean(PermitsUiEndpoint.class)
-                        .hasSingleBean(ReactiveEventStreams.class));
+                .run(context -> assertThat(context).hasSingleBean(PermitsUiEndpoint.class));
     }
 }

@@ -203,7 +203,7 @@ class LivePageTest {
         assertThat(browser.errors()).isEmpty();
     }
 
-    /** Until its first event has come, the page knows no key of the permit that was chosen. */
+    /** Until the first answer has come, the page knows no key of the permit that was chosen. */
     @Test
     void keyOfAnotherPermitIsNotChangedJustAfterTheChoice() {
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
@@ -216,10 +216,10 @@ class LivePageTest {
                 (() => {
                   const send = window.fetch;
                   window.sent = [];
-                  window.fetch = (to, what) => { window.sent.push(to + ' ' + what.body); return send(to, what); };
+                  window.fetch = (to, what) => { if (what.method) window.sent.push(to + ' ' + what.body); return send(to, what); };
                 })()""");
 
-        // no event comes within one script
+        // no answer comes within one script
         String changeable = browser.evaluate("""
                         (() => {
                           const $ = id => document.getElementById(id);

@@ -5,15 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.example.page.Workers;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.spi.PermitBackend;
-import java.io.BufferedReader;
-import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -63,15 +59,10 @@ class PageRequestsTest {
             assertThat(get(context, "/app.js", BodyHandlers.ofString()).statusCode())
                     .isEqualTo(200);
 
-            HttpResponse<InputStream> events = get(context, "/events/report-export", BodyHandlers.ofInputStream());
-            assertThat(events.statusCode()).isEqualTo(200);
-            assertThat(events.headers().firstValue("content-type").orElse("")).startsWith("text/event-stream");
-            try (BufferedReader lines =
-                    new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8))) {
-                assertThat(lines.readLine())
-                        .startsWith("data:")
-                        .contains("\"limitSource\":\"settings\"", "\"now\":\"20");
-            }
+            HttpResponse<String> state = get(context, "/states/report-export", BodyHandlers.ofString());
+            assertThat(state.statusCode()).isEqualTo(200);
+            assertThat(state.headers().firstValue("content-type").orElse("")).startsWith("application/json");
+            assertThat(state.body()).contains("\"limitSource\":\"settings\"", "\"now\":\"20");
         }
     }
 
@@ -88,13 +79,9 @@ class PageRequestsTest {
             context.getBean(Workers.class).work(1);
             assertThat(get(context, "/names", BodyHandlers.ofString()).body())
                     .contains("\"names\":[", "\"größe\"", "\"now\":\"20", "\"writable\":false");
-            HttpResponse<InputStream> events = get(context, "/events/report-export", BodyHandlers.ofInputStream());
-            try (BufferedReader lines =
-                    new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8))) {
-                assertThat(lines.readLine())
-                        .startsWith("data:")
-                        .contains("\"limitSource\":\"settings\"", "\"now\":\"20", "\"since\":\"20", "\"größe\"");
-            }
+            assertThat(get(context, "/states/report-export", BodyHandlers.ofString())
+                            .body())
+                    .contains("\"limitSource\":\"settings\"", "\"now\":\"20", "\"since\":\"20", "\"größe\"");
         }
     }
 

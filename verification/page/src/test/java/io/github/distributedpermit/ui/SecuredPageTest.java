@@ -68,7 +68,7 @@ class SecuredPageTest {
                 "/actuator/permitsui",
                 "/actuator/permitsui/app.js",
                 "/actuator/permitsui/names",
-                "/actuator/permitsui/events/report-export",
+                "/actuator/permitsui/states/report-export",
                 "/actuator/permits",
                 PERMIT)) {
             assertThat(send("GET", path, "", null, null)).as(path).isEqualTo(401);
