@@ -105,7 +105,7 @@ class GraceReportTest {
             assertThat(logged.texts())
                     .last()
                     .asString()
-                    .contains("another server answers, or the same one after a restart");
+                    .contains("another server answers, or the same one after it was restarted");
         }
     }
 
