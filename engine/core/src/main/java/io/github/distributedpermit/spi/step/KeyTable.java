@@ -116,7 +116,8 @@ public final class KeyTable {
     public Step claim(String member, Claim claim, long now, long since) {
         expire(now);
         int reclaimable = 0;
-        if (grace != null && grace.isActive()) {
+        // a member without a grace may also come to a leased table that is in one
+        if (tombstone < 0 && grace != null && grace.isActive()) {
             version = Math.max(version, claim.version()); // the store may have lost higher ones
             reclaimable = grace.reclaimable(claim);
         }
