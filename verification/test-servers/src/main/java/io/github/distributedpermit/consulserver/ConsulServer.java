@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 /** An agent of our own: a process on free ports that ends with the JVM at the latest. */
 public final class ConsulServer implements AutoCloseable {
 
+    private static final int ATTEMPTS = 3;
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final List<String> command;
@@ -80,9 +82,17 @@ public final class ConsulServer implements AutoCloseable {
 
     /** A single server in memory, with a leader. */
     public static ConsulServer start(String... extra) {
-        ConsulServer server = prepare(extra);
-        server.run();
-        return server;
+        for (int attempt = 1; ; attempt++) {
+            ConsulServer server = prepare(extra);
+            try {
+                server.run();
+                return server;
+            } catch (EndedException e) { // another program may have taken one of its ports meanwhile
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /** A single server that has its data again when it is killed and run again. */
@@ -163,12 +173,27 @@ public final class ConsulServer implements AutoCloseable {
         await().atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(50))
                 .ignoreExceptions()
-                .until(() -> {
-                    if (process == null || !process.isAlive()) {
-                        throw new AssertionError("Consul ended; see " + log);
-                    }
-                    return access.node().equals(node) && access.knows(node) && access.put("kv/test-leader", "x") == 200;
-                });
+                .until(() -> hasEnded()
+                        || (access.node().equals(node)
+                                && access.knows(node)
+                                && access.put("kv/test-leader", "x") == 200));
+        if (hasEnded()) {
+            throw new EndedException("Consul ended; see " + log);
+        }
+    }
+
+    private boolean hasEnded() {
+        return process == null || !process.isAlive();
+    }
+
+    /** It ended before it took writes. */
+    private static final class EndedException extends IllegalStateException {
+
+        private static final long serialVersionUID = 1;
+
+        EndedException(String message) {
+            super(message);
+        }
     }
 
     /** Where it listens. */
