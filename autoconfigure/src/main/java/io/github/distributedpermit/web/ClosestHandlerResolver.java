@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitRejectedException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -32,6 +33,9 @@ public final class ClosestHandlerResolver extends ExceptionHandlerExceptionResol
 
     /** Before Spring's own, which has the order 0. */
     private static final int ORDER = -1;
+
+    /** The handlers of each controller in which a call was rejected: finding them takes reflection. */
+    private final Map<Class<?>, ExceptionHandlerMethodResolver> ofControllers = new ConcurrentHashMap<>();
 
     /** Is asked before Spring's own. */
     public ClosestHandlerResolver() {
@@ -63,10 +67,15 @@ public final class ClosestHandlerResolver extends ExceptionHandlerExceptionResol
     @Override
     protected @Nullable ServletInvocableHandlerMethod getExceptionHandlerMethod(
             @Nullable HandlerMethod handlerMethod, Exception exception, ServletWebRequest request) {
+        if (!isOfPermits(exception)) {
+            return null;
+        }
         Class<?> controller = handlerMethod == null ? null : AopUtils.getTargetClass(handlerMethod.getBean());
-        if (!isOfPermits(exception)
-                || (controller != null
-                        && new ExceptionHandlerMethodResolver(controller).resolveMethod(exception) != null)) {
+        if (controller != null
+                && ofControllers
+                                .computeIfAbsent(controller, ExceptionHandlerMethodResolver::new)
+                                .resolveMethod(exception)
+                        != null) {
             return null;
         }
         for (Map.Entry<ControllerAdviceBean, ExceptionHandlerMethodResolver> advice :
