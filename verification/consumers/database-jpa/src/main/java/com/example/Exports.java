@@ -1,0 +1,5 @@
+package com.example;
+
+import org.springframework.data.jpa.repository.JpaRepository;
+
+interface Exports extends JpaRepository<Export, Long> {}
