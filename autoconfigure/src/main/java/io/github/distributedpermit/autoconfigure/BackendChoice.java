@@ -45,6 +45,19 @@ record BackendChoice(
         return present.size() == 1 ? Optional.of(present.get(0)) : Optional.empty();
     }
 
+    /** Why this backend is in use, for people; empty if the application has defined it as a bean. */
+    String reason(String backend) {
+        if (taken().filter(taken -> taken.id().equals(backend)).isEmpty()) {
+            return "";
+        }
+        if (wanted.isPresent()) {
+            return ", which distributed-permit.backend names,";
+        }
+        return backend.equals(Backend.JDBC.id())
+                ? ", since no client of another store is on the class path,"
+                : ", the only store whose client is on the class path,";
+    }
+
     /** Why no backend could be made, and what to do. */
     UnusableBackendException failure() {
         Optional<Backend> taken = taken();
@@ -55,11 +68,14 @@ record BackendChoice(
             return new UnusableBackendException(
                     "No store for permits: neither the client of a backend is on the classpath, nor is"
                             + " distributed-permit.backend set" + jedisHint(),
-                    "%s, or set distributed-permit.backend=local for a single instance or a test"
+                    "%s%s, or set distributed-permit.backend=local for a single instance or a test"
                             .formatted(
                                     jedisOnly()
                                             ? addLettuce()
-                                            : "Add the dependency %s (Redis)".formatted(Backend.REDIS.dependency())));
+                                            : "Add the dependency %s (Redis)".formatted(Backend.REDIS.dependency()),
+                                    Backend.JDBC.isPresent(classLoader)
+                                            ? ", or set distributed-permit.backend=jdbc for the application's database"
+                                            : ""));
         }
         List<String> ids = present.stream().map(Backend::id).toList();
         return new UnusableBackendException(

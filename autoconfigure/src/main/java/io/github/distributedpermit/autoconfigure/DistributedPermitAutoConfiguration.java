@@ -205,7 +205,8 @@ public final class DistributedPermitAutoConfiguration {
         Optional<StoreProbe> probe = properties.failFast()
                 ? Optional.of(new StoreProbe(engine::probe, settings.commandTimeout()))
                 : Optional.empty();
-        return new StoreMembership(engine, probe, threads.leaving(), context::isClosed);
+        BackendChoice choice = BackendChoice.of(context.getEnvironment(), context.getClassLoader());
+        return new StoreMembership(engine, probe, threads.leaving(), choice, context::isClosed);
     }
 
     /** What looks at the permits of this instance now and then: the warnings of long calls, and tasks of other configurations. */

@@ -5,7 +5,9 @@ import io.github.distributedpermit.backend.jdbc.JdbcSettings;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -13,17 +15,17 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
-import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /** A relational database, the application's own. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnClass({DataSource.class, DataSourceScriptDatabaseInitializer.class})
+@ConditionalOnClass({DataSource.class, DataSourceUnwrapper.class, ResourceDatabasePopulator.class})
 @ConditionalOnBackend(Backend.JDBC)
 @ConditionalOnMissingBean(PermitBackend.class)
 @EnableConfigurationProperties(JdbcPermitProperties.class)
@@ -32,11 +34,14 @@ class JdbcBackendConfiguration {
 
     private static final Log log = LogFactory.getLog(JdbcBackendConfiguration.class);
 
+    /** SQLStates of a refused login and of a missing database: they may be mended while the application runs, as in other stores. */
+    private static final Set<String> LOGIN = Set.of("28", "3D");
+
     @Bean
     PermitDatabase distributedPermitDatabase(
             @PermitDataSource ObjectProvider<DataSource> marked,
             ObjectProvider<DataSource> all,
-            DistributedPermitProperties properties,
+            JdbcPermitProperties jdbc,
             CoreSettings core) {
         DataSource chosen = marked.getIfUnique();
         if (chosen == null) {
@@ -53,21 +58,7 @@ class JdbcBackendConfiguration {
                             ? "Set spring.datasource.url, or another store with distributed-permit.backend"
                             : "Mark one of them with @PermitDataSource");
         }
-        if (properties.backend() == null && EmbeddedDatabaseConnection.isEmbedded(chosen)) {
-            throw new UnusableBackendException(
-                    "The only store for permits that was found is an embedded database, which only this instance uses",
-                    "Set distributed-permit.backend=jdbc if that is meant, or spring.datasource.url to a database that all instances share");
-        }
-        if (properties.backend() == null) {
-            log.info("Permits live in the application's database, since there is no client of another store");
-        }
-        return PermitDatabase.of(chosen, core.commandTimeout());
-    }
-
-    @Bean
-    PermitSchemaInitializer distributedPermitSchemaInitializer(
-            PermitDatabase database, JdbcPermitProperties properties) {
-        return new PermitSchemaInitializer(database.application(), properties);
+        return PermitDatabase.of(chosen, core.commandTimeout(), new PermitSchema(jdbc));
     }
 
     @Bean
@@ -77,6 +68,11 @@ class JdbcBackendConfiguration {
             JdbcPermitProperties jdbc,
             DistributedPermitProperties properties,
             CoreSettings core) {
+        if (properties.backend() == null && database.isPrivate()) {
+            throw new UnusableBackendException(
+                    "The only store for permits that was found is an embedded database, which only this instance uses",
+                    "Set distributed-permit.backend=jdbc if that is meant, or spring.datasource.url to a database that all instances share");
+        }
         JdbcPermitBackend backend = new JdbcPermitBackend(
                 database.connections(),
                 database.address(),
@@ -88,14 +84,29 @@ class JdbcBackendConfiguration {
         try {
             backend.checkTables();
         } catch (PermitStoreException e) {
-            if (e.isPermanent()) {
+            String state = e.getCause() instanceof SQLException cause && cause.getSQLState() != null
+                    ? cause.getSQLState()
+                    : "";
+            if (e.isPermanent() && LOGIN.stream().noneMatch(state::startsWith)) {
                 throw new UnusableBackendException(
                         "The tables of permits cannot be used: " + e.getMessage(),
-                        "Have your migration execute this, or set distributed-permit.jdbc.initialize-schema=always:\n\n"
-                                + PermitSchemaInitializer.script(database.application(), jdbc.tablePrefix()));
+                        remedy(state, database, jdbc.tablePrefix()));
             }
-            log.warn("The database of permits cannot be reached yet: " + e.getMessage());
+            log.warn("Permits cannot be given until their database can be used: " + e.getMessage());
         }
         return backend;
+    }
+
+    private static String remedy(String state, PermitDatabase database, String tablePrefix) {
+        if (state.isEmpty()) {
+            return "Use a database that permits can live in, or set distributed-permit.backend to another store";
+        }
+        return """
+                Have your migration execute this, or set distributed-permit.jdbc.initialize-schema=always and let this user create tables:
+
+                %s
+                Where the tables are there and a right is missing:
+
+                GRANT SELECT, INSERT, UPDATE, DELETE ON %2$skey, %2$smember, %2$sepoch TO <this user>""".formatted(database.script(), tablePrefix);
     }
 }

@@ -4,7 +4,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedpermit.backend.jdbc.OwnConnections;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.Locale;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -14,13 +16,10 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * The database that stores the permits, and the two connections to it. They are not those of the application's pool, which
- * calls that wait for permits may have emptied: a pool of the same kind is made beside it.
- *
- * @param application the application's own
- * @param connections where permits take theirs from
+ * The database that stores the permits, and where their two connections to it come from. They are not those of the application's
+ * pool, which calls that wait for permits may have emptied: a pool of the same kind is made beside it.
  */
-record PermitDatabase(DataSource application, DataSource connections) implements AutoCloseable {
+final class PermitDatabase implements AutoCloseable {
 
     private static final Log log = LogFactory.getLog(PermitDatabase.class);
     private static final boolean HIKARI =
@@ -30,7 +29,15 @@ record PermitDatabase(DataSource application, DataSource connections) implements
     /** Hikari accepts no shorter time. */
     private static final int SHORTEST_CONNECTION_MILLIS = 250;
 
-    static PermitDatabase of(DataSource application, Duration commandTimeout) {
+    private final DataSource source;
+    private final PermitSchema schema;
+
+    private PermitDatabase(DataSource source, PermitSchema schema) {
+        this.source = source;
+        this.schema = schema;
+    }
+
+    static PermitDatabase of(DataSource application, Duration commandTimeout, PermitSchema schema) {
         if (DataSourceUnwrapper.unwrap(application, AbstractRoutingDataSource.class) != null) {
             throw new UnusableBackendException(
                     "Permits are to live in the database of a data source that routes each call to one of several",
@@ -39,36 +46,85 @@ record PermitDatabase(DataSource application, DataSource connections) implements
         if (HIKARI) {
             HikariDataSource pool = DataSourceUnwrapper.unwrap(application, HikariDataSource.class);
             if (pool != null) {
-                return new PermitDatabase(application, new OwnPool(pool, commandTimeout));
+                return new PermitDatabase(new OwnPool(pool, commandTimeout), schema);
             }
         }
         log.warn(
                 "Permits keep %d connections of the application's data source %s open, since it is no HikariDataSource; make its pool larger by that"
                         .formatted(CONNECTIONS, application.getClass().getName()));
-        return new PermitDatabase(application, application);
+        return new PermitDatabase(application, schema);
+    }
+
+    /** Creates the tables, if they are to be created, before it hands out a connection. */
+    DataSource connections() {
+        return source instanceof OwnPool ? new OwnWithTables(source, schema) : new WithTables(source, schema);
     }
 
     /** Where the database is, for people; without user and password. Empty if it is not known. */
     String address() {
-        if (connections instanceof OwnPool own && own.pool().getJdbcUrl() != null) {
-            return own.pool()
-                    .getJdbcUrl()
-                    .replaceFirst("^jdbc:", "")
-                    .replaceFirst("[?;].*$", "")
-                    .replaceFirst("//[^/@]*@", "//");
+        String url = source instanceof OwnPool own ? own.pool().getJdbcUrl() : null;
+        return url == null
+                ? ""
+                : url.replaceFirst("^jdbc:", "").replaceFirst("[?;].*$", "").replaceFirst("//.*@", "//");
+    }
+
+    /** Whether only this process uses the database, as far as is known: H2 without a server. */
+    boolean isPrivate() {
+        try (Connection connection = source.getConnection()) {
+            String url = connection.getMetaData().getURL().toLowerCase(Locale.ROOT);
+            return url.startsWith("jdbc:h2:") && !url.startsWith("jdbc:h2:tcp:") && !url.startsWith("jdbc:h2:ssl:");
+        } catch (SQLException e) {
+            return false; // a server that does not answer
         }
-        return "";
+    }
+
+    /** The statements that create the tables. */
+    String script() {
+        try (Connection connection = source.getConnection()) {
+            return schema.script(connection);
+        } catch (SQLException e) {
+            throw new IllegalStateException("The database answered before", e);
+        }
     }
 
     @Override
     public void close() {
-        if (connections instanceof OwnPool own) {
+        if (source instanceof OwnPool own) {
             own.pool().close();
         }
     }
 
+    private static class WithTables extends DelegatingDataSource {
+
+        private final PermitSchema schema;
+
+        WithTables(DataSource source, PermitSchema schema) {
+            super(source);
+            this.schema = schema;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection connection = super.getConnection();
+            try {
+                schema.ensure(connection);
+                return connection;
+            } catch (SQLException | RuntimeException e) {
+                connection.close();
+                throw e;
+            }
+        }
+    }
+
+    private static final class OwnWithTables extends WithTables implements OwnConnections {
+
+        OwnWithTables(DataSource source, PermitSchema schema) {
+            super(source, schema);
+        }
+    }
+
     /** Two connections with the settings of the application's pool, and with the user and password that it has by then. */
-    private static final class OwnPool extends DelegatingDataSource implements OwnConnections {
+    private static final class OwnPool extends DelegatingDataSource {
 
         private final HikariDataSource application;
         private final HikariDataSource pool;
@@ -106,7 +162,12 @@ record PermitDatabase(DataSource application, DataSource connections) implements
             if (application.getPassword() != null) {
                 pool.setPassword(application.getPassword());
             }
-            return pool.getConnection();
+            try {
+                return pool.getConnection();
+            } catch (SQLTransientConnectionException e) {
+                // A time-out of the pool; why it could not connect is the cause.
+                throw e.getCause() instanceof SQLException cause ? cause : e;
+            }
         }
     }
 }

@@ -30,13 +30,25 @@ final class StoreMembership extends ContextLifecycle {
     private final PermitEngine engine;
     private final Optional<StoreProbe> probe;
     private final Executor executor;
+    private final BackendChoice choice;
     private final BooleanSupplier closed;
 
     /** Counts the starts, so that a stop that ends late does not end what a later start has begun. */
     private final AtomicInteger starts = new AtomicInteger();
 
-    /** @param closed whether the context is being closed, and not only stopped */
-    StoreMembership(PermitEngine engine, Optional<StoreProbe> probe, Executor executor, BooleanSupplier closed) {
+    /**
+     * Made once.
+     *
+     * @param choice why the store is in use
+     * @param closed whether the context is being closed, and not only stopped
+     */
+    StoreMembership(
+            PermitEngine engine,
+            Optional<StoreProbe> probe,
+            Executor executor,
+            BackendChoice choice,
+            BooleanSupplier closed) {
+        this.choice = choice;
         this.closed = closed;
         this.engine = engine;
         this.probe = probe;
@@ -58,12 +70,13 @@ final class StoreMembership extends ContextLifecycle {
     private String startLine() {
         StoreGauges store = engine.status();
         Member member = engine.member();
-        return "This instance is member '%s' (id %s) of the permits in '%s'%s and has %d permit(s)"
+        return "This instance is member '%s' (id %s) of the permits in '%s'%s%s and has %d permit(s)"
                 .formatted(
                         member.name(),
                         member.id(),
                         store.backend(),
                         store.address().isEmpty() ? "" : " at " + store.address(),
+                        choice.reason(store.backend()),
                         engine.definitions().size());
     }
 

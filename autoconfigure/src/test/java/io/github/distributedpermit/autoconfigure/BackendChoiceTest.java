@@ -9,14 +9,18 @@ import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
 import io.github.distributedpermit.spi.PermitBackend;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -26,6 +30,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Which store is taken, and what is said when none can be. Never a silently local one. */
+@ExtendWith(OutputCaptureExtension.class)
 class BackendChoiceTest {
 
     private static final String CONSUL = "org.springframework.cloud.consul.ConsulProperties";
@@ -54,17 +59,26 @@ class BackendChoiceTest {
     }
 
     @Test
-    void onlyBackendPresentIsTaken() {
-        withRedis.run(context ->
-                assertThat(context).hasNotFailed().getBean(PermitBackend.class).isInstanceOf(RedisPermitBackend.class));
+    void onlyBackendPresentIsTakenBesideADatabaseAndTheLogSaysWhy(CapturedOutput output) {
+        assertThat(Backend.JDBC.isPresent(Starts.redisOnly())).isTrue();
+        withRedis
+                .withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .getBean(PermitBackend.class)
+                        .isInstanceOf(RedisPermitBackend.class));
+        assertThat(output)
+                .contains("of the permits in 'redis'")
+                .contains("the only store whose client is on the class path");
     }
 
     @Test
-    void localIsTakenWhenAskedForAlsoWithRedisPresent() {
+    void localIsTakenWhenAskedForAlsoWithRedisPresent(CapturedOutput output) {
         withRedis
                 .withPropertyValues("distributed-permit.backend=local")
                 .run(context ->
                         assertThat(context).getBean(PermitBackend.class).isInstanceOf(LocalPermitBackend.class));
+        assertThat(output).contains("of the permits in 'local', which distributed-permit.backend names, and has");
     }
 
     @Test
@@ -131,6 +145,7 @@ class BackendChoiceTest {
                 .contains("Add the dependency io.lettuce:lettuce-core")
                 .contains("spring.data.redis.client-type=jedis")
                 .contains("LettuceConnectionFactory")
+                .contains(backend.isEmpty() ? "distributed-permit.backend=jdbc" : "")
                 .contains("@Bean(defaultCandidate = false) and @PermitRedisConnectionFactory");
     }
 

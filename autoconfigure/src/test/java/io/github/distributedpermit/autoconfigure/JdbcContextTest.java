@@ -1,29 +1,38 @@
 package io.github.distributedpermit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.jdbc.JdbcPermitBackend;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -63,7 +72,7 @@ class JdbcContextTest {
             throw new IllegalStateException(e);
         }
         return embedded.withPropertyValues(
-                "spring.datasource.url=" + server.getJdbcUrl("postgres", database),
+                "spring.datasource.url=jdbc:postgresql://localhost:" + server.getPort() + "/" + database,
                 "spring.datasource.username=postgres");
     }
 
@@ -111,12 +120,11 @@ class JdbcContextTest {
     @Test
     void startMeetsAnotherInstanceAtEachOfTheTables() throws SQLException {
         DataSource database = new TestDatabase().source();
-        JdbcPermitProperties always =
-                new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_");
-        PermitSchemaInitializer initializer = new PermitSchemaInitializer(database, always);
+        PermitSchema schema =
+                new PermitSchema(new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_"));
+        Connection starting = database.getConnection();
         List<Connection> others = new ArrayList<>();
-        for (String statement :
-                PermitSchemaInitializer.script(database, "distributed_permit_").split(";")) {
+        for (String statement : schema.script(starting).split(";")) {
             if (statement.contains("CREATE TABLE")) {
                 Connection other = database.getConnection();
                 other.setAutoCommit(false);
@@ -124,7 +132,13 @@ class JdbcContextTest {
                 others.add(other);
             }
         }
-        CompletableFuture<Boolean> start = CompletableFuture.supplyAsync(initializer::initializeDatabase);
+        CompletableFuture<Void> start = CompletableFuture.runAsync(() -> {
+            try (starting) {
+                schema.ensure(starting);
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        });
         for (Connection other : others) {
             await().until(() -> start.isDone() || isWaiting(database));
             other.commit();
@@ -148,6 +162,113 @@ class JdbcContextTest {
                         .hasMessageContaining("distributed_permit_key")
                         .hasMessageContaining("CREATE TABLE IF NOT EXISTS distributed_permit_member")
                         .hasMessageContaining("distributed-permit.jdbc.initialize-schema=always"));
+    }
+
+    @Test
+    void missingRightStopsTheStartWithTheStatementThatGrantsIt() throws SQLException {
+        ApplicationContextRunner guest = postgres("guarded")
+                .withPropertyValues("spring.datasource.username=guest", "spring.datasource.password=any");
+        try (Connection c = server.getDatabase("postgres", "guarded").getConnection();
+                var s = c.createStatement()) {
+            s.execute("CREATE ROLE guest LOGIN");
+            s.execute("REVOKE ALL ON SCHEMA public FROM public; GRANT USAGE ON SCHEMA public TO guest");
+        }
+        guest.withPropertyValues("distributed-permit.jdbc.initialize-schema=always")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("42501")
+                        .hasMessageContaining("CREATE TABLE IF NOT EXISTS distributed_permit_member"));
+        postgresTables("guarded");
+        guest.run(context -> assertThat(context.getStartupFailure())
+                .rootCause()
+                .hasMessageContaining("42501")
+                .hasMessageContaining("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_permit_key"));
+    }
+
+    private void postgresTables(String database) {
+        embedded.withPropertyValues(
+                        "spring.datasource.url=jdbc:postgresql://localhost:" + server.getPort() + "/" + database,
+                        "spring.datasource.username=postgres",
+                        "distributed-permit.jdbc.initialize-schema=always")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    /** The script of the application fails if the tables of permits are there already, as Flyway does without a baseline. */
+    @Test
+    void tablesAreCreatedAfterThoseOfTheApplication() {
+        postgres("ordered")
+                .withConfiguration(AutoConfigurations.of(DataSourceInitializationAutoConfiguration.class))
+                .withPropertyValues(
+                        "distributed-permit.jdbc.initialize-schema=always",
+                        "spring.sql.init.mode=always",
+                        "spring.sql.init.schema-locations=classpath:empty-schema-wanted.sql")
+                .run(context -> assertThat(free(context.getBean(Permits.class), "export", 3))
+                        .isEqualTo(3));
+    }
+
+    @Test
+    void migrationOfTheApplicationCreatesTheTablesBeforeTheyAreNeeded() {
+        postgres("migrated")
+                .withConfiguration(AutoConfigurations.of(DataSourceInitializationAutoConfiguration.class))
+                .withPropertyValues(
+                        "distributed-permit.jdbc.initialize-schema=never",
+                        "spring.sql.init.mode=always",
+                        "spring.sql.init.schema-locations=classpath:io/github/distributedpermit/backend/jdbc/schema-postgresql.sql")
+                .run(context -> assertThat(free(context.getBean(Permits.class), "export", 3))
+                        .isEqualTo(3));
+    }
+
+    /** As with every other store: the application starts, and a password may be rotated while it runs. */
+    @Test
+    void wrongPasswordIsNoMissingTable() throws SQLException {
+        String url = "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
+        try (Connection c = DriverManager.getConnection(url, "sa", "right")) {
+            assertThat(c.isValid(1)).isTrue();
+        }
+        embedded.withPropertyValues(
+                        "spring.datasource.url=" + url,
+                        "spring.datasource.username=sa",
+                        "spring.datasource.password=wrong")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThatExceptionOfType(PermitBackendException.class)
+                            .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export"))
+                            .withMessageContaining("28000");
+                    context.getBean(HikariDataSource.class)
+                            .getHikariConfigMXBean()
+                            .setPassword("right");
+                    await().ignoreExceptions()
+                            .until(() -> context.getBean(Permits.class)
+                                    .tryAcquire("export")
+                                    .isPresent());
+                });
+    }
+
+    @Test
+    void databaseThatComesLaterGetsItsTablesThen() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        embedded.withInitializer(CommandTimeout.ofMillis(500))
+                .withPropertyValues(
+                        "spring.datasource.url=jdbc:postgresql://localhost:" + port + "/postgres",
+                        "spring.datasource.username=postgres",
+                        "distributed-permit.jdbc.initialize-schema=always",
+                        "distributed-permit.defaults.store-timeout=1s")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    Permits permits = context.getBean(Permits.class);
+                    assertThatExceptionOfType(PermitBackendException.class)
+                            .isThrownBy(() -> permits.tryAcquire("export"))
+                            .withMessageContaining("08001");
+                    try (EmbeddedPostgres later =
+                            EmbeddedPostgres.builder().setPort(port).start()) {
+                        assertThat(later.getPort()).isEqualTo(port);
+                        await().ignoreExceptions()
+                                .until(() -> permits.tryAcquire("export").isPresent());
+                    }
+                });
     }
 
     @Test
@@ -185,18 +306,34 @@ class JdbcContextTest {
                 });
     }
 
-    @Test
-    void embeddedDatabaseIsNotTakenWithoutBeingAskedFor() {
-        BackendChoice onlyJdbc = new BackendChoice(
-                Optional.empty(), List.of(Backend.JDBC), getClass().getClassLoader());
-        assertThat(onlyJdbc.taken()).contains(Backend.JDBC);
-        embedded.withPropertyValues("distributed-permit.backend=")
+    private static ApplicationContextRunner withoutOtherClients(ApplicationContextRunner application) {
+        return application
+                .withPropertyValues("distributed-permit.backend=")
                 .withClassLoader(new FilteredClassLoader(
-                        "io.lettuce", "redis.clients", "org.apache.curator", "org.springframework.cloud.consul"))
+                        "io.lettuce", "redis.clients", "org.apache.curator", "org.springframework.cloud.consul"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "jdbc:h2:mem:named", "jdbc:h2:file:%s/named"})
+    void databaseOfThisInstanceAloneIsNotTakenWithoutBeingAskedFor(String url, @TempDir Path folder) {
+        withoutOtherClients(embedded)
+                .withPropertyValues(
+                        "spring.datasource.url=" + url.formatted(folder),
+                        "distributed-permit.jdbc.initialize-schema=always")
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .hasMessageContaining("embedded database")
                         .hasMessageContaining("distributed-permit.backend=jdbc"));
+    }
+
+    @Test
+    void databaseIsTakenBesideNoOtherClientAndTheLogSaysWhy(CapturedOutput output) {
+        withoutOtherClients(postgres("alone"))
+                .withPropertyValues("distributed-permit.jdbc.initialize-schema=always")
+                .run(context -> assertThat(context).hasSingleBean(JdbcPermitBackend.class));
+        assertThat(output)
+                .contains("of the permits in 'jdbc' at postgresql://localhost:" + server.getPort()
+                        + "/alone, since no client of another store is on the class path, and has 1 permit(s)");
     }
 
     @Test

@@ -3,7 +3,9 @@ package io.github.distributedpermit.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
@@ -11,9 +13,17 @@ import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -29,6 +39,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -105,6 +116,46 @@ class SecretsTest {
         checkLog(output, RIGHT, WRONG);
     }
 
+    @Test
+    void passwordsOfTheDatabaseAreNeverTold(CapturedOutput output) throws Exception {
+        try (EmbeddedPostgres server = EmbeddedPostgres.start()) {
+            requirePassword(server);
+            String address = "spring.datasource.url=jdbc:postgresql://localhost:" + server.getPort() + "/postgres";
+            List<String> where = List.of(
+                    "distributed-permit.backend=jdbc",
+                    "distributed-permit.jdbc.initialize-schema=always",
+                    "spring.datasource.username=postgres");
+            whileLetIn(RIGHT, with(with(where, address), "spring.datasource.password=" + RIGHT), () -> {
+                List<String> refused = with(with(where, address), "spring.datasource.password=" + WRONG);
+                refused(WRONG, refused);
+                doesNotStart(WRONG, refused);
+                List<String> inAddress = with(where, address + "?user=postgres&password=" + WRONG);
+                refused(WRONG, inAddress);
+                doesNotStart(WRONG, inAddress);
+            });
+        }
+        checkLog(output, RIGHT, WRONG);
+    }
+
+    private static void requirePassword(EmbeddedPostgres server) throws SQLException, IOException {
+        try (Connection connection = server.getPostgresDatabase().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute("ALTER USER postgres PASSWORD '" + RIGHT + "'");
+            try (ResultSet file = statement.executeQuery("SHOW hba_file")) {
+                file.next();
+                Files.writeString(Path.of(file.getString(1)), "host all all all scram-sha-256\n");
+            }
+            statement.execute("SELECT pg_reload_conf()");
+        }
+        await().until(() -> {
+            try (Connection connection = server.getPostgresDatabase().getConnection()) {
+                return !connection.isValid(1);
+            } catch (SQLException e) {
+                return true;
+            }
+        });
+    }
+
     /** Does the rest while an application with the right secret holds a permit, so that the key is there and its own. */
     private static void whileLetIn(String right, List<String> settings, Runnable rest) {
         try (ConfigurableApplicationContext context = start(settings, 5);
@@ -165,6 +216,7 @@ class SecretsTest {
                         "distributed-permit.permits.export.limit=1",
                         "logging.level.io.github.distributedpermit=TRACE",
                         "spring.jmx.enabled=true",
+                        "spring.jmx.unique-names=true",
                         "management.endpoints.jmx.exposure.include=*",
                         "management.endpoint.health.show-details=always")
                 .properties(settings.toArray(String[]::new))
@@ -181,7 +233,7 @@ class SecretsTest {
         return text.toString();
     }
 
-    /** Without a database and the parts of Spring Cloud whose names in JMX two applications of one process cannot both have. */
+    /** Without an embedded database and the parts of Spring Cloud whose names in JMX two applications of one process cannot both have. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration(
             exclude = {
@@ -193,6 +245,17 @@ class SecretsTest {
                 ConfigurationPropertiesRebinderAutoConfiguration.class
             })
     static class Application {
+
+        @Bean
+        @ConditionalOnProperty("spring.datasource.url")
+        HikariDataSource database(Environment environment) {
+            return DataSourceBuilder.create()
+                    .type(HikariDataSource.class)
+                    .url(environment.getRequiredProperty("spring.datasource.url"))
+                    .username(environment.getRequiredProperty("spring.datasource.username"))
+                    .password(environment.getProperty("spring.datasource.password"))
+                    .build();
+        }
 
         @Bean(initMethod = "start", destroyMethod = "close")
         @ConditionalOnProperty("zk.where")

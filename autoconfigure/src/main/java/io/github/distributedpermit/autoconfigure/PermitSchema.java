@@ -1,0 +1,83 @@
+package io.github.distributedpermit.autoconfigure;
+
+import io.github.distributedpermit.backend.jdbc.JdbcSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.springframework.boot.jdbc.DatabaseDriver;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.ScriptException;
+
+/**
+ * Creates the tables of permits over the first connection to the database, which may have been down at the start. At the start
+ * that is after Flyway and Liquibase, which may want an empty schema. Thread-safe.
+ */
+final class PermitSchema {
+
+    private static final String SCRIPT = "io/github/distributedpermit/backend/jdbc/schema-%s.sql";
+
+    /** More than there are statements, each of which may meet another instance once. */
+    private static final int ATTEMPTS = 10;
+
+    private final JdbcPermitProperties properties;
+    private boolean done;
+
+    PermitSchema(JdbcPermitProperties properties) {
+        this.properties = properties;
+        this.done = properties.initializeSchema() == DatabaseInitializationMode.NEVER;
+    }
+
+    /** Creates what is missing, if it is to be created and this was not done yet. */
+    synchronized void ensure(Connection connection) throws SQLException {
+        if (!done) {
+            if (properties.initializeSchema() == DatabaseInitializationMode.ALWAYS
+                    || EmbeddedDatabaseConnection.isEmbedded(new SingleConnectionDataSource(connection, true))) {
+                create(connection);
+            }
+            done = true;
+        }
+    }
+
+    /**
+     * Of instances that create a table at the same moment, all but one fail: {@code IF NOT EXISTS} does not see what is not
+     * committed yet. At the next attempt that table is there.
+     */
+    private void create(Connection connection) throws SQLException {
+        ResourceDatabasePopulator populator = new ResourceDatabasePopulator(
+                new ByteArrayResource(script(connection).getBytes(StandardCharsets.UTF_8), "the tables of permits"));
+        populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
+        for (int attempt = 1; ; attempt++) {
+            try {
+                populator.populate(connection);
+                return;
+            } catch (ScriptException e) {
+                if (attempt == ATTEMPTS || !connection.isValid(1)) {
+                    throw e.getCause() instanceof SQLException cause ? cause : new SQLException(e);
+                }
+            }
+        }
+    }
+
+    /** The statements that create the tables in this database. */
+    String script(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName();
+        ClassPathResource script = new ClassPathResource(
+                SCRIPT.formatted(DatabaseDriver.fromProductName(product).getId()));
+        if (!script.exists()) {
+            return ""; // the backend refuses this database with a message
+        }
+        try {
+            return script.getContentAsString(StandardCharsets.UTF_8)
+                    .replace(JdbcSettings.DEFAULT_TABLE_PREFIX, properties.tablePrefix());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
