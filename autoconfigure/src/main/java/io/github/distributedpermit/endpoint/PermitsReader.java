@@ -9,6 +9,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
 import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.CallView.State;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
@@ -21,6 +22,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +66,8 @@ final class PermitsReader {
                 limit(definition),
                 source(definition),
                 gauges.map(PermitGauges::holders).orElse(0),
-                gauges.map(PermitGauges::waiters).orElse(0));
+                gauges.map(PermitGauges::waiters).orElse(0),
+                gauges.map(PermitGauges::runningLost).orElse(0));
     }
 
     Optional<PermitDefinition> find(String name) {
@@ -91,6 +94,7 @@ final class PermitsReader {
                 summary.limitSource(),
                 summary.holding(),
                 summary.waiting(),
+                summary.runningLost(),
                 keys.size(),
                 shown,
                 truncated,
@@ -173,19 +177,19 @@ final class PermitsReader {
     }
 
     private static int waiting(List<CallView> calls) {
-        return (int) calls.stream().filter(call -> !call.holding()).count();
+        return (int) calls.stream().filter(call -> call.is(State.WAITING)).count();
     }
 
     private static int holding(List<CallView> calls) {
         return calls.stream()
-                .filter(CallView::holding)
+                .filter(call -> call.is(State.HOLDING))
                 .mapToInt(CallView::permits)
                 .sum();
     }
 
     private Call call(CallView call) {
         return new Call(
-                call.holding() ? "holding" : "waiting",
+                call.state().name().toLowerCase(Locale.ROOT),
                 call.permits(),
                 ago(call.age()),
                 call.caller().flatMap(Caller::method).orElse(null),

@@ -35,9 +35,17 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param limitSource where it comes from: {@code annotation} or {@code settings}
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
+     * @param runningLost calls of this instance that run although their permits were lost, over all keys
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record Summary(String name, @Nullable String key, int limit, String limitSource, int holding, int waiting) {}
+    public record Summary(
+            String name,
+            @Nullable String key,
+            int limit,
+            String limitSource,
+            int holding,
+            int waiting,
+            int runningLost) {}
 
     /**
      * One permit with its keys.
@@ -48,6 +56,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param limitSource where it comes from: {@code annotation} or {@code settings}
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
+     * @param runningLost calls of this instance that run although their permits were lost, over all keys
      * @param keysInUse how many keys of the permit calls of this instance use
      * @param keys in alphabetical order, at most as many as were asked for
      * @param truncated whether there are more keys than are shown
@@ -61,6 +70,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             String limitSource,
             int holding,
             int waiting,
+            int runningLost,
             int keysInUse,
             List<Key> keys,
             boolean truncated,
@@ -79,7 +89,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param waiting calls that wait, of all members, as of the last claim of each
      * @param members those that hold, then the queue, first come first
      * @param membersTruncated whether there are more members than are shown
-     * @param calls of this instance, those that hold first
+     * @param calls of this instance: those that run although their permits were lost, those that hold, those that wait
      * @param callsTruncated whether there are more calls than are shown
      * @param problem why the store did not answer; the other fields are this instance's view then
      */
@@ -128,9 +138,9 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
     /**
      * One call of the instance that answers.
      *
-     * @param state {@code holding} or {@code waiting}
-     * @param permits how many it holds or wants
-     * @param since when it got them, or when it began to wait
+     * @param state {@code lost}, {@code holding} or {@code waiting}
+     * @param permits how many it has lost, holds or wants
+     * @param since when it lost them, got them, or began to wait
      * @param method that the permit limits
      * @param thread that made the call
      * @param traceId of its trace

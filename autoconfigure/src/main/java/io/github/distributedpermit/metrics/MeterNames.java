@@ -6,6 +6,7 @@ final class MeterNames {
     static final String HOLDERS = "distributed.permit.holders";
     static final String WITHOUT_STORE = "distributed.permit.holders.without.store";
     static final String WAITERS = "distributed.permit.waiters";
+    static final String RUNNING_LOST = "distributed.permit.running.lost";
     static final String LIMIT = "distributed.permit.limit";
     static final String LONGEST_WAIT = "distributed.permit.wait.longest";
     static final String LONGEST_HOLD = "distributed.permit.hold.longest";

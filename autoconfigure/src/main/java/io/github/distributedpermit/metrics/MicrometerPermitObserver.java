@@ -125,6 +125,13 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 "permits",
                 g -> g.withoutStore());
         gauge(gauges, tags, MeterNames.WAITERS, "Calls of this instance that wait", "calls", g -> g.waiters());
+        gauge(
+                gauges,
+                tags,
+                MeterNames.RUNNING_LOST,
+                "Calls of this instance that run although their permits were lost",
+                "calls",
+                g -> g.runningLost());
         gauge(gauges, tags, MeterNames.LIMIT, "The limit of a key over all instances", "permits", g -> g.limit());
         age(
                 gauges,

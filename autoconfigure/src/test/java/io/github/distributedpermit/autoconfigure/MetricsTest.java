@@ -247,6 +247,9 @@ class MetricsTest {
                     await().until(() -> !held.isHeld());
                     await().until(() -> counter(registry, "losses") == 5);
                     assertThat(gauge(registry, "holders")).isZero();
+                    await().until(() -> gauge(registry, "running.lost") == 1);
+                    held.release();
+                    await().until(() -> gauge(registry, "running.lost") == 0);
                 });
     }
 

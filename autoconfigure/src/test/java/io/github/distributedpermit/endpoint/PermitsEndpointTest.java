@@ -359,6 +359,37 @@ class PermitsEndpointTest {
     }
 
     @Test
+    void callThatRunsWithoutItsPermitIsShownUntilItEnds() {
+        try (ConfigurableApplicationContext context =
+                start(WebApplicationType.SERVLET, "management.endpoint.permits.access=unrestricted")) {
+            Exports exports = context.getBean(Exports.class);
+            CompletableFuture<String> running = exports.hold();
+            String member = get(context, "permits").at("/instance/member").asString();
+            assertThat(send(context, "POST", "permits/report-export", "{\"evict\": \"" + member + "\"}")
+                            .statusCode())
+                    .isEqualTo(200);
+            await().until(() -> get(context, "permits/report-export")
+                    .at("/keys/0/calls/0/state")
+                    .asString()
+                    .equals("lost"));
+            JsonNode key = get(context, "permits/report-export").at("/keys/0");
+            assertThat(key.at("/inUse").asInt()).isZero();
+            assertThat(key.at("/calls/0/method").asString()).isEqualTo("com.example.endpoint.Exports.hold");
+            await().until(() ->
+                    get(context, "permits").at("/permits/2/runningLost").asInt() == 1);
+            assertThat(get(context, "permits/report-export").at("/runningLost").asInt())
+                    .isEqualTo(1);
+
+            exports.end();
+            assertThat(running.join()).isEqualTo("held");
+            assertThat(get(context, "permits/report-export").at("/keys/0/calls").size())
+                    .isZero();
+            await().until(() ->
+                    get(context, "permits").at("/permits/2/runningLost").asInt() == 0);
+        }
+    }
+
+    @Test
     void drainedInstanceTakesNoMorePermits() {
         try (ConfigurableApplicationContext context =
                 start(WebApplicationType.SERVLET, "management.endpoint.permits.access=unrestricted")) {

@@ -109,7 +109,7 @@ class PermitsReaderTest {
 
         @Override
         public List<CallView> calls(String key, int limit) {
-            CallView call = new CallView("tenant", key, 1, true, Duration.ZERO, Optional.empty());
+            CallView call = new CallView("tenant", key, 1, CallView.State.HOLDING, Duration.ZERO, Optional.empty());
             return IntStream.range(0, Math.min(limit, calls))
                     .mapToObj(i -> call)
                     .toList();

@@ -7,6 +7,7 @@
   const demo = script.dataset.calls;
   const $ = id => document.getElementById(id);
   const PALETTE = 8, SEATS = 240, DOTS = 400, ROWS = 100, WINDOW = 120000;
+  const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const letters = new Map();
   const NOT_WRITABLE = ' This page may not change it: see management.endpoint.permits.access.';
   let samples = [], turns = 0, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
@@ -48,6 +49,10 @@
     $('problem').hidden = !(k && k.problem) && !detail.hint;
     $('problem').textContent = k && k.problem ? k.problem : detail.hint || '';
     if (!k) { empty(); return; }
+    const lost = k.calls.filter(c => c.state === 'lost');
+    $('lost').hidden = !lost.length;
+    $('lost').textContent = plural(lost.length, 'call', 'calls') + ' of this instance ' + (lost.length === 1 ? 'runs' : 'run')
+      + ' without a permit: it was lost' + (lost.length ? ' up to ' + span(age(lost[0].since)) + ' ago' : '') + ', and other calls may have it.';
     const queue = k.members.filter(m => m.queuePosition);
     const self = k.calls.filter(c => c.state === 'waiting');
     const waits = queue.map(m => age(m.waitingSince)).concat(self.map(c => age(c.since))).filter(x => x !== null);
@@ -119,7 +124,7 @@
 
     const calls = k.calls.slice(0, ROWS).map(c => {
       const tr = el('tr');
-      tr.append(el('td', '', c.state + (c.permits > 1 ? ' ×' + c.permits : '')), el('td', 'num', span(age(c.since))), el('td', 'code', c.method || '–'),
+      tr.append(el('td', c.state === 'lost' ? 'bad' : '', STATES[c.state] + (c.permits > 1 ? ' ×' + c.permits : '')), el('td', 'num', span(age(c.since))), el('td', 'code', c.method || '–'),
         el('td', 'code', c.thread || '–'), el('td', 'code', c.traceId || '–'));
       return tr;
     });
@@ -140,6 +145,7 @@
   }
 
   function empty() {
+    $('lost').hidden = true;
     for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
     for (const id of ['seats', 'queue']) $(id).replaceChildren();
     $('seats-text').textContent = detail === null ? '' : 'No key of this permit is in use by this instance.';

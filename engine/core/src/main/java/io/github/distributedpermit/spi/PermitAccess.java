@@ -25,10 +25,13 @@ public interface PermitAccess extends KeyDirectory {
     /** What this instance knows of a name alone, also if its meters are those of a pattern. */
     Optional<PermitGauges> gauges(String name);
 
-    /** The keys that calls of this name in this instance use. */
+    /** The keys that calls of this name in this instance use, also those that run although their permits were lost. */
     List<String> keysInUse(String name);
 
-    /** The calls of this instance for a key, those that hold first; at most so many. */
+    /**
+     * The calls of this instance for a key, at most so many: those that run although their permits were lost, those that hold, then
+     * those that wait, each the oldest first.
+     */
     List<CallView> calls(String key, int most);
 
     /**

@@ -20,6 +20,11 @@ public interface PermitGauges {
     /** Calls of this instance that wait, over all keys of the name. */
     int waiters();
 
+    /** Calls of this instance that run although their permits were lost, over all keys of the name. May be a second old. */
+    default int runningLost() {
+        return 0;
+    }
+
     /** The limit of a key: the operator's override as of the last answer of the store, else the configured limit. */
     int limit();
 

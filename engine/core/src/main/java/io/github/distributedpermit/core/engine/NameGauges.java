@@ -44,6 +44,11 @@ final class NameGauges implements PermitGauges {
     }
 
     @Override
+    public int runningLost() {
+        return survey.get().map(keys -> keys.runningLost(counts)).orElse(0);
+    }
+
+    @Override
     public Optional<LongestCall> longestWait() {
         return survey.get().flatMap(keys -> keys.longestWait(counts));
     }

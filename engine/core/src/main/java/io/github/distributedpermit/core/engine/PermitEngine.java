@@ -313,7 +313,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public List<String> keysInUse(String name) {
-        return registry().map(joined -> joined.keys(name)).orElse(List.of());
+        return registry().map(joined -> List.copyOf(joined.keys(name))).orElse(List.of());
     }
 
     @Override

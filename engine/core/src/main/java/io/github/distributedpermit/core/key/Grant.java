@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
+import io.github.distributedpermit.spi.CallView;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -155,6 +156,16 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     @Override
     public boolean isLost() {
         return lost;
+    }
+
+    /** Whether the call has ended. */
+    public boolean isReleased() {
+        return released != 0;
+    }
+
+    /** What operators see of the call, which has run without its permits since then. */
+    public CallView viewLost(long since, long now) {
+        return view(CallView.State.LOST, since, now);
     }
 
     /**

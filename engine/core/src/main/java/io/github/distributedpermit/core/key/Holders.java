@@ -111,10 +111,10 @@ final class Holders {
         return newest;
     }
 
-    /** Adds the calls that hold permits, the newest first, until the list has so many. */
+    /** Adds the calls that hold permits, the oldest first, until the list has so many. */
     void describe(long now, int most, List<CallView> views) {
-        for (Grant g = newest; g != null && views.size() < most; g = g.previous) {
-            views.add(g.view(true, g.grantedAt, now));
+        for (Grant g = oldest(); g != null && views.size() < most; g = g.next) {
+            views.add(g.view(CallView.State.HOLDING, g.grantedAt, now));
         }
     }
 

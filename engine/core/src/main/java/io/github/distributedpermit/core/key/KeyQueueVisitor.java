@@ -9,6 +9,9 @@ public interface KeyQueueVisitor {
     /** A call that holds its permits; if all calls of a key have one name, only the one that was granted them first. */
     void holds(PermitStats stats, String key, long since);
 
+    /** A call that runs although its permits were lost. */
+    void lost(PermitStats stats);
+
     /** How many claims of the key may still be answered. */
     void unanswered(int claims);
 

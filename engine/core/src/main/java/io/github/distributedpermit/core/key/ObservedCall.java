@@ -45,10 +45,10 @@ abstract class ObservedCall implements PermitCall {
         return weight;
     }
 
-    /** What operators see of the call, which holds its permits, or waits, since that time. */
-    final CallView view(boolean holds, long since, long now) {
+    /** What operators see of the call, which has been in that state since that time. */
+    final CallView view(CallView.State state, long since, long now) {
         Duration age = Duration.ofNanos(Math.max(0, now - since));
-        return new CallView(name(), key(), weight, holds, age, Optional.ofNullable(caller));
+        return new CallView(name(), key(), weight, state, age, Optional.ofNullable(caller));
     }
 
     @Override

@@ -264,17 +264,22 @@ final class OutageCalls {
     /** The call that has run for the longest; {@code null} if none does. */
     @Nullable
     Grant oldest() {
+        OutageCall call = oldestCall();
+        return call == null ? null : call.grant;
+    }
+
+    private @Nullable OutageCall oldestCall() {
         OutageCall call = newest;
         while (call != null && call.previous != null) {
             call = call.previous;
         }
-        return call == null ? null : call.grant;
+        return call;
     }
 
-    /** Adds the calls, the newest first, until the list has so many. */
+    /** Adds the calls, the oldest first, until the list has so many. */
     void describe(long now, int most, List<CallView> views) {
-        for (OutageCall call = newest; call != null && views.size() < most; call = call.previous) {
-            views.add(call.grant.view(true, call.grant.grantedAt, now));
+        for (OutageCall call = oldestCall(); call != null && views.size() < most; call = call.next) {
+            views.add(call.grant.view(CallView.State.HOLDING, call.grant.grantedAt, now));
         }
     }
 }

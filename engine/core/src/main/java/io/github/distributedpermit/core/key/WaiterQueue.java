@@ -140,7 +140,7 @@ final class WaiterQueue {
     /** Adds the calls that wait for a permit, the oldest first, until the list has so many. */
     void describe(long now, int most, List<CallView> views) {
         for (Waiter w = firstCall(); w != null && views.size() < most; w = w.next) {
-            views.add(w.view(false, w.arrival, now));
+            views.add(w.view(CallView.State.WAITING, w.arrival, now));
         }
     }
 

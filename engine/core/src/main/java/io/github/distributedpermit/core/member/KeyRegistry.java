@@ -26,10 +26,12 @@ import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -71,6 +73,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final KeySurvey survey;
 
     private final StorelessGrants storeless = new StorelessGrants(this);
+    private final LostCalls lostCalls = new LostCalls();
     private final AtomicLong lostSessions = new AtomicLong();
     private final AtomicLong reclaimedAt = new AtomicLong(-BETWEEN_RECLAIMS);
 
@@ -209,9 +212,10 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return done;
     }
 
-    /** The keys of which calls of this name hold permits or wait here, in no particular order. */
-    public List<String> keys(String name) {
-        List<String> keys = new ArrayList<>();
+    /** The keys of which calls of this name run or wait here, in no particular order. */
+    public Set<String> keys(String name) {
+        Set<String> keys = new HashSet<>();
+        lostCalls.keys(name, keys);
         queues.forEach((key, queue) -> {
             if (queue.isUsedBy(name)) {
                 keys.add(key);
@@ -220,9 +224,10 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return keys;
     }
 
-    /** The calls of a key that hold or wait here, those that hold first; at most so many. */
+    /** The calls of a key that run or wait here, those that run without their permits first, then those that hold; at most so many. */
     public List<CallView> calls(String key, int most) {
         List<CallView> views = new ArrayList<>();
+        lostCalls.describe(key, now(), most, views);
         KeyQueue queue = queues.get(key);
         if (queue != null) {
             queue.describe(most, views);
@@ -257,6 +262,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Whether calls hold permits. */
     boolean isInUse() {
         return storeless.isInUse() || queues.values().stream().anyMatch(KeyQueue::isInUse);
+    }
+
+    /** The calls that run without their permits. */
+    LostCalls lostCalls() {
+        return lostCalls;
     }
 
     /** How many permits calls of this process have lost. */
@@ -388,6 +398,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void released(Grant grant) {
+        lostCalls.ended(grant);
         if (environment.observers().followCalls()) {
             Duration held = Duration.ofNanos(now() - grant.grantedAt);
             environment.observers().each(each -> each.released(grant, held));
@@ -411,6 +422,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void lost(Grant grant) {
+        lostCalls.lost(grant, now());
         environment.observers().each(each -> each.lost(grant));
         log.lost(grant, now()); // last, because a log may throw
     }

@@ -43,6 +43,11 @@ public final class KeySurvey {
         return call(current().holds.get(counts));
     }
 
+    /** How many calls of this name run although their permits were lost. */
+    public int runningLost(NameCounts counts) {
+        return current().lost.getOrDefault(counts, 0);
+    }
+
     /** How many claims have no answer yet. */
     int unanswered() {
         return current().unanswered;
@@ -87,6 +92,7 @@ public final class KeySurvey {
             Result next = new Result();
             registry.each(queue -> queue.survey(next));
             registry.storeless().survey(next);
+            registry.lostCalls().survey(next);
             last = next;
             lastAt = now;
             valid = true;
@@ -100,6 +106,7 @@ public final class KeySurvey {
 
         final Map<NameCounts, Oldest> waits = new HashMap<>();
         final Map<NameCounts, Oldest> holds = new HashMap<>();
+        final Map<NameCounts, Integer> lost = new HashMap<>();
         int unanswered;
         int inGrace;
 
@@ -111,6 +118,14 @@ public final class KeySurvey {
         @Override
         public void holds(PermitStats stats, String key, long since) {
             add(holds, stats, new Oldest(key, since));
+        }
+
+        @Override
+        public void lost(PermitStats stats) {
+            lost.merge(stats.counts, 1, Integer::sum);
+            if (stats.ownCounts != stats.counts) {
+                lost.merge(stats.ownCounts, 1, Integer::sum);
+            }
         }
 
         @Override

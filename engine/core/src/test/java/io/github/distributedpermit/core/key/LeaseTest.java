@@ -6,6 +6,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
@@ -63,6 +64,39 @@ class LeaseTest {
         assertThat(other.isHeld()).isTrue();
         assertThat(bench.used()).isEqualTo(1);
         assertThat(told).hasSize(2);
+    }
+
+    @Test
+    void callThatRunsWithoutItsPermitIsShownUntilItEnds() {
+        Party a = bench.member("a", 3);
+        Permit first = a.hold();
+        bench.runMillis(10);
+        Permit second = a.hold();
+        assertThat(a.engine.calls(Bench.KEY, 1))
+                .singleElement()
+                .satisfies(call -> assertThat(call.age()).as("the oldest stays").isGreaterThan(Duration.ofMillis(9)));
+        bench.conditions.claimsLost = true;
+        bench.run(Bench.LEASE.multipliedBy(3));
+        assertThat(a.engine.calls(Bench.KEY, 10)).hasSize(2).allSatisfy(call -> {
+            assertThat(call.state()).isEqualTo(CallView.State.LOST);
+            assertThat(call.age()).isGreaterThanOrEqualTo(Bench.LEASE);
+        });
+        assertThat(a.engine.keysInUse(Bench.KEY)).containsExactly(Bench.KEY);
+        assertThat(a.engine.gauges(Bench.KEY).orElseThrow().runningLost()).isEqualTo(2);
+        assertThat(a.engine.gauges(Bench.KEY).orElseThrow().holders()).isZero();
+        bench.conditions.claimsLost = false;
+        bench.run(Duration.ofSeconds(5));
+        Permit third = a.hold();
+        assertThat(a.engine.calls(Bench.KEY, 10))
+                .extracting(CallView::state)
+                .containsExactly(CallView.State.LOST, CallView.State.LOST, CallView.State.HOLDING);
+        first.release();
+        second.release();
+        third.release();
+        bench.run(Duration.ofSeconds(2));
+        assertThat(a.engine.calls(Bench.KEY, 10)).isEmpty();
+        assertThat(a.engine.keysInUse(Bench.KEY)).isEmpty();
+        assertThat(a.engine.gauges(Bench.KEY).orElseThrow().runningLost()).isZero();
     }
 
     @Test

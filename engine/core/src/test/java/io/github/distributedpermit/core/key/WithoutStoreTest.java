@@ -1023,9 +1023,9 @@ class WithoutStoreTest {
         settle(a);
         outage(a);
         tries(a, 3);
-        assertThat(a.engine.calls(Bench.KEY, 10)).hasSize(3).allMatch(CallView::holding);
+        assertThat(a.engine.calls(Bench.KEY, 10)).hasSize(3).allMatch(call -> call.is(CallView.State.HOLDING));
         untilUsedAgain();
-        assertThat(a.engine.calls(Bench.KEY, 10)).hasSize(3).allMatch(CallView::holding);
+        assertThat(a.engine.calls(Bench.KEY, 10)).hasSize(3).allMatch(call -> call.is(CallView.State.HOLDING));
         assertThat(a.engine.gauges(Bench.KEY).orElseThrow().longestWait()).isEmpty();
         assertThat(a.engine.gauges(Bench.KEY).orElseThrow().longestHold()).isPresent();
     }
