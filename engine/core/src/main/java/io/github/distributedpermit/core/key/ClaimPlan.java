@@ -34,13 +34,11 @@ final class ClaimPlan {
     final AnswerTime answerTime = new AnswerTime();
     private Policy policy;
 
-    // the values of the last claim, with which isDue(), nextTimed() and beyond() compare the present ones
+    /** The last claim, with which isDue(), nextTimed() and beyond() compare the present numbers; {@code null} if it is void. */
+    private @Nullable Claim last;
+
     private long lastSentAt;
-    private int lastWanted;
-    private int lastUnit;
-    private boolean lastQueue;
     private @Nullable Waiter lastOldest;
-    private int lastBeyond;
 
     /** How many calls waited when {@link #beyond} last computed its number, which later re-checks may repeat. */
     private int lastCalls;
@@ -59,8 +57,6 @@ final class ClaimPlan {
 
     /** The sequence of the last claim that gave permits back; {@link #NONE} if none has been sent. */
     private long giveBackCarrier = NONE;
-    /** A call that does not wait has arrived since the last claim. */
-    private boolean newTry;
 
     /** A claim is due even if it is equal to the last one. */
     private boolean again;
@@ -101,11 +97,6 @@ final class ClaimPlan {
         owe();
         giveBack = true;
         giveBackCarrier = NONE;
-    }
-
-    /** A call has arrived that does not wait. It is rejected only by the answer to a claim that was sent after its arrival. */
-    void newTry() {
-        newTry = true;
     }
 
     /** Another claim is due, even if it is equal to the last one. */
@@ -163,8 +154,7 @@ final class ClaimPlan {
         giveBack = false;
         owedCarrier = NONE;
         giveBackCarrier = NONE;
-        lastWanted = 0;
-        lastQueue = false;
+        last = null;
         again = false;
     }
 
@@ -216,15 +206,18 @@ final class ClaimPlan {
     }
 
     /**
-     * Whether a claim is due: a return is owed, a call that does not wait has arrived, another claim was requested, calls want
+     * Whether a claim is due: a return is owed, a call that does not wait has no claim yet, another claim was requested, calls want
      * more than the last claim asked for, the last waiter has left the queue, the head of the queue wants another number of
      * permits, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
     boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
-        if ((owed && !sent.isInFlight(owedCarrier)) || (giveBack && !sent.isInFlight(giveBackCarrier))) {
-            return true;
-        }
-        if (newTry || again || wanted > lastWanted) {
+        int lastWanted = last == null ? 0 : last.wanted();
+        boolean lastQueue = last != null && last.queue();
+        if ((owed && !sent.isInFlight(owedCarrier))
+                || (giveBack && !sent.isInFlight(giveBackCarrier))
+                || again
+                || wanted > lastWanted
+                || waiters.hasUnclaimedTry()) {
             return true;
         }
         Waiter oldest = waiters.first();
@@ -232,10 +225,14 @@ final class ClaimPlan {
         if (oldest == null && lastQueue && lastWanted > granted) {
             return true;
         }
-        if (oldest != null && (oldest.weight != lastUnit || waiters.hasQueueing() != lastQueue)) {
+        if (oldest != null && (oldest.weight != lastUnit() || waiters.hasQueueing() != lastQueue)) {
             return true;
         }
         return now >= nextTimed(granted, waiters, leases);
+    }
+
+    private int lastUnit() {
+        return last == null ? 0 : last.weightOfHead();
     }
 
     /** When a claim is due without an event: to renew, to re-check or to report a hand-over, or {@link Times#NEVER}. */
@@ -283,7 +280,7 @@ final class ClaimPlan {
                         && inFlight < policy.window()
                         && !backoff.isFailing()
                         && !waiters.isEmpty()
-                        && lastUnit == 0);
+                        && lastUnit() == 0);
     }
 
     /** What this member gets back if the store has lost its state: not {@code held}, which may include what waiters want. */
@@ -301,10 +298,14 @@ final class ClaimPlan {
             int wanted, int granted, int unit, boolean leases, @Nullable Waiter oldest, int calls, long now) {
         int covered = unit == 0 ? 0 : (Math.max(0, wanted - granted) + unit - 1) / unit;
         int beyond = Math.max(0, calls - covered);
-        boolean isRecheck = oldest != null && oldest == lastOldest && wanted == lastWanted && unit == lastUnit;
+        boolean isRecheck = last != null
+                && oldest != null
+                && oldest == lastOldest
+                && wanted == last.wanted()
+                && unit == last.weightOfHead();
         boolean isClose = 4L * Math.abs(calls - lastCalls) <= lastCalls && now - callsStatedAt < policy.renewal();
-        if (!leases && isRecheck && isClose) {
-            return lastBeyond;
+        if (!leases && isRecheck && isClose && last != null) {
+            return last.waitingBeyondWanted();
         }
         lastCalls = calls;
         callsStatedAt = now;
@@ -348,18 +349,14 @@ final class ClaimPlan {
         } else {
             waiters.claimed(sequence);
         }
-        newTry = probing && waiters.hasTries();
         if (unconfirmedSince == Times.NEVER) {
             unconfirmedSince = now;
         }
         owedCarrier = owed ? sequence : NONE;
         giveBackCarrier = returning ? sequence : NONE;
+        last = claim;
         lastSentAt = now;
-        lastWanted = wanted;
-        lastUnit = unit;
-        lastQueue = queue;
         lastOldest = oldest;
-        lastBeyond = beyond;
         again = false;
         probe = false;
         passedOn = false;

@@ -4,10 +4,10 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Holding;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -384,20 +384,17 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * none if no call has used the queue.
      */
     public synchronized Set<String> observedNames() {
-        Set<String> names = new HashSet<>();
-        state.forEachName(stats -> names.add(stats.observedName()));
+        Set<PermitStats> names = state.names();
         PermitStats last = state.lastUsedBy();
         if (names.isEmpty() && last != null) {
-            names.add(last.observedName());
+            names = Set.of(last);
         }
-        return names;
+        return names.stream().map(PermitStats::observedName).collect(Collectors.toSet());
     }
 
     /** Whether calls of this name hold permits or wait here. */
     public synchronized boolean isUsedBy(String name) {
-        boolean[] found = new boolean[1];
-        state.forEachName(stats -> found[0] |= stats.name().equals(name));
-        return found[0];
+        return state.names().stream().anyMatch(stats -> stats.name().equals(name));
     }
 
     /**

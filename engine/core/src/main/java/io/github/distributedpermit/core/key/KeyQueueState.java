@@ -5,7 +5,8 @@ import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.key.Outcome.Failed;
 import io.github.distributedpermit.core.key.Outcome.Refused;
 import io.github.distributedpermit.spi.Holding;
-import java.util.function.Consumer;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -165,9 +166,6 @@ final class KeyQueueState {
         if (away != null && (waiter.needsStore() || !waiter.queueing || !failures.mayRunSoon(now))) {
             waiters.remove(waiter);
             end(waiter, new Failed(away), effects);
-        } else if (waiter.isTry) {
-            // a call that does not wait is rejected only by the answer to a claim that was sent after it arrived
-            plan.newTry();
         }
     }
 
@@ -332,9 +330,6 @@ final class KeyQueueState {
         Outcome end = new Refused(Reason.SHUTTING_DOWN);
         waiters.end(waiter -> all || waiter instanceof OutageCall.Adoption, end, effects);
         waiters.stopQueueing();
-        if (!waiters.isEmpty()) {
-            plan.newTry();
-        }
     }
 
     /**
@@ -468,41 +463,33 @@ final class KeyQueueState {
         return lastStats;
     }
 
-    /** Shows the names of the calls that hold or wait, some of them more than once. */
-    void forEachName(Consumer<PermitStats> action) {
-        if (!severalNames) {
-            if (lastStats != null && (ledger.inUse() > 0 || !waiters.isEmpty())) {
-                action.accept(lastStats);
+    /** The names of the calls that hold or wait. */
+    Set<PermitStats> names() {
+        Set<PermitStats> names = new HashSet<>();
+        if (severalNames) {
+            for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
+                names.add(g.stats);
             }
-            return;
+            for (Waiter w = waiters.first(); w != null; w = w.next) {
+                names.add(w.stats);
+            }
+        } else if (lastStats != null && (ledger.inUse() > 0 || !waiters.isEmpty())) {
+            names.add(lastStats);
         }
-        for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
-            action.accept(g.stats);
-        }
-        for (Waiter w = waiters.first(); w != null; w = w.next) {
-            action.accept(w.stats);
-        }
+        return names;
     }
 
-    /** For gauges, see {@link KeyQueue#survey}. */
+    /** For gauges, see {@link KeyQueue#survey}. With several names it shows all calls, so that no name hides another. */
     void survey(KeyQueueVisitor visitor) {
-        if (severalNames) {
-            // the oldest call of one name hides none of another name
-            for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
-                visitor.holds(g.stats, key, g.grantedAt);
-            }
-            for (Waiter w = waiters.firstCall(); w != null; w = w.next) {
-                visitor.waits(w.stats, key, w.arrival);
-            }
-            return;
+        Grant grant = severalNames ? ledger.holders.newest() : ledger.holders.oldest();
+        while (grant != null) {
+            visitor.holds(grant.stats, key, grant.grantedAt);
+            grant = severalNames ? grant.previous : null;
         }
         Waiter waiter = waiters.firstCall();
-        if (waiter != null) {
+        while (waiter != null) {
             visitor.waits(waiter.stats, key, waiter.arrival);
-        }
-        Grant grant = ledger.holders.oldest();
-        if (grant != null) {
-            visitor.holds(grant.stats, key, grant.grantedAt);
+            waiter = severalNames ? waiter.next : null;
         }
     }
 

@@ -195,6 +195,18 @@ final class WaiterQueue {
         return queueing < size;
     }
 
+    /** Whether a call that does not wait has no claim yet. It is rejected only by the answer to a claim that was sent after its arrival. */
+    boolean hasUnclaimedTry() {
+        if (hasTries()) {
+            for (Waiter w = last; w != null && w.firstClaim == Waiter.UNCLAIMED; w = w.previous) {
+                if (w.isTry) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /** An upper bound of what a single waiter wants: removals do not lower it, an empty queue resets it. */
     int heaviest() {
         return heaviest;

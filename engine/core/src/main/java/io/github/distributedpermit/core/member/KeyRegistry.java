@@ -68,7 +68,6 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final Repairs repairs;
     private final StoreLog log;
     private final StoreProbe probe;
-    private final int highestLimit;
     private final Instances instances;
     private final KeySurvey survey;
 
@@ -94,12 +93,17 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
         this.log = new StoreLog(backend.name(), backend.address());
         long commandTimeout = settings.commandTimeout().toNanos();
+        int highest = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
         this.watch = new StoreWatch(commandTimeout, log, this::askStore);
         this.probe = new StoreProbe(
-                watch, this::probeClaim, environment.scheduler(), this::now, commandTimeout, this::outageEnded);
-        this.highestLimit = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
+                watch,
+                wanted -> claim(StoreProbe.KEY, highest, wanted),
+                environment.scheduler(),
+                this::now,
+                commandTimeout,
+                this::outageEnded);
         this.survey = new KeySurvey(this);
-        this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
+        this.instances = new Instances(member.id(), this, this::store, highest, settings);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -175,17 +179,10 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         probe.begin();
     }
 
-    private CompletionStage<Holding> probeClaim(int wanted) {
-        return store.claim(new Claim(
-                StoreProbe.KEY,
-                highestLimit,
-                nextSequence(),
-                wanted,
-                wanted,
-                0,
-                Duration.ZERO,
-                settings.lease(),
-                false));
+    /** Sends a claim that belongs to no queue. */
+    private CompletionStage<Holding> claim(String key, int limit, int wanted) {
+        return store.claim(
+                new Claim(key, limit, nextSequence(), wanted, wanted, 0, Duration.ZERO, settings.lease(), false));
     }
 
     private PermitStore store() {
@@ -243,8 +240,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Sends a claim that asks for nothing, for health. */
     public CompletionStage<Holding> probe() {
         long sentAt = now();
-        CompletionStage<Holding> answer =
-                store.claim(new Claim(PROBE, 1, nextSequence(), 0, 0, 0, Duration.ZERO, settings.lease(), false));
+        CompletionStage<Holding> answer = claim(PROBE, 1, 0);
         answer.whenComplete((holding, failure) -> watch.checked(failure, sentAt, now()));
         return answer;
     }

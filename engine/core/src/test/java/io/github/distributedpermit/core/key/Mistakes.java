@@ -11,6 +11,7 @@ import net.bytebuddy.asm.Advice.OnMethodEnter;
 import net.bytebuddy.asm.Advice.OnMethodExit;
 import net.bytebuddy.asm.Advice.OnNonDefaultValue;
 import net.bytebuddy.asm.Advice.Return;
+import org.jspecify.annotations.Nullable;
 
 /** The wrong pieces of code that {@link Mutant} puts into compiled classes of the core. They run inside those classes. */
 @SuppressWarnings("UnusedVariable")
@@ -181,10 +182,18 @@ final class Mistakes {
     static final class LastLeavesSilently {
         @OnMethodEnter
         static void enter(
-                @Argument(2) WaiterQueue waiters,
-                @FieldValue(value = "lastQueue", readOnly = false) boolean lastQueue) {
-            if (waiters.isEmpty()) {
-                lastQueue = false;
+                @Argument(2) WaiterQueue waiters, @FieldValue(value = "last", readOnly = false) @Nullable Claim last) {
+            if (waiters.isEmpty() && last != null) {
+                last = new Claim(
+                        last.key(),
+                        last.limit(),
+                        last.sequence(),
+                        last.held(),
+                        last.wanted(),
+                        last.weightOfHead(),
+                        last.waited(),
+                        last.lease(),
+                        false);
             }
         }
     }

@@ -45,6 +45,7 @@ enum Mutant {
             change("SentClaims", "isInFlight", FixedValue.value(false)),
             change("ClaimPlan", "maySend", Mistakes.UpToTheWindow.class)),
     UP_TO_THE_WINDOW("ClaimPlan", "maySend", Mistakes.UpToTheWindow.class),
+    MISSING_ANSWER_FORGOTTEN("SentClaim", "isOverdue", FixedValue.value(false)),
     NO_BACKOFF("Backoff", "failed", Mistakes.NoBackoff.class),
     SEVERAL_IN_FLIGHT_WHILE_AWAY("Backoff", "isFailing", FixedValue.value(false)),
     IDLE_PART_KEPT("KeyQueueState", "returnIdle", Mistakes.IdlePartKept.class),

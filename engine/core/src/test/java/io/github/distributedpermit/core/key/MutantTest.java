@@ -35,6 +35,7 @@ class MutantTest {
                 "TOKEN_IS_VERSION",
                 "NO_RECHECK",
                 "NO_PATIENCE",
+                "MISSING_ANSWER_FORGOTTEN",
                 "NO_BACKOFF",
                 "IDLE_PART_KEPT",
                 "HEAVY_JUDGED_TOO_EARLY",

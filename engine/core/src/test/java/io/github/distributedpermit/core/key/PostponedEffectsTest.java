@@ -1,0 +1,126 @@
+package io.github.distributedpermit.core.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import io.github.distributedpermit.OnStoreFailure;
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.Release;
+import io.github.distributedpermit.core.key.QueueUnderLincheck.OnlyMember;
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** An error of the virtual machine in an effect of an event: the next event carries out what the error has prevented. */
+class PostponedEffectsTest {
+
+    private final List<String> seen = new ArrayList<>();
+    private boolean failing;
+    private long version;
+    private @Nullable Claim claim;
+    private @Nullable SentClaim sent;
+    private @Nullable Future<Void> confirmation;
+
+    private final OnlyMember member = new OnlyMember(false) {
+
+        @Override
+        public void send(Claim what, SentClaim record) {
+            claim = what;
+            sent = record;
+        }
+
+        @Override
+        public boolean isObserved() {
+            return true;
+        }
+
+        @Override
+        public void claimed(boolean answered, long took) {
+            if (failing) {
+                failing = false;
+                throw new StackOverflowError("planted");
+            }
+        }
+
+        @Override
+        public void lost(Grant grant) {
+            seen.add("lost");
+        }
+
+        @Override
+        public void stateLost() {
+            seen.add("state lost");
+        }
+
+        @Override
+        public void awaitReturn(Future<Void> future) {
+            confirmation = future;
+        }
+
+        @Override
+        public boolean trouble(KeyQueue queue, Throwable cause) {
+            return true;
+        }
+    };
+
+    private final PermitStats stats = new PermitStats(
+            PermitDefinition.named("queue", "the test").limit(1).build(),
+            Policy.of(1, CoreSettings.DEFAULTS.toBuilder().release(Release.SYNC).build(), 0, OnStoreFailure.FAIL));
+    private final KeyQueue queue = new KeyQueue("queue", stats.policy(), false, member, member);
+
+    @Test
+    void errorDropsNoNoticeOfALoss() {
+        hold().onLoss(() -> seen.add("listener"));
+        queue.changed(); // asks the store again
+        failing = true;
+        answer(0, 1);
+        assertThat(seen).isEmpty();
+        queue.check();
+        assertThat(seen).containsExactly("lost", "listener");
+    }
+
+    @Test
+    void errorDropsNoLostState() {
+        hold();
+        queue.changed();
+        failing = true;
+        answer(1, 2);
+        assertThat(seen).isEmpty();
+        queue.check();
+        assertThat(seen).containsExactly("state lost");
+    }
+
+    @Test
+    void errorDropsNoConfirmation() {
+        Grant grant = hold();
+        grant.release();
+        Future<Void> returned = Objects.requireNonNull(confirmation);
+        failing = true;
+        answer(0, 1);
+        assertThat(returned).isNotDone();
+        queue.check();
+        assertThat(returned).isDone();
+    }
+
+    private Grant hold() {
+        Waiter waiter = new Waiter(stats, "queue", 1, true, 0, outcome -> {});
+        assertThat(queue.enter(waiter)).isTrue();
+        answer(1, 1);
+        return (Grant) Objects.requireNonNull(waiter.outcome());
+    }
+
+    private void answer(int permits, long epoch) {
+        Claim asked = Objects.requireNonNull(claim);
+        Holding holding =
+                new Holding(permits, 1, asked.sequence(), ++version, false, false, Optional.empty(), epoch, false);
+        SentClaim record = Objects.requireNonNull(sent);
+        assertThatCode(() -> record.accept(holding, null)).doesNotThrowAnyException();
+    }
+}
