@@ -1,6 +1,6 @@
 package io.github.distributedpermit.metrics;
 
-/** The names of all meters, which the page {@code docs/operations.md} describes; a test compares the two. */
+/** The names of all meters, which the page {@code docs/metrics.md} describes; a test compares the two. */
 final class MeterNames {
 
     static final String HOLDERS = "distributed.permit.holders";

@@ -41,8 +41,8 @@ class MonitoringFilesTest {
     @Test
     void everyMetricOfTheRulesAndOfTheQueriesIsScraped() throws IOException {
         assertThat(metrics(Files.readString(RULES))).isNotEmpty().isSubsetOf(scraped());
-        String page = Files.readString(Path.of("..", "docs", "operations.md"));
-        String queries = page.substring(page.indexOf("## Questions and queries"), page.indexOf("## Health"));
+        String page = Files.readString(Path.of("..", "docs", "metrics.md"));
+        String queries = page.substring(page.indexOf("## Questions and queries"));
         assertThat(metrics(queries)).isNotEmpty().isSubsetOf(scraped());
     }
 

@@ -48,7 +48,7 @@ import tools.jackson.databind.json.JsonMapper;
 class PermitsEndpointTest {
 
     private static final JsonMapper JSON = new JsonMapper();
-    private static final Path DOCUMENT = Path.of("..", "docs", "operations.md");
+    private static final Path DOCUMENT = Path.of("..", "docs", "endpoint-answers.md");
 
     private final HttpClient client = HttpClient.newHttpClient();
 

@@ -24,10 +24,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The table of metrics in {@code docs/operations.md} names all meters, as they are registered and scraped. */
-class OperationsPageTest {
+/** The table of metrics in {@code docs/metrics.md} names all meters, as they are registered and scraped. */
+class MetricsPageTest {
 
-    private static final Path PAGE = Path.of("..", "docs", "operations.md");
+    private static final Path PAGE = Path.of("..", "docs", "metrics.md");
     private static final Pattern ROW = Pattern.compile(
             "^\\| `(distributed\\.permit[a-z.]+)` \\| (gauge|timer|counter) \\| `([a-z_]+)` \\| ([^|]*) \\|",
             Pattern.MULTILINE);
