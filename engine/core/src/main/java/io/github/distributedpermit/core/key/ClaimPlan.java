@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>A claim states absolute numbers, so one claim reports all changes since the last one. The end of a call causes a claim
  *       only if its permit goes back to the store.
- *   <li>After the member has lowered its count, it <em>owes</em> the store a return until a claim with the lower count is
- *       confirmed.
+ *   <li>While the store has more permits recorded than the member counts as its own, a return is due: a claim that leaves the
+ *       member only the permits in use, although calls here may want more. The store serves its queue with the others.
  *   <li>One claim is in flight at a time, except after one that asked for no waiter, see {@link #maySend}.
  *   <li>After a failure, claims are sent one at a time, with the pauses of a {@link Backoff}.
  * </ul>
@@ -46,18 +46,6 @@ final class ClaimPlan {
     /** When that was. */
     private long callsStatedAt;
 
-    /** The member has lowered its count, and no confirmed claim has reported that to the store. */
-    private boolean owed;
-
-    /** The sequence of the last claim that reported the lower count; {@link #NONE} if none has been sent. */
-    private long owedCarrier = NONE;
-
-    /** The next claim leaves this member only the permits in use, although calls here may want more. */
-    private boolean giveBack;
-
-    /** The sequence of the last claim that gave permits back; {@link #NONE} if none has been sent. */
-    private long giveBackCarrier = NONE;
-
     /** A claim is due even if it is equal to the last one. */
     private boolean again;
 
@@ -86,19 +74,6 @@ final class ClaimPlan {
         policy = settings;
     }
 
-    /** The member has lowered its count, so a claim has to report that to the store. */
-    void owe() {
-        owed = true;
-        owedCarrier = NONE;
-    }
-
-    /** Permits go back to the store, which serves its queue with them, although calls here may want them. */
-    void giveBack() {
-        owe();
-        giveBack = true;
-        giveBackCarrier = NONE;
-    }
-
     /** Another claim is due, even if it is equal to the last one. */
     void askAgain() {
         again = true;
@@ -120,20 +95,18 @@ final class ClaimPlan {
     }
 
     /** The most permits to accept from an answer: permits that are about to be returned must not be granted again. */
-    int cap(int granted) {
-        return giveBack && giveBackCarrier == NONE ? granted : Integer.MAX_VALUE;
+    int cap(Ledger ledger) {
+        return ledger.owes() && carrier(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
     }
 
-    /** The store has confirmed all claims up to this one. */
-    void confirmed(long sequence, long now, @Nullable Duration recheckAfter) {
-        if (owedCarrier != NONE && owedCarrier <= sequence) {
-            owed = false;
-            owedCarrier = NONE;
-        }
-        if (giveBackCarrier != NONE && giveBackCarrier <= sequence) {
-            giveBack = false;
-            giveBackCarrier = NONE;
-        }
+    /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */
+    long carrier(Ledger ledger) {
+        SentClaim newest = sent.newest();
+        return newest != null && newest.held <= ledger.granted() ? newest.sequence : NONE;
+    }
+
+    /** An answer has been applied. */
+    void confirmed(long now, @Nullable Duration recheckAfter) {
         unconfirmedSince = sent.oldestAt();
         long delay = Math.min(policy.recheck(), policy.renewal());
         recheckAt = now + (recheckAfter == null ? delay : Math.min(delay, recheckAfter.toNanos()));
@@ -146,26 +119,12 @@ final class ClaimPlan {
         probe = true;
     }
 
-    /** Drops all sent claims and owed returns, because the store has deleted the records of this member. */
+    /** Drops all sent claims, because the store has deleted the records of this member. */
     void forgotten() {
         sent.clear();
         unconfirmedSince = Times.NEVER;
-        owed = false;
-        giveBack = false;
-        owedCarrier = NONE;
-        giveBackCarrier = NONE;
         last = null;
         again = false;
-    }
-
-    /** Whether the store may still count permits that no call here uses. */
-    boolean owes() {
-        return owed || giveBack;
-    }
-
-    /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */
-    long owedCarrier() {
-        return owedCarrier;
     }
 
     /** The store may have permits of this member recorded from now on, for a lease and a command time-out. */
@@ -201,7 +160,6 @@ final class ClaimPlan {
                 sent.landed(claim.sequence);
             }
         }
-        owe();
         again = true;
     }
 
@@ -210,11 +168,10 @@ final class ClaimPlan {
      * more than the last claim asked for, the last waiter has left the queue, the head of the queue wants another number of
      * permits, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
-    boolean isDue(int wanted, int granted, WaiterQueue waiters, boolean leases, long now) {
+    boolean isDue(int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now) {
         int lastWanted = last == null ? 0 : last.wanted();
         boolean lastQueue = last != null && last.queue();
-        if ((owed && !sent.isInFlight(owedCarrier))
-                || (giveBack && !sent.isInFlight(giveBackCarrier))
+        if ((ledger.owes() && !sent.isInFlight(carrier(ledger)))
                 || again
                 || wanted > lastWanted
                 || waiters.hasUnclaimedTry()) {
@@ -222,13 +179,13 @@ final class ClaimPlan {
         }
         Waiter oldest = waiters.first();
         // the queue is empty now: the store has to take this member out of its queue
-        if (oldest == null && lastQueue && lastWanted > granted) {
+        if (oldest == null && lastQueue && lastWanted > ledger.granted()) {
             return true;
         }
         if (oldest != null && (oldest.weight != lastUnit() || waiters.hasQueueing() != lastQueue)) {
             return true;
         }
-        return now >= nextTimed(granted, waiters, leases);
+        return now >= nextTimed(ledger.granted(), waiters, leases);
     }
 
     private int lastUnit() {
@@ -317,7 +274,7 @@ final class ClaimPlan {
             long sequence, int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now, Effects effects) {
         boolean probing = isProbing(now);
         // while contact is lost, a return could not arrive, and what is still granted can be reclaimed
-        boolean returning = giveBack && !isOutOfContact(ledger);
+        boolean returning = ledger.owes() && !isOutOfContact(ledger);
         int held = returning ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
         Waiter oldest = probing ? null : waiters.first();
@@ -352,8 +309,6 @@ final class ClaimPlan {
         if (unconfirmedSince == Times.NEVER) {
             unconfirmedSince = now;
         }
-        owedCarrier = owed ? sequence : NONE;
-        giveBackCarrier = returning ? sequence : NONE;
         last = claim;
         lastSentAt = now;
         lastOldest = oldest;

@@ -14,25 +14,25 @@ final class Confirmations {
     private final List<Awaited> awaited = new ArrayList<>(0);
 
     /** A future that completes when the store has confirmed the claim that returns what is owed now. */
-    CompletableFuture<Void> await(ClaimPlan plan) {
+    CompletableFuture<Void> await(ClaimPlan plan, Ledger ledger) {
         Awaited one = new Awaited();
-        one.carrier = plan.owedCarrier();
+        one.carrier = plan.carrier(ledger);
         awaited.add(one);
         return one.confirmation;
     }
 
     /** Completes what has been confirmed up to this sequence; called whenever a claim may have been sent or confirmed. */
-    void settle(ClaimPlan plan, long applied, Effects effects) {
+    void settle(ClaimPlan plan, Ledger ledger, Effects effects) {
         if (awaited.isEmpty()) {
             return;
         }
         List<Awaited> done = new ArrayList<>(awaited.size());
         for (Awaited one : awaited) {
             if (one.carrier == ClaimPlan.NONE) {
-                one.carrier = plan.owedCarrier();
+                one.carrier = plan.carrier(ledger);
             }
-            boolean carried = one.carrier != ClaimPlan.NONE && one.carrier <= applied;
-            if (carried || !plan.owes()) {
+            boolean carried = one.carrier != ClaimPlan.NONE && one.carrier <= ledger.appliedSequence();
+            if (carried || !ledger.owes()) {
                 done.add(one);
             }
         }

@@ -268,8 +268,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         if (returned || mended) {
             settle(now, effects);
         }
-        boolean awaited = returned && state.policy().release() == Release.SYNC && state.plan.owes() && !retired;
-        CompletableFuture<Void> confirmation = awaited ? confirmations.await(state.plan) : null;
+        boolean awaited = returned && state.policy().release() == Release.SYNC && state.ledger.owes() && !retired;
+        CompletableFuture<Void> confirmation = awaited ? confirmations.await(state.plan, state.ledger) : null;
         broken = false;
         return confirmation;
     }
@@ -452,7 +452,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             return;
         }
         state.settle(now, effects);
-        confirmations.settle(state.plan, state.ledger.appliedSequence(), effects);
+        confirmations.settle(state.plan, state.ledger, effects);
         boolean leaving = state.isClosing() && state.inUse() == 0;
         if (leaving && state.isUnused(now)) {
             retire(effects);

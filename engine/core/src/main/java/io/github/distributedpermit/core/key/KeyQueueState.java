@@ -222,7 +222,6 @@ final class KeyQueueState {
             boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice(plan.answerTime);
             if ((ledger.isOver() || sliceIsOver) && !keepsAll()) {
                 ledger.shrinkTo(ledger.granted() - grant.weight);
-                plan.giveBack();
             }
             handOut(true, now, effects);
         } else if (!isClosing()) {
@@ -247,8 +246,8 @@ final class KeyQueueState {
         }
         boolean wasInGrace = ledger.isInGrace();
         boolean beyond = ledger.isBeyond(holding);
-        if (ledger.apply(holding, plan.sent, plan.cap(ledger.granted()), host.aliveUntil(), now, effects)) {
-            plan.confirmed(ledger.appliedSequence(), now, holding.recheckAfter().orElse(null));
+        if (ledger.apply(holding, plan.sent, plan.cap(ledger), host.aliveUntil(), now, effects)) {
+            plan.confirmed(now, holding.recheckAfter().orElse(null));
             if (ledger.isInGrace() && !wasInGrace) {
                 boolean moved = ledger.hasEnteredEpoch();
                 effects.execute(() -> {
@@ -344,7 +343,7 @@ final class KeyQueueState {
         waiters.answered(ledger.appliedSequence());
         returnIdle(now);
         int wanted = wanted(now);
-        if (plan.isDue(wanted, ledger.granted(), waiters, usesLeases(), now)
+        if (plan.isDue(wanted, ledger, waiters, usesLeases(), now)
                 && plan.maySend(waiters, ledger.isContended(), now)
                 && !leavesStoreAlone()) {
             plan.send(host.nextSequence(), wanted, ledger, waiters, usesLeases(), now, effects);
@@ -358,7 +357,7 @@ final class KeyQueueState {
      * for all keys whether the store answers.
      */
     private boolean leavesStoreAlone() {
-        return withoutStore.isOn() && ledger.granted() == 0 && !plan.owes() && waiters.isLenient();
+        return withoutStore.isOn() && ledger.granted() == 0 && !ledger.owes() && waiters.isLenient();
     }
 
     /** Whether the call has a permit that the store has not recorded. */
@@ -436,15 +435,8 @@ final class KeyQueueState {
             return;
         }
         lingering.end();
-        if (keepsAll()) {
-            return;
-        }
-        boolean others = ledger.isContended() || ledger.isOver();
-        ledger.shrinkTo(ledger.inUse());
-        if (others || !waiters.isEmpty()) {
-            plan.giveBack();
-        } else {
-            plan.owe();
+        if (!keepsAll()) {
+            ledger.shrinkTo(ledger.inUse());
         }
     }
 
@@ -523,6 +515,7 @@ final class KeyQueueState {
         boolean lapsed = usesLeases() && now >= plan.rememberedUntil();
         if (lapsed && waiters.isEmpty() && ledger.granted() == 0 && plan.backoff.isFailing()) {
             plan.forgotten();
+            ledger.forgotten();
             plan.backoff.answered();
         }
     }
@@ -534,7 +527,7 @@ final class KeyQueueState {
                 && withoutStore.inUse() == 0
                 && (ledger.holders.lostInUse() == 0 || !withoutStore.countsLost())
                 && plan.sent.isEmpty()
-                && !plan.isDue(0, 0, waiters, usesLeases(), now);
+                && !plan.isDue(0, ledger, waiters, usesLeases(), now);
     }
 
     boolean isClosing() {

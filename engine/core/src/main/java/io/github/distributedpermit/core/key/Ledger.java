@@ -18,6 +18,10 @@ final class Ledger {
     private Policy policy;
 
     private int granted;
+
+    /** How many permits the store has recorded for this process, as of the applied answer; never less than the own count. */
+    private int recorded;
+
     private long appliedSequence = UNKNOWN;
     private long appliedVersion = UNKNOWN;
 
@@ -128,6 +132,7 @@ final class Ledger {
             sliceStart = now;
         }
         granted = permits;
+        recorded = holding.permits();
         sent.confirmed(appliedSequence);
         return true;
     }
@@ -181,6 +186,12 @@ final class Ledger {
     void loseAll(Effects effects) {
         holders.loseDownTo(0, effects);
         granted = 0;
+        recorded = 0;
+    }
+
+    /** The store has recorded nothing any more that this process does not use. */
+    void forgotten() {
+        recorded = granted;
     }
 
     /** Ignores all further answers to the claims sent so far: they belong to a session that has ended. */
@@ -196,6 +207,11 @@ final class Ledger {
     /** How many permits this process may use. */
     int granted() {
         return granted;
+    }
+
+    /** Whether the store has recorded permits that this process does not count as its own any more: it is owed their return. */
+    boolean owes() {
+        return recorded > granted;
     }
 
     int inUse() {

@@ -62,6 +62,12 @@ final class SentClaims {
         }
     }
 
+    /** The newest claim; {@code null} if all are confirmed. */
+    @Nullable
+    SentClaim newest() {
+        return newest;
+    }
+
     /** The oldest claim; each has a link to its {@link SentClaim#next}. */
     @Nullable
     SentClaim oldest() {

@@ -149,35 +149,6 @@ final class Mistakes {
         }
     }
 
-    /** {@code ClaimPlan.maySend}: what cannot be said at once is never said. */
-    static final class GiveUpForgotten {
-        @OnMethodExit
-        static void exit(
-                @Return boolean may,
-                @FieldValue(value = "owed", readOnly = false) boolean owed,
-                @FieldValue(value = "giveBack", readOnly = false) boolean giveBack,
-                @FieldValue(value = "again", readOnly = false) boolean again) {
-            if (!may) {
-                owed = false;
-                giveBack = false;
-                again = false;
-            }
-        }
-    }
-
-    /** {@code ClaimPlan.maySend}: a claim follows another whatever that was, so that a mistake shows which this hides. */
-    static final class UpToTheWindow {
-        @OnMethodExit
-        static void exit(
-                @Argument(2) long now,
-                @FieldValue("sent") SentClaims sent,
-                @FieldValue("backoff") Backoff backoff,
-                @FieldValue("policy") Policy policy,
-                @Return(readOnly = false) boolean may) {
-            may = may || (now >= backoff.until() && !backoff.isFailing() && sent.inFlight() < policy.window());
-        }
-    }
-
     /** {@code ClaimPlan.isDue}. */
     static final class LastLeavesSilently {
         @OnMethodEnter

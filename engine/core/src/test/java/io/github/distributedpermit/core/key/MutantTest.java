@@ -68,7 +68,6 @@ class MutantTest {
     @CsvSource({
         "ONLY_THE_LAST_COUNTS, StoreAwayTest, aGrantUnderAnEarlierClaimCountsWhileALaterOneIsUnanswered",
         "LATE_ANSWER_TAKEN_FOR_ONE, StoreAwayTest, aStrayGrantIsReturnedAlthoughTheFirstReturnFails",
-        "OWED_SENT_AGAIN, ClaimCountTest, pairsThatFollowEachOtherAtOnceCostNoMore",
         "LIMIT_LOWERED_UNHEARD, HandOverTest, aLoweredLimitEndsTheHandingOver",
         "NEVER_LEARNS, HandOverTest, aLingeringPermitGoesBackAsSoonAsTheProcessHearsThatAnotherWaits",
         "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
@@ -78,15 +77,6 @@ class MutantTest {
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {
         Class<?> type = Class.forName(MutantTest.class.getPackageName() + "." + test);
         assertThat(mistake.world().failure(type, method)).isInstanceOf(AssertionError.class);
-    }
-
-    /** {@code OWED_SENT_AGAIN} needs several claims in flight to show. By itself that costs the test nothing. */
-    @Test
-    void severalClaimsInFlightAloneFailNothing() throws ReflectiveOperationException {
-        assertThat(Mutant.UP_TO_THE_WINDOW
-                        .world()
-                        .failure(ClaimCountTest.class, "pairsThatFollowEachOtherAtOnceCostNoMore"))
-                .isNull();
     }
 
     /** Every simulated step is compared with the model, so that no mistake of the real one stays hidden. */

@@ -3,9 +3,9 @@ package io.github.distributedpermit.core.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.key.QueueUnderLincheck.OnlyMember;
 import io.github.distributedpermit.spi.Claim;
@@ -72,7 +72,13 @@ class PostponedEffectsTest {
 
     private final PermitStats stats = new PermitStats(
             PermitDefinition.named("queue", "the test").limit(1).build(),
-            Policy.of(1, CoreSettings.DEFAULTS.toBuilder().release(Release.SYNC).build(), 0, OnStoreFailure.FAIL));
+            Policy.of(
+                    CoreSettings.DEFAULTS,
+                    PermitSettings.builder()
+                            .limit(1)
+                            .release(Release.SYNC)
+                            .build()
+                            .orElse(PermitSettings.BASE)));
     private final KeyQueue queue = new KeyQueue("queue", stats.policy(), false, member, member);
 
     @Test
