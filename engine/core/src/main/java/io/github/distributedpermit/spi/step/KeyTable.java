@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -34,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A record that neither holds nor waits is idle. In a leased table it stays for a while as a <em>tombstone</em>, so that a
  * delayed or doubled claim of the member has no effect.
  */
-public final class KeyTable {
+public class KeyTable {
 
     /**
      * The most expired tombstones that one operation removes, to bound its cost. Expired leases are removed without a bound,
@@ -45,7 +44,7 @@ public final class KeyTable {
     /** How long a tombstone stays, in microseconds; negative in a table of sessions, which needs none. */
     private final long tombstone;
 
-    private final Records records;
+    final Records records;
     /** The members that were served, or whose permits were evicted, since the last {@link Step}, in that order. */
     private final Set<String> grown = new LinkedHashSet<>();
 
@@ -53,9 +52,9 @@ public final class KeyTable {
     private final @Nullable Grace grace;
 
     /** The highest version given to a record of this key. It never falls, also if all records are removed. */
-    private long version;
+    long version;
 
-    private KeyTable(
+    KeyTable(
             long tombstone,
             Collection<PermitRecord> records,
             OptionalInt override,
@@ -75,15 +74,6 @@ public final class KeyTable {
      */
     public static KeyTable leased(Duration tombstone) {
         return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0, null);
-    }
-
-    /**
-     * A leased table of a store that may lose its state, and then gives back what members hold before it grants anything else.
-     * The Java form of the step in Redis; only tests use it.
-     */
-    public static KeyTable graced(Duration tombstone) {
-        long micros = TimeUnit.MICROSECONDS.convert(tombstone);
-        return new KeyTable(micros, List.of(), OptionalInt.empty(), 0, new Grace());
     }
 
     /**
@@ -116,8 +106,7 @@ public final class KeyTable {
     public Step claim(String member, Claim claim, long now, long since) {
         expire(now);
         int reclaimable = 0;
-        // a member without a grace may also come to a leased table that is in one
-        if (tombstone < 0 && grace != null && grace.isActive()) {
+        if (grace != null && grace.isActive()) {
             version = Math.max(version, claim.version()); // the store may have lost higher ones
             reclaimable = grace.reclaimable(claim);
         }
@@ -125,40 +114,11 @@ public final class KeyTable {
     }
 
     /**
-     * The claim of a member, in a table of a store that {@linkplain #graced may lose its state}.
-     *
-     * @param lineage which server has written the data last
-     * @param server the one that executes the claim
-     * @param knownLease the longest lease of any member that the claimer has received with an answer of any key, in microseconds
-     * @return the step; empty if the server may not grant any more, because another one has taken its place
-     */
-    public Optional<Step> claim(
-            String member, Claim claim, long now, long since, Lineage lineage, ServerIdentity server, long knownLease) {
-        Grace here = Objects.requireNonNull(grace);
-        if (lineage.isClosed(server, now)) {
-            return Optional.empty();
-        }
-        expire(now);
-        lineage.state(TimeUnit.MICROSECONDS.convert(claim.lease()), now);
-        PermitRecord r = records.get(member);
-        boolean lost = here.isDue(claim, r == null ? 0 : r.permits(), records.waiting() > 0, lineage, now)
-                && here.check(server, lineage, claim, knownLease, now);
-        if (lost) {
-            records.members().forEach(records::remove);
-        }
-        if (lost || here.isActive()) {
-            version = Math.max(version, claim.version()); // the clock may be behind the one that versions have followed
-        }
-        here.extend(lineage);
-        return Optional.of(act(member, claim, now, since, here.reclaimable(claim, lineage, now)));
-    }
-
-    /**
      * The step of the protocol after expiry and the check of the grace.
      *
      * @param reclaimable how many permits the member gets back although they are not recorded; 0 without a grace
      */
-    private Step act(String member, Claim claim, long now, long since, int reclaimable) {
+    final Step act(String member, Claim claim, long now, long since, int reclaimable) {
         PermitRecord known = records.get(member);
         if (known != null && claim.sequence() <= known.sequence()) {
             serve(now);
@@ -170,7 +130,6 @@ public final class KeyTable {
         // brings back those that the member validly holds.
         int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.held(), claim.wanted()));
         if (grace != null) {
-            grace.written();
             grace.readmit(Math.max(0, base - before.permits()));
         }
         // A claim that gets all it wants is not queued, so that each queued record wants more than it has.
@@ -190,20 +149,6 @@ public final class KeyTable {
         }
         records.override(limit);
         return refresh(now);
-    }
-
-    /**
-     * The same in a table of a store that {@linkplain #graced may lose its state}. No member is served if the store may have lost
-     * the state of the key, which the next claim examines, or if the server was closed.
-     */
-    public Step override(OptionalInt limit, long now, Lineage lineage, ServerIdentity server) {
-        long written = Objects.requireNonNull(grace).epoch();
-        // The server has written the key itself and was not closed, so that nothing of it can be missing.
-        if (written == 0 || (Lineage.isOf(server, written) && lineage.closed() != written)) {
-            return override(limit, now);
-        }
-        records.override(limit);
-        return step(null, now);
     }
 
     /**
@@ -292,11 +237,6 @@ public final class KeyTable {
         return records.isEmpty() && (grace == null || !grace.isActive());
     }
 
-    /** The grace of the key as text, for tests that compare forms of the step. */
-    public String grace(long now) {
-        return grace != null && grace.isActive() && grace.end() > now ? grace.toString() : "no grace";
-    }
-
     /** All records, also idle ones, in no particular order. */
     public Collection<PermitRecord> records() {
         return records.all();
@@ -317,7 +257,7 @@ public final class KeyTable {
     }
 
     /** Removes expired records, before anything is granted, so that no grant is refused because of an expired member. */
-    private void expire(long now) {
+    final void expire(long now) {
         if (grace != null) {
             grace.expire(now);
         }
@@ -429,7 +369,7 @@ public final class KeyTable {
     }
 
     /** @param claimer the record to answer with; {@code null} if the operation is no claim */
-    private Step step(@Nullable PermitRecord claimer, long now) {
+    final Step step(@Nullable PermitRecord claimer, long now) {
         Map<String, Holding> served = new LinkedHashMap<>();
         for (String member : grown) {
             PermitRecord r = records.get(member);

@@ -1,7 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
-import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.GracedTable;
 import io.github.distributedpermit.spi.step.Lineage;
 import io.github.distributedpermit.spi.step.ServerIdentity;
 import io.github.distributedpermit.spi.step.Step;
@@ -28,7 +28,7 @@ final class GraceNode {
     private final String name;
     private long clockOffset;
     private final List<Op> log = new ArrayList<>();
-    private Map<String, KeyTable> tables = new HashMap<>();
+    private Map<String, GracedTable> tables = new HashMap<>();
     private Lineage lineage;
     /** When a claim of a key came last that may have led to a grant, on the clock of the server that had it. */
     private final Map<String, Long> lastCheck = new HashMap<>();
@@ -170,8 +170,8 @@ final class GraceNode {
         return result.get(0);
     }
 
-    private KeyTable table(String key) {
-        return tables.computeIfAbsent(key, absent -> KeyTable.graced(TOMBSTONE));
+    private GracedTable table(String key) {
+        return tables.computeIfAbsent(key, absent -> new GracedTable(TOMBSTONE));
     }
 
     /** A key stays until the clock has passed its version. */
@@ -187,7 +187,7 @@ final class GraceNode {
     }
 
     int used(String key) {
-        KeyTable table = tables.get(key);
+        GracedTable table = tables.get(key);
         return table == null ? 0 : table.used();
     }
 

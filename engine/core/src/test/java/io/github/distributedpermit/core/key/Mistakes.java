@@ -261,7 +261,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code Grace.micros}. */
+    /** {@code StatedLeases.longest}. */
     static final class Halved {
         @OnMethodExit
         static void exit(@Return(readOnly = false) long micros) {
@@ -288,7 +288,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code Grace.isDue}: no check is due for a while after one, although another server may have done it, on its own clock. */
+    /** {@code LeasedGrace.isDue}: no check is due for a while after one, although another server may have done it, on its own clock. */
     static final class EarlierCheckCounts {
         @OnMethodExit
         static void exit(
@@ -312,7 +312,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code Grace.isLost}. */
+    /** {@code LeasedGrace.isLost}. */
     static final class NotLostInGrace {
         @OnMethodExit
         static void exit(@FieldValue("active") boolean active, @Return(readOnly = false) boolean lost) {
@@ -320,7 +320,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code Grace.isDue}: renewals and returns do not see that the claim of another key has found a new server. */
+    /** {@code LeasedGrace.isDue}: renewals and returns do not see that the claim of another key has found a new server. */
     static final class OnlyGrantsCheck {
         @OnMethodExit
         static void exit(
@@ -329,7 +329,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code Grace.reclaimable}. */
+    /** {@code LeasedGrace.reclaimable}. */
     static final class ReclaimedAlways {
         @OnMethodExit
         static void exit(@Argument(0) Claim claim, @Return(readOnly = false) int reclaimed) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class ClosedLineageTest {
 
     private final Lineage lineage = new Lineage(0);
-    private final KeyTable table = KeyTable.graced(Duration.ofSeconds(30));
+    private final GracedTable table = new GracedTable(Duration.ofSeconds(30));
 
     @Test
     void closedEpochRefusesEveryClaimAndALaterOneDoesNot() {

@@ -19,7 +19,7 @@ public class LineageTest {
     private static final long HOUR = 3_600 * SECOND;
 
     private ServerIdentity server = SERVER;
-    private KeyTable table = KeyTable.graced(Duration.ofSeconds(30));
+    private GracedTable table = new GracedTable(Duration.ofSeconds(30));
     private Lineage lineage = new Lineage(3 * SECOND);
     private long now = 1_000_000 * SECOND;
 
@@ -30,7 +30,7 @@ public class LineageTest {
         Claim delayed = claimOf(2, 1, before);
 
         now += SECOND;
-        table = KeyTable.graced(Duration.ofSeconds(30));
+        table = new GracedTable(Duration.ofSeconds(30));
         lineage = new Lineage(3 * SECOND);
         long after = claim("b", 1, 1, before).epoch();
         assertThat(claim("b", 2, 1, after).permits()).isEqualTo(1);
@@ -49,10 +49,10 @@ public class LineageTest {
     public void aLossThatAnyKeyShowsBeginsAGraceOfAll() {
         long before = claim("a", 1, 0, 0).epoch();
         now += SECOND;
-        table = KeyTable.graced(Duration.ofSeconds(30));
+        table = new GracedTable(Duration.ofSeconds(30));
         lineage = new Lineage(3 * SECOND);
         assertThat(claim("new", 1, 0, 0).permits()).isEqualTo(1);
-        KeyTable other = KeyTable.graced(Duration.ofSeconds(30));
+        GracedTable other = new GracedTable(Duration.ofSeconds(30));
         now += SECOND;
         other.claim("a", claimOf(1, 0, before), now, now, lineage, SERVER, 0);
 
@@ -83,7 +83,7 @@ public class LineageTest {
     @Test
     public void aKeyThatRestedDuringTheGraceIsServedAfterIt() {
         claim("new", 1, 0, 0);
-        KeyTable other = KeyTable.graced(Duration.ofSeconds(30));
+        GracedTable other = new GracedTable(Duration.ofSeconds(30));
         now += SECOND;
         other.claim("a", claimOf(1, 0, 1), now, now, lineage, SERVER, 0);
         now += LEASE.toSeconds() * SECOND;
@@ -104,7 +104,7 @@ public class LineageTest {
         assertThat(claim("b", 1, 0, epoch).permits()).as("before the end").isZero();
         now += 2 * SECOND;
         assertThat(claim("b", 2, 0, epoch).permits()).isEqualTo(1);
-        table = KeyTable.graced(Duration.ofSeconds(30));
+        table = new GracedTable(Duration.ofSeconds(30));
         assertThat(claim("b", 3, 0, epoch).permits()).as("another key").isEqualTo(1);
     }
 

@@ -3,7 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.backend.redis.StepFormsTest.Mutant;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.GracedTable;
 import io.github.distributedpermit.spi.step.Lineage;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.ServerIdentity;
@@ -35,7 +35,7 @@ final class StepForms implements AutoCloseable {
     private final ScriptedKey.Server redis;
     private final ScriptedKey slow;
     private final ScriptedKey fast;
-    private KeyTable java = KeyTable.graced(TOMBSTONE);
+    private GracedTable java = new GracedTable(TOMBSTONE);
     private Lineage lineage = new Lineage(NEW_SERVER_GRACE);
     private ServerIdentity identity = identity(1, 1, false, 0);
     private long answered;
@@ -59,7 +59,7 @@ final class StepForms implements AutoCloseable {
 
     /** Starts a history on a key without state, on a server that has run for long. */
     void startKey() {
-        java = KeyTable.graced(TOMBSTONE);
+        java = new GracedTable(TOMBSTONE);
         lineage = new Lineage(NEW_SERVER_GRACE);
         for (ScriptedKey form : List.of(slow, fast)) {
             form.delete(true, true);
@@ -139,7 +139,7 @@ final class StepForms implements AutoCloseable {
     void claimElsewhere(long epoch) {
         Claim claim =
                 new Claim("other", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, epoch, true, 0, 0);
-        KeyTable other = KeyTable.graced(TOMBSTONE);
+        GracedTable other = new GracedTable(TOMBSTONE);
         other.claim("stranger", claim, now, now, lineage, identified(), 0);
         redis.setClock(now);
         slow.claimElsewhere("stranger", claim);
@@ -157,7 +157,7 @@ final class StepForms implements AutoCloseable {
     /** Deletes the key or, without its sets, its state; the override as well, or not. */
     void delete(boolean whole, boolean override) {
         OptionalInt stays = override ? OptionalInt.empty() : java.override();
-        java = KeyTable.graced(TOMBSTONE);
+        java = new GracedTable(TOMBSTONE);
         java.override(stays, now);
         javaEffect = Effect.NONE;
         slow.delete(whole, override);
