@@ -7,9 +7,11 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
@@ -28,6 +30,9 @@ final class PermitDatabase implements AutoCloseable {
 
     /** Hikari accepts no shorter time. */
     private static final int SHORTEST_CONNECTION_MILLIS = 250;
+
+    /** How long a failure to connect answers further attempts, so that claims behind the first one have its reason in time. */
+    private static final long FAILED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final DataSource source;
     private final PermitSchema schema;
@@ -128,6 +133,7 @@ final class PermitDatabase implements AutoCloseable {
 
         private final HikariDataSource application;
         private final HikariDataSource pool;
+        private volatile @Nullable Failure last;
 
         OwnPool(HikariDataSource application, Duration commandTimeout) {
             this.application = application;
@@ -139,7 +145,8 @@ final class PermitDatabase implements AutoCloseable {
             pool.setMaxLifetime(0); // a connection stays with its thread, and is replaced after a failure
             pool.setIdleTimeout(0);
             pool.setLeakDetectionThreshold(0);
-            pool.setConnectionTimeout(Math.max(SHORTEST_CONNECTION_MILLIS, commandTimeout.toMillis()));
+            // Shorter than the command time-out, so that health shows the reason.
+            pool.setConnectionTimeout(Math.max(SHORTEST_CONNECTION_MILLIS, commandTimeout.toMillis() * 3 / 4));
             pool.setInitializationFailTimeout(-1);
             pool.setReadOnly(false);
             pool.setAutoCommit(true);
@@ -156,6 +163,10 @@ final class PermitDatabase implements AutoCloseable {
 
         @Override
         public Connection getConnection() throws SQLException {
+            Failure before = last;
+            if (before != null && System.nanoTime() - before.at < FAILED_NANOS) {
+                throw before.cause;
+            }
             if (application.getUsername() != null) {
                 pool.setUsername(application.getUsername());
             }
@@ -166,8 +177,12 @@ final class PermitDatabase implements AutoCloseable {
                 return pool.getConnection();
             } catch (SQLTransientConnectionException e) {
                 // A time-out of the pool; why it could not connect is the cause.
-                throw e.getCause() instanceof SQLException cause ? cause : e;
+                SQLException cause = e.getCause() instanceof SQLException reason ? reason : e;
+                last = new Failure(cause, System.nanoTime());
+                throw cause;
             }
         }
+
+        private record Failure(SQLException cause, long at) {}
     }
 }

@@ -9,6 +9,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.jdbc.JdbcPermitBackend;
+import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -225,7 +227,8 @@ class JdbcContextTest {
         try (Connection c = DriverManager.getConnection(url, "sa", "right")) {
             assertThat(c.isValid(1)).isTrue();
         }
-        embedded.withPropertyValues(
+        embedded.withConfiguration(AutoConfigurations.of(DistributedPermitHealthAutoConfiguration.class))
+                .withPropertyValues(
                         "spring.datasource.url=" + url,
                         "spring.datasource.username=sa",
                         "spring.datasource.password=wrong")
@@ -234,6 +237,14 @@ class JdbcContextTest {
                     assertThatExceptionOfType(PermitBackendException.class)
                             .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export"))
                             .withMessageContaining("28000");
+                    // Not only that there was no answer in time.
+                    await().untilAsserted(() -> assertThat(
+                                    context.getBean(PermitHealthIndicator.class).health())
+                            .satisfies(health -> assertThat(health.getStatus()).isEqualTo(Status.DOWN))
+                            .satisfies(health -> assertThat(health.getDetails())
+                                    .extracting("error")
+                                    .asString()
+                                    .contains("Wrong user name or password")));
                     context.getBean(HikariDataSource.class)
                             .getHikariConfigMXBean()
                             .setPassword("right");

@@ -71,6 +71,11 @@ public final class PostgresStore implements Store {
         processes.forEach(process -> process.onExit().join());
     }
 
+    /** {@code SIGTERM}: the server accepts no further connections, and waits for the end of those that it has. */
+    public void terminate() throws IOException {
+        processes().get(0).destroy();
+    }
+
     /** {@code kill -9} of a process that serves a connection; returns when the server has ended all others. */
     public void killBackend() throws SQLException, InterruptedException {
         try (Connection own = connect()) {
@@ -96,9 +101,9 @@ public final class PostgresStore implements Store {
         }
     }
 
-    /** The same server again, with what it had. */
+    /** The same server again, with what it had. One that still runs ends its connections first. */
     public void restart() throws IOException, InterruptedException {
-        server.close(); // says that there is nothing to stop
+        server.close();
         long deadline = System.nanoTime() + START_NANOS;
         while (true) {
             try {

@@ -43,6 +43,19 @@ final class PostgresFaults {
         return hit[0];
     }
 
+    /** {@code SIGTERM} of the server while calls hold; half a second later it ends all connections, stops and starts again. */
+    static boolean terminate(Stage stage, PostgresStore store) throws Exception {
+        stage.aim(Call::isInside);
+        boolean[] hit = {false};
+        stage.outage(() -> {
+            store.terminate();
+            hit[0] = stage.someone(Call::isInside);
+            Stage.during(SOME_TIME);
+            store.restart();
+        });
+        return hit[0];
+    }
+
     /** The server ends the connections of all members while calls wait. */
     static boolean killConnections(Stage stage, PostgresStore store) throws Exception {
         stage.aim(Call::isWaiting);

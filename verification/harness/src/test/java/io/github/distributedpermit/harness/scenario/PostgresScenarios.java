@@ -82,6 +82,12 @@ final class PostgresScenarios {
                         Setup.ordinary(Setup.SHORT, RESTARTED).withLongHolds(),
                         PostgresFaults::restart),
                 row(
+                        "database-sigterm",
+                        "`SIGTERM` of the server, which stops half a second later and comes back",
+                        "held or lost, never both; no confirmed commit is lost",
+                        Setup.ordinary(Setup.SHORT, RESTARTED).withLongHolds(),
+                        PostgresFaults::terminate),
+                row(
                         "database-stop-short",
                         "the server stopped for less than the lease",
                         "holders hold on, calls end at their time-out",
