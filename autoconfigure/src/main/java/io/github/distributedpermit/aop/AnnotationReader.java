@@ -52,6 +52,7 @@ final class AnnotationReader {
                 .holdAtLeast(Objects.requireNonNullElse(
                         duration("holdAtLeast", annotation.holdAtLeast(), origin), Duration.ZERO))
                 .onStoreFailure(annotation.onStoreFailure())
+                .within(within(annotation, origin))
                 .build();
     }
 
@@ -77,6 +78,19 @@ final class AnnotationReader {
             return resolve("name", annotation.name(), origin);
         }
         return annotation.key().isEmpty() || literal == null ? declared.shortName() : literal;
+    }
+
+    private @Nullable String within(DistributedPermit annotation, String origin) {
+        String within = annotation.within();
+        if (within.isEmpty()) {
+            return null;
+        }
+        if (!KeyTemplate.isLiteral(within)) {
+            throw new InvalidPermitException(
+                    "%s: within '%s' of @DistributedPermit is made for each call".formatted(origin, within),
+                    "Give the name of a permit, which all its keys share, such as within = \"tenant\"");
+        }
+        return resolve("within", within, origin);
     }
 
     /** Resolves placeholders; nothing else in the text is evaluated. */

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.PermitContext;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,20 +19,20 @@ final class NestedCalls {
 
     private final Set<String> warned = ConcurrentHashMap.newKeySet();
 
-    void warnIfBlockedByItself(PermitOperation operation, PermitRequest request, String consequence) {
+    void warnIfBlockedByItself(PermitDefinition definition, PermitRequest request, String consequence) {
         int mine = PermitContext.permitsOf(request.key());
-        Integer limit = operation.definition().limit();
+        Integer limit = definition.limit();
         if (mine == 0
                 || limit == null
                 || !request.block()
                 || (request.reentrant() && PermitContext.join(request) != null)) {
             return;
         }
-        String name = operation.definition().name();
+        String name = definition.name();
         if (mine + request.permits() > limit && warned.add(name)) {
             log.warn(
                     "A call limited by '%s' (%s) is nested in one of the same key and thread that holds %d of %d permits:"
-                                    .formatted(name, operation.definition().origin(), mine, limit)
+                                    .formatted(name, definition.origin(), mine, limit)
                             + " " + consequence
                             + ". Limit only the outer method, give them different keys, or raise the limit");
         }

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.aop;
 
 import io.github.distributedpermit.AllOrNothing;
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitContext;
@@ -38,10 +39,14 @@ final class PermitAcquirer {
             throws InterruptedException {
         NonBlockingThreads.refuse(limited);
         try {
+            Permits all = permits.get();
             List<PermitOperation> operations = limited.operations();
-            Rejection rejection = operations.size() == 1 // as most methods have, so without a plan
-                    ? acquireOne(held, operations.get(0), limited, target, arguments)
-                    : acquireSeveral(held, new PermitPlan(limited, target, arguments));
+            NamedPermits only = operations.size() == 1
+                    ? all.named(operations.get(0).definition().name())
+                    : null;
+            Rejection rejection = only != null && only.within() == null // as most methods have, so without a plan
+                    ? acquireOne(held, only, operations.get(0), limited, target, arguments)
+                    : acquireSeveral(held, new PermitPlan(all, limited, target, arguments));
             if (rejection == null) {
                 held.begin();
             }
@@ -53,15 +58,16 @@ final class PermitAcquirer {
 
     private @Nullable Rejection acquireOne(
             HeldPermits held,
+            NamedPermits named,
             PermitOperation operation,
             LimitedMethod limited,
             Object target,
             @Nullable Object[] arguments)
             throws InterruptedException {
         PermitRequest request = operation.request(target, limited.method(), arguments);
-        nestedCalls.warnIfBlockedByItself(operation, request, "it waits for itself");
+        nestedCalls.warnIfBlockedByItself(operation.definition(), request, "it waits for itself");
         try {
-            Permit permit = permits.get().named(operation.definition().name()).acquire(request);
+            Permit permit = named.acquire(request);
             held.add(operation.held(permit));
             if (operation.interruptOnLoss()) {
                 held.interruptOnLoss(permit);
@@ -75,7 +81,7 @@ final class PermitAcquirer {
     private @Nullable Rejection acquireSeveral(HeldPermits held, PermitPlan plan) throws InterruptedException {
         List<PermitRequest> requests = plan.requests();
         warnIfBlockedByItself(plan, "it waits for itself");
-        AllOrNothing call = new AllOrNothing(permits.get(), requests);
+        AllOrNothing call = plan.call();
         try {
             PermitGroup group = call.acquire(permit -> {
                 if (plan.interruptsOnLoss(requests.get(call.last()))) {
@@ -97,27 +103,26 @@ final class PermitAcquirer {
     Acquisition acquireAllAsync(
             LimitedMethod limited, Object target, @Nullable Object[] arguments, @Nullable PermitBundle outer) {
         try {
-            PermitPlan plan = new PermitPlan(limited, target, arguments);
+            PermitPlan plan = new PermitPlan(permits.get(), limited, target, arguments);
             List<Permit> held = new ArrayList<>(plan.requests().size());
-            List<PermitRequest> requests = plan.requests();
+            AllOrNothing call = plan.call();
             if (outer == null) { // otherwise the caller's permits are those of its subscriber
                 warnIfBlockedByItself(
                         plan, "it gets its permit only when the outer method has ended, which must not wait for it");
             } else {
-                requests = new ArrayList<>(requests);
-                requests.removeIf(request -> join(plan, request, outer, held));
+                call = call.without(request -> join(plan, request, outer, held));
             }
-            List<PermitRequest> missing = requests;
-            AllOrNothing call = new AllOrNothing(permits.get(), missing);
+            AllOrNothing rest = call;
+            List<PermitRequest> missing = rest.requests();
             return new Acquisition(
-                    call.acquireAsync(ContextCapture::ofThread),
+                    rest.acquireAsync(ContextCapture::ofThread),
                     group -> {
                         hold(plan, missing, group, held::add);
                         return new PermitBundle(held);
                     },
                     failure -> {
                         RejectedAnswer answer =
-                                missing.isEmpty() ? null : plan.answer(missing.get(call.last()), failure);
+                                missing.isEmpty() ? null : plan.answer(missing.get(rest.last()), failure);
                         if (answer == null) {
                             throw failure;
                         }
@@ -136,18 +141,27 @@ final class PermitAcquirer {
     private static void hold(
             PermitPlan plan, List<PermitRequest> requests, PermitGroup group, Consumer<Permit> holder) {
         try {
-            for (int i = 0; i < requests.size(); i++) {
-                holder.accept(plan.held(requests.get(i), group.permits().get(i)));
-            }
+            // those that the method does not name first, since the permit that was added last is the current one
+            hold(plan, requests, group, holder, true);
+            hold(plan, requests, group, holder, false);
         } catch (RuntimeException | Error e) {
             group.close();
             throw e;
         }
     }
 
+    private static void hold(
+            PermitPlan plan, List<PermitRequest> requests, PermitGroup group, Consumer<Permit> holder, boolean added) {
+        for (int i = 0; i < requests.size(); i++) {
+            if (plan.isAdded(requests.get(i)) == added) {
+                holder.accept(plan.held(requests.get(i), group.permits().get(i)));
+            }
+        }
+    }
+
     private void warnIfBlockedByItself(PermitPlan plan, String consequence) {
         plan.requests()
-                .forEach(request -> nestedCalls.warnIfBlockedByItself(plan.first(request), request, consequence));
+                .forEach(request -> nestedCalls.warnIfBlockedByItself(plan.definition(request), request, consequence));
     }
 
     /** The interrupt as the caller of the method gets it. */

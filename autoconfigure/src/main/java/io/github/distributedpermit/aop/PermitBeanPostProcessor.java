@@ -91,6 +91,7 @@ public final class PermitBeanPostProcessor implements BeanPostProcessor, SmartIn
     public void afterSingletonsInstantiated() {
         singletonsMade = true;
         operations.checkFallbacks(beanFactory);
+        operations.checkNestedLimits();
         for (String name : beanFactory.getBeanDefinitionNames()) {
             Object bean = beanFactory.containsSingleton(name) ? beanFactory.getSingleton(name) : null;
             if (bean != null && !seen.contains(name) && operations.limits(AopProxyUtils.ultimateTargetClass(bean))) {

@@ -6,7 +6,9 @@ import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.aop.async.MinimumHolds;
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -85,6 +87,11 @@ final class PermitOperationFactory {
         RejectedAnswer answer = operation.answer();
         boolean fallback = answer != null && !(answer instanceof SkippedCall);
         return fallback ? answer : SkippedCall.of(definition, method);
+    }
+
+    /** The checks of permits that lie within each other; empty if the application limits nothing. */
+    Optional<NestedLimits> nestedLimits(Collection<LimitedMethod> methods) {
+        return Optional.ofNullable(catalog.getIfAvailable()).map(known -> new NestedLimits(known, methods));
     }
 
     private PermitDefinition read(DeclaredPermit declared, String key, String origin) {

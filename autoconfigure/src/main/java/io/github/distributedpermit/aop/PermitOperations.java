@@ -42,6 +42,9 @@ public final class PermitOperations {
     private final AtomicLong changes = new AtomicLong();
     private final Set<Class<?>> checked = ConcurrentHashMap.newKeySet();
 
+    /** Whether all permits are known that beans made at start declare, so that an unknown name is a mistake. */
+    private volatile boolean complete;
+
     /** For the beans of this factory. */
     public PermitOperations(ConfigurableBeanFactory beanFactory) {
         ObjectProvider<TimeSource> time = beanFactory.getBeanProvider(TimeSource.class);
@@ -79,6 +82,9 @@ public final class PermitOperations {
         LimitedMethod made = new LimitedMethod(specific, type, operations, strategies.of(specific, type));
         refuseInterruptOfLaterWork(made);
         refuseJoinOfLaterWork(made);
+        if (complete) {
+            factory.nestedLimits(byMethod.values()).ifPresent(limits -> limits.check(made));
+        }
         byMethod.put(key, made);
         while (changes.get() != begun) { // it may have been read before a change, and stored after that
             begun = changes.get();
@@ -107,6 +113,12 @@ public final class PermitOperations {
                 .flatMap(each -> each.operations().stream())
                 .map(operation -> operation.definition().name())
                 .collect(Collectors.toSet());
+    }
+
+    /** Checks which permits lie within which, once the beans are made that declare them. */
+    void checkNestedLimits() {
+        complete = true;
+        factory.nestedLimits(byMethod.values()).ifPresent(NestedLimits::check);
     }
 
     /** Checks fallbacks on other beans, once these are made. */

@@ -4,6 +4,7 @@ import io.github.distributedpermit.AllOrNothing;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -21,50 +22,66 @@ final class PermitPlan {
     /** What each operation asks for. */
     private final List<PermitRequest> asked;
 
-    /** One for each key, in the order to take them. */
+    /** Takes one permit for each key, also those that the others lie within. */
+    private final AllOrNothing call;
+
     private final List<PermitRequest> requests;
 
-    PermitPlan(LimitedMethod limited, Object target, @Nullable Object[] arguments) {
+    PermitPlan(Permits permits, LimitedMethod limited, Object target, @Nullable Object[] arguments) {
         operations = limited.operations();
         asked = new ArrayList<>(operations.size());
         for (PermitOperation operation : operations) {
             asked.add(operation.request(target, limited.method(), arguments));
         }
-        if (asked.size() == 1) { // as most methods have
-            requests = asked;
-        } else {
-            requests = AllOrNothing.inOrder(asked, this::isLiteral);
+        call = AllOrNothing.of(permits, asked);
+        requests = call.requests();
+        if (asked.size() > 1) {
             requests.forEach(this::checkSum);
         }
     }
 
+    AllOrNothing call() {
+        return call;
+    }
+
+    /** What the call takes, in that order. */
     List<PermitRequest> requests() {
         return requests;
     }
 
-    /** Whether the key is the same for all calls of the method. */
-    private boolean isLiteral(PermitRequest request) {
-        return operationsOf(request)
-                .anyMatch(operation -> operation.definition().key() != null);
-    }
-
+    /** The annotations that ask for this key; all of them, if none does and the call takes it since others lie within it. */
     private Stream<PermitOperation> operationsOf(PermitRequest request) {
-        return IntStream.range(0, asked.size())
-                .filter(i -> asked.get(i).key().equals(request.key()))
-                .mapToObj(operations::get);
+        return definitionAdded(request) != null
+                ? operations.stream()
+                : IntStream.range(0, asked.size())
+                        .filter(i -> asked.get(i).key().equals(request.key()))
+                        .mapToObj(operations::get);
     }
 
-    /** The operation that is named in messages about a request. */
-    PermitOperation first(PermitRequest request) {
-        return operations.size() == 1
-                ? operations.get(0)
-                : operationsOf(request).findFirst().orElseThrow();
+    private @Nullable PermitDefinition definitionAdded(PermitRequest request) {
+        return call.added(requests.indexOf(request));
+    }
+
+    /** Whether no annotation of the method asks for it. */
+    boolean isAdded(PermitRequest request) {
+        return definitionAdded(request) != null;
+    }
+
+    /** The definition that is named in messages about a request. */
+    PermitDefinition definition(PermitRequest request) {
+        PermitDefinition added = definitionAdded(request);
+        return added != null
+                ? added
+                : operationsOf(request).findFirst().orElseThrow().definition();
     }
 
     private void checkSum(PermitRequest request) {
-        PermitDefinition definition = first(request).definition();
+        PermitDefinition definition = definition(request);
         Integer limit = definition.limit();
-        if (limit != null && request.permits() > limit && operationsOf(request).count() > 1) {
+        if (limit != null
+                && request.permits() > limit
+                && !isAdded(request)
+                && operationsOf(request).count() > 1) {
             throw new IllegalArgumentException(
                     ("%s: permits %s have the same key in this call and ask for %d permits together, but the limit"
                                     + " is %d. Set reentrant = true on one of them to take the larger number only, or raise"

@@ -47,7 +47,7 @@ final class KnownSettings {
             add(type, (prefix + ".").substring(PREFIX.length()), general);
         }
         add(PermitSettings.class, "defaults.", general);
-        general.keySet().removeAll(Set.of("defaults.limit", "defaults.block"));
+        general.keySet().removeAll(Set.of("defaults.limit", "defaults.block", "defaults.within"));
         add(PermitSettings.class, "", ofPermit);
     }
 

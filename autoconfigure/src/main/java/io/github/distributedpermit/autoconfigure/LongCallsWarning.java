@@ -79,13 +79,17 @@ final class LongCallsWarning {
     private void warnOfWait(PermitGauges permit, LongestCall call) {
         log.warn(
                 ("A call has been waiting for permit '%s', key '%s', for %d s (distributed-permit.log.long-wait is %d s)."
-                                + " %d call(s) of this instance wait, and calls of this instance hold %d permit(s); the limit is %d."
+                                + "%s %d call(s) of this instance wait, and calls of this instance hold %d permit(s); the limit is %d."
                                 + " Raise the limit, shorten the work or the time-out, or look for calls that do not end.")
                         .formatted(
                                 safe(permit.name()),
                                 safe(call.key()),
                                 call.time().toSeconds(),
                                 thresholds.longWait().toSeconds(),
+                                call.inner() == null
+                                        ? ""
+                                        : " It holds a permit of '%s', which lies within this one."
+                                                .formatted(safe(call.inner())),
                                 permit.waiters(),
                                 permit.holders(),
                                 permit.limit()));

@@ -97,6 +97,7 @@ final class SettingsReader {
     PermitSettings defaults(PermitSettings defaults) {
         refuse("limit", defaults.limit(), "it would be that of mistyped names, too");
         refuse("block", defaults.block(), "each annotation says whether calls wait");
+        refuse("within", defaults.within(), "it would be that of the outer permit, too");
         check("defaults.", defaults);
         return defaults;
     }

@@ -65,6 +65,7 @@ final class PermitsReader {
                 definition.key(),
                 limit(definition),
                 source(definition),
+                definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
                 gauges.map(PermitGauges::waiters).orElse(0),
                 gauges.map(PermitGauges::runningLost).orElse(0));
@@ -92,6 +93,7 @@ final class PermitsReader {
                 definition.name(),
                 summary.limit(),
                 summary.limitSource(),
+                summary.within(),
                 summary.holding(),
                 summary.waiting(),
                 summary.runningLost(),

@@ -33,6 +33,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param key of all calls, if it is the same for all of them
      * @param limit as this instance states it
      * @param limitSource where it comes from: {@code annotation} or {@code settings}
+     * @param within the name of the permit that it lies within; so the list is a tree
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
@@ -43,6 +44,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             @Nullable String key,
             int limit,
             String limitSource,
+            @Nullable String within,
             int holding,
             int waiting,
             int runningLost) {}
@@ -54,6 +56,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param name of the permit
      * @param limit as this instance states it
      * @param limitSource where it comes from: {@code annotation} or {@code settings}
+     * @param within the name of the permit that it lies within
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
@@ -68,6 +71,7 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             String name,
             int limit,
             String limitSource,
+            @Nullable String within,
             int holding,
             int waiting,
             int runningLost,

@@ -78,6 +78,7 @@ class WrongConfigurationsTest {
             permits.x.hold-at-least=-1s
             defaults.limit=5
             defaults.block=false
+            defaults.within=total
             defaults.timeout=-1s
             defaults.linger=-1ms
             defaults.hold-at-least=-1s
@@ -239,6 +240,18 @@ class WrongConfigurationsTest {
         String text() {
             return "| " + wrong.replace("|", "\\|") + " | " + problem + " | " + remedy + " |";
         }
+    }
+
+    static class WithinItself {
+
+        @DistributedPermit(key = "k", limit = 1, within = "k")
+        public void call() {}
+    }
+
+    static class WithinAnUnknownPermit {
+
+        @DistributedPermit(key = "k", limit = 1, within = "total")
+        public void call() {}
     }
 
     static class LimitOfZero {

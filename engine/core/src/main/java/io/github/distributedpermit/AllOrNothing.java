@@ -1,14 +1,13 @@
 package io.github.distributedpermit;
 
+import io.github.distributedpermit.TakingOrder.Step;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -21,47 +20,44 @@ import org.jspecify.annotations.Nullable;
 public final class AllOrNothing {
 
     private final Permits permits;
-    private final List<PermitRequest> requests;
+    private final List<Step> steps;
     private final long begun;
     private volatile int last;
 
-    /**
-     * A call that begins now.
-     *
-     * @param requests each with another key, in the order in which they are asked for, see {@link #inOrder}
-     */
-    public AllOrNothing(Permits permits, List<PermitRequest> requests) {
+    private AllOrNothing(Permits permits, List<Step> steps) {
         this.permits = permits;
-        this.requests = requests;
+        this.steps = steps;
         this.begun = permits.nanoTime();
     }
 
     /**
-     * One request for each key, in an order that is the same in all methods and processes, so that no two such calls wait for each other.
-     * Keys that are made for each call come before those that many calls share: such a key usually divides the calls of a shared one, and
-     * a call that waits for its part must not hold permits that all others need. Within both groups requests are sorted by key, and not
-     * by name, since one key may have several names.
+     * A call that begins now. It takes one permit for each key, requests for the same key put together, and those that the requested
+     * ones lie {@linkplain NamedPermits#within() within}; narrow ones before wide ones, in an order that depends on names and keys only.
      *
-     * @param shared whether the key of a request is the same for many calls
+     * @param requests for keys whose name is that of the request, else the key itself
+     * @throws IllegalArgumentException if a request lies within a permit whose key is made for each call, and none asks for that
      */
-    public static List<PermitRequest> inOrder(Collection<PermitRequest> requests, Predicate<PermitRequest> shared) {
-        TreeMap<String, PermitRequest> byKey = new TreeMap<>();
-        for (PermitRequest request : requests) {
-            byKey.merge(request.key(), request, PermitRequest::and);
-        }
-        return byKey.values().stream()
-                .sorted(Comparator.comparing(shared::test))
-                .toList();
+    public static AllOrNothing of(Permits permits, Collection<PermitRequest> requests) {
+        return new AllOrNothing(permits, TakingOrder.of(permits::named, requests));
     }
 
-    /** As code means them: a name other than the key has many keys. */
-    static AllOrNothing of(Permits permits, Collection<PermitRequest> requests) {
+    /** The same call without the requests that match. */
+    public AllOrNothing without(Predicate<PermitRequest> which) {
         return new AllOrNothing(
-                permits, inOrder(requests, request -> nameOf(request).equals(request.key())));
+                permits,
+                steps.stream().filter(step -> !which.test(step.request())).toList());
     }
 
-    private static String nameOf(PermitRequest request) {
-        return Objects.requireNonNullElse(request.name(), request.key());
+    /** What the call takes, in that order. */
+    public List<PermitRequest> requests() {
+        return steps.size() == 1
+                ? List.of(steps.get(0).request())
+                : steps.stream().map(Step::request).toList();
+    }
+
+    /** The definition of the permit at this place if no request asked for it, and the call takes it since others lie within it. */
+    public @Nullable PermitDefinition added(int index) {
+        return steps.get(index).added();
     }
 
     /**
@@ -70,12 +66,26 @@ public final class AllOrNothing {
      * @param taken receives each permit before the next one is asked for
      */
     public PermitGroup acquire(Consumer<Permit> taken) throws InterruptedException {
-        List<Permit> all = new ArrayList<>(requests.size());
+        return acquire(NamedPermits::acquire, taken);
+    }
+
+    /** The same as one permit: that of the first request, with the permits that it lies within. */
+    public Permit acquireAsOne() throws InterruptedException {
+        return new NestedPermit(acquire(NamedPermits::acquire, taken -> {}));
+    }
+
+    /** The same, going on when the thread is interrupted, see {@link NamedPermits#acquireUninterruptibly}. */
+    public Permit acquireAsOneUninterruptibly() {
+        return new NestedPermit(acquire(NamedPermits::acquireUninterruptibly, taken -> {}));
+    }
+
+    private <X extends Exception> PermitGroup acquire(Wait<X> wait, Consumer<Permit> taken) throws X {
+        List<Permit> all = new ArrayList<>(steps.size());
         PermitGroup group = null;
         try {
-            for (int i = 0; i < requests.size(); i++) {
+            for (int i = 0; i < steps.size(); i++) {
                 last = i;
-                Permit permit = named(i).acquire(due(i));
+                Permit permit = wait.acquire(steps.get(i).permits(), due(i));
                 all.add(permit);
                 taken.accept(permit);
             }
@@ -88,6 +98,10 @@ public final class AllOrNothing {
         }
     }
 
+    private interface Wait<X extends Exception> {
+        Permit acquire(NamedPermits permits, PermitRequest request) throws X;
+    }
+
     /**
      * The same without a thread that waits. If the future ends in any other way, such as a cancellation or a time-out of its user's
      * own, the call leaves the queue and gives back what it has.
@@ -95,7 +109,12 @@ public final class AllOrNothing {
      * @param context wraps what asks for further permits on the thread that brings the one before
      */
     public CompletableFuture<PermitGroup> acquireAsync(UnaryOperator<Runnable> context) {
-        return Taking.start(this, context);
+        return Taking.start(this, context, group -> group);
+    }
+
+    /** The same as one permit, see {@link #acquireAsOne}. */
+    public CompletableFuture<Permit> acquireAsOneAsync() {
+        return Taking.start(this, UnaryOperator.identity(), NestedPermit::new);
     }
 
     /** The index of the request that was asked for last: after a failure, the one that failed. */
@@ -104,21 +123,17 @@ public final class AllOrNothing {
     }
 
     int size() {
-        return requests.size();
+        return steps.size();
     }
 
     CompletableFuture<Permit> ask(int index) {
         last = index;
-        return named(index).acquireAsync(due(index));
-    }
-
-    private NamedPermits named(int index) {
-        return permits.named(nameOf(requests.get(index)));
+        return steps.get(index).permits().acquireAsync(due(index));
     }
 
     /** The request as it is due now. */
     private PermitRequest due(int index) {
-        PermitRequest request = requests.get(index);
+        PermitRequest request = steps.get(index).request();
         @Nullable Duration timeout = request.timeout();
         if (timeout == null || timeout.isZero() || index == 0) {
             return request;
@@ -129,10 +144,11 @@ public final class AllOrNothing {
     }
 
     /** See {@link #acquireAsync}: each permit is asked for when the one before it has come. Thread-safe. */
-    private static final class Taking extends CompletableFuture<PermitGroup> {
+    private static final class Taking<T> extends CompletableFuture<T> {
 
         private final AllOrNothing requests;
         private final UnaryOperator<Runnable> context;
+        private final Function<PermitGroup, T> result;
 
         /** Changed by one step at a time, each of which happens after the one before. */
         private final List<Permit> taken = new ArrayList<>();
@@ -142,13 +158,15 @@ public final class AllOrNothing {
 
         private volatile @Nullable Throwable reason;
 
-        private Taking(AllOrNothing requests, UnaryOperator<Runnable> context) {
+        private Taking(AllOrNothing requests, UnaryOperator<Runnable> context, Function<PermitGroup, T> result) {
             this.requests = requests;
             this.context = context;
+            this.result = result;
         }
 
-        static CompletableFuture<PermitGroup> start(AllOrNothing requests, UnaryOperator<Runnable> context) {
-            Taking call = new Taking(requests, context);
+        static <T> CompletableFuture<T> start(
+                AllOrNothing requests, UnaryOperator<Runnable> context, Function<PermitGroup, T> result) {
+            Taking<T> call = new Taking<>(requests, context, result);
             call.whenComplete((group, failure) -> call.leaveTheQueue());
             call.guarded(call::takeRest);
             return call;
@@ -182,7 +200,7 @@ public final class AllOrNothing {
                 }
                 taken.add(next.join());
             }
-            if (isDone() || !complete(new PermitGroup(taken))) {
+            if (isDone() || !complete(result.apply(new PermitGroup(taken)))) {
                 giveBack();
             }
         }

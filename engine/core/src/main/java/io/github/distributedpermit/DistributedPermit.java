@@ -17,7 +17,7 @@ import java.lang.annotation.Target;
  *
  * <p>Every call through a proxy takes permits, also a nested one of the same method or key, unless it is
  * {@link #reentrant()}. The advice of an inner proxy passes where a bean is advised twice. A method with several annotations
- * takes all of its permits or none: those whose keys are made by an expression first, and both kinds in the order of their keys.
+ * takes all of its permits or none: narrow ones first, see {@link Permits#acquireAll}.
  *
  * <p>Settings under {@code distributed-permit.permits.<name>.*} win over the attributes here. One of the two has to
  * give a limit, or the application does not start.
@@ -111,6 +111,14 @@ public @interface DistributedPermit {
      * return a future or an asynchronous type of Spring MVC, whose work may outlive that of the caller.
      */
     boolean reentrant() default false;
+
+    /**
+     * The name of another permit that each call takes as well, after this one: {@code tenant} within {@code report-export}. While a
+     * call waits for its tenant's permit, it holds none of the outer one. The outer permit needs no annotation on the method if its
+     * key is literal; a call takes as many permits of it as of this one, within the same time-out. A permit lies within the
+     * same one everywhere, and at most eight lie within each other. {@code ${...}} placeholders are resolved.
+     */
+    String within() default "";
 
     /**
      * Takes a method out of the limit of its annotated type or of an interface. Has no effect on a method that carries

@@ -27,6 +27,24 @@ public interface NamedPermits {
     }
 
     /**
+     * The permit that these lie within, see {@link DistributedPermit#within()}: each call takes it as well, after its own. {@code null}
+     * if there is none.
+     */
+    default @Nullable PermitDefinition within() {
+        return null;
+    }
+
+    /**
+     * The same permits, without the ones that they lie within. For implementations of this interface: {@link AllOrNothing} takes each
+     * level by itself.
+     *
+     * @param inner the name that the call has a permit of already, which lies within these; {@code null} for the innermost level
+     */
+    default NamedPermits alone(@Nullable String inner) {
+        return this;
+    }
+
+    /**
      * Does what {@link #request} says: waits for a permit of the key, at most the name's configured time-out.
      *
      * @throws PermitRejectedException if the time-out passed, the settings say {@code block=false} and the limit is reached, the queue is full or the application is shutting down

@@ -7,6 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -131,6 +132,13 @@ public final class PermitContext {
         }
     }
 
+    /** A permit of several levels, each with a key of its own. */
+    interface Nested extends Wrapper {
+
+        /** Shows each level by itself, the innermost one last. */
+        void forEachLevel(Consumer<Permit> action);
+    }
+
     /** Where a call keeps the permits that it releases at its end. */
     @FunctionalInterface
     public interface Place {
@@ -177,7 +185,7 @@ public final class PermitContext {
         }
     }
 
-    /** Work with one permit. For one thread. */
+    /** Work with one permit, which may be a nested one. For one thread. */
     static final class Work implements AutoCloseable {
 
         private final Scope scope;
@@ -187,12 +195,18 @@ public final class PermitContext {
             scope.add(permit);
         }
 
-        /** Releases the permit, or what an inner call has made of it, see {@link #prolong}. */
+        /** Releases the permit, or what an inner call has made of it, see {@link #prolong}; of nested ones each level. */
         @Override
         public void close() {
             Permit permit = scope.removeLast();
-            if (permit != null) {
-                permit.close();
+            try {
+                if (permit != null) {
+                    permit.close();
+                }
+            } finally {
+                if (permit != null) {
+                    close();
+                }
             }
         }
     }
@@ -208,9 +222,13 @@ public final class PermitContext {
             this.outer = ofThread.size();
         }
 
-        /** Adds a permit, which becomes the current one. */
+        /** Adds a permit, which becomes the current one. The levels of a nested one are added by themselves, since calls may join each. */
         public void add(Permit permit) {
-            ofThread.push(permit);
+            if (permit instanceof Nested nested) {
+                nested.forEachLevel(ofThread::push);
+            } else {
+                ofThread.push(permit);
+            }
         }
 
         /** Removes the permit that was added last to this scope, without releasing it; {@code null} if there is none. */

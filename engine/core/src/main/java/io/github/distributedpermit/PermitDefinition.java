@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param onReject what happens to a call of an annotated method that gets no permit
  * @param holdAtLeast how long an annotated method holds a permit at least
  * @param onStoreFailure what happens to calls while the store does not answer
+ * @param within the name of the permit that a call takes as well, after this one; {@code null} if there is none
  * @param origin where it was declared, for messages, such as {@code ReportService.export(long)}
  */
 public record PermitDefinition(
@@ -29,7 +30,14 @@ public record PermitDefinition(
         OnReject onReject,
         Duration holdAtLeast,
         OnStoreFailure onStoreFailure,
+        @Nullable String within,
         String origin) {
+
+    /** How many permits lie {@linkplain #within() within} each other at most. */
+    public static final int LONGEST_CHAIN = 8;
+
+    /** The origin of a permit that only the settings define. */
+    public static final String SETTINGS = "the settings";
 
     /** The highest limit of a key. */
     public static final int MAX_LIMIT = 1_000_000;
@@ -84,12 +92,21 @@ public record PermitDefinition(
                 .timeout(timeout)
                 .onReject(onReject)
                 .holdAtLeast(holdAtLeast)
-                .onStoreFailure(onStoreFailure);
+                .onStoreFailure(onStoreFailure)
+                .within(within);
     }
 
     /** Whether there is no limit. */
     public boolean isUnlimited() {
         return limit != null && limit == UNLIMITED;
+    }
+
+    /**
+     * The key of calls that name none: the literal one, or the name if only the settings define the permit; {@code null} if it is
+     * made for each call.
+     */
+    public @Nullable String usualKey() {
+        return key == null && origin.equals(SETTINGS) ? name : key;
     }
 
     /** What a call of this permit asks for with this key. */
@@ -115,6 +132,7 @@ public record PermitDefinition(
         private OnReject onReject = OnReject.DEFAULT;
         private Duration holdAtLeast = Duration.ZERO;
         private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
+        private @Nullable String within;
 
         private Builder(String name, String origin) {
             this.name = name;
@@ -169,6 +187,12 @@ public record PermitDefinition(
             return this;
         }
 
+        /** See {@link PermitDefinition#within()}. */
+        public Builder within(@Nullable String within) {
+            this.within = within;
+            return this;
+        }
+
         /**
          * The definition.
          *
@@ -176,7 +200,7 @@ public record PermitDefinition(
          */
         public PermitDefinition build() {
             return new PermitDefinition(
-                    name, key, limit, permits, block, timeout, onReject, holdAtLeast, onStoreFailure, origin);
+                    name, key, limit, permits, block, timeout, onReject, holdAtLeast, onStoreFailure, within, origin);
         }
     }
 }

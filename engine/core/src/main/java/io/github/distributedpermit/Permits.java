@@ -70,13 +70,16 @@ public interface Permits {
     /**
      * Waits for the permits of several keys, all or nothing: if it does not get one of them, it gives back the others before
      * it throws. They are taken one after the other: first those with a {@linkplain PermitRequest.Builder#name name} other than
-     * their key, such as name {@code tenant} and key {@code tenant-42}, then the others, both in the order of their keys. Methods
-     * with several annotations do the same with keys made by expressions and literal keys. So calls of this kind never wait for
-     * each other, in whatever order they name the keys, if a key has the same kind everywhere; but a call that holds a
-     * permit already and waits for several others may. Requests for the same key are put together, see
-     * {@link PermitRequest#and}. A time-out counts from the beginning of the whole call.
+     * their key, such as name {@code tenant} and key {@code tenant-42}, then the others; both with a permit before the one that it
+     * lies {@linkplain DistributedPermit#within() within}, and else in the order of their keys. Methods with annotations do the same.
+     * So calls of this kind never wait for each other, in whatever order they name the keys, if a key has the same name everywhere;
+     * but a call that holds a permit already and waits for several others may. Requests for the same key are put together, see
+     * {@link PermitRequest#and}. A time-out counts from the beginning of the whole call. The permits that the requested ones lie within
+     * are taken too, if no request asks for them.
      *
      * @param requests for keys whose name is that of the request, else the key itself
+     * @throws IllegalArgumentException if a name has no limit, or lies within a permit whose key is made for each call and that no
+     *     request asks for
      * @throws PermitRejectedException if there was no permit of one key
      * @throws PermitBackendException if the store failed
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
@@ -107,7 +110,13 @@ public interface Permits {
      * Cancelling it takes the call out of the queue, and what it has taken is given back.
      */
     default CompletableFuture<PermitGroup> acquireAllAsync(Collection<PermitRequest> requests) {
-        return AllOrNothing.of(this, requests).acquireAsync(UnaryOperator.identity());
+        AllOrNothing call;
+        try {
+            call = AllOrNothing.of(this, requests);
+        } catch (IllegalArgumentException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        return call.acquireAsync(UnaryOperator.identity());
     }
 
     /**

@@ -2,6 +2,7 @@ package io.github.distributedpermit.test;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
@@ -9,6 +10,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.test.PermitCall.Phase;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** See {@link RecordingPermits}. */
 final class RecordingNamedPermits implements NamedPermits {
@@ -29,6 +31,16 @@ final class RecordingNamedPermits implements NamedPermits {
     @Override
     public PermitRequest request(String key) {
         return permits.request(key);
+    }
+
+    @Override
+    public @Nullable PermitDefinition within() {
+        return permits.within();
+    }
+
+    @Override
+    public NamedPermits alone(@Nullable String inner) {
+        return new RecordingNamedPermits(permits.alone(inner), log);
     }
 
     @Override

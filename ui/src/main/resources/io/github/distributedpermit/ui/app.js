@@ -60,7 +60,7 @@
     const waiting = k.waiting;
     const all = k.members.length;
 
-    $('where').textContent = 'answered by ' + detail.instance.name;
+    $('where').textContent = 'answered by ' + detail.instance.name + (detail.within ? ', lies within ' + detail.within : '');
     $('n-use').textContent = k.inUse + ' / ' + k.limit;
     $('n-queue').textContent = waiting;
     $('n-wait').textContent = waiting || waits.length ? span(longest) : '–';

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
  *     without it, or share this instance's part of the limit.
+ * @param within Name of the permit that each call takes as well, after this one.
  */
 public record PermitSettings(
         @Nullable Limit limit,
@@ -33,7 +34,8 @@ public record PermitSettings(
         @Nullable Release release,
         @Nullable OnReject onReject,
         @Nullable Duration holdAtLeast,
-        @Nullable OnStoreFailure onStoreFailure) {
+        @Nullable OnStoreFailure onStoreFailure,
+        @Nullable String within) {
 
     /** Nothing is set. */
     public static final PermitSettings NONE = builder().build();
@@ -67,6 +69,7 @@ public record PermitSettings(
                 .onReject(declared.onReject() == OnReject.DEFAULT ? null : declared.onReject())
                 .holdAtLeast(declared.holdAtLeast().isZero() ? null : declared.holdAtLeast())
                 .onStoreFailure(declared.onStoreFailure() == OnStoreFailure.DEFAULT ? null : declared.onStoreFailure())
+                .within(declared.within())
                 .build();
     }
 
@@ -79,6 +82,7 @@ public record PermitSettings(
                 .onReject(requireNonNull(onReject))
                 .holdAtLeast(requireNonNull(holdAtLeast))
                 .onStoreFailure(requireNonNull(onStoreFailure))
+                .within(within)
                 .build();
     }
 
@@ -93,7 +97,8 @@ public record PermitSettings(
                 first(release, other.release),
                 first(onReject, other.onReject),
                 first(holdAtLeast, other.holdAtLeast),
-                first(onStoreFailure, other.onStoreFailure));
+                first(onStoreFailure, other.onStoreFailure),
+                first(within, other.within));
     }
 
     private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {
@@ -112,6 +117,7 @@ public record PermitSettings(
         private @Nullable OnReject onReject;
         private @Nullable Duration holdAtLeast;
         private @Nullable OnStoreFailure onStoreFailure;
+        private @Nullable String within;
 
         private Builder() {}
 
@@ -169,10 +175,25 @@ public record PermitSettings(
             return this;
         }
 
+        /** See {@link PermitSettings#within()}. */
+        public Builder within(@Nullable String value) {
+            within = value;
+            return this;
+        }
+
         /** The settings. */
         public PermitSettings build() {
             return new PermitSettings(
-                    limit, block, timeout, storeTimeout, linger, release, onReject, holdAtLeast, onStoreFailure);
+                    limit,
+                    block,
+                    timeout,
+                    storeTimeout,
+                    linger,
+                    release,
+                    onReject,
+                    holdAtLeast,
+                    onStoreFailure,
+                    within);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.github.distributedpermit.spi;
 
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** What this instance knows of one permit name now. Cheap to read from any thread. */
 public interface PermitGauges {
@@ -43,6 +44,8 @@ public interface PermitGauges {
      *
      * @param key of its permit, as the user gave it
      * @param time for how long by now
+     * @param inner of a call that waits: the name that it has a permit of already, which lies within this one; {@code null} if there
+     *     is none
      */
-    record LongestCall(String key, Duration time) {}
+    record LongestCall(String key, Duration time, @Nullable String inner) {}
 }

@@ -1,12 +1,15 @@
 package io.github.distributedpermit.core.call;
 
+import io.github.distributedpermit.AllOrNothing;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitContext;
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
+import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
@@ -14,6 +17,7 @@ import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -27,14 +31,27 @@ import org.jspecify.annotations.Nullable;
 public final class NamedCalls implements NamedPermits {
 
     private final PermitStats stats;
-    private final Settled settled;
+    private final Names names;
     private final Supplier<Present> present;
 
+    /** Whether calls take no permits but those of this name, although it may lie within another one. */
+    private final boolean alone;
+
+    /** The name that calls have a permit of already, which lies within this one. */
+    private final @Nullable String inner;
+
     /** @param present the membership that a call which begins now belongs to */
-    public NamedCalls(PermitStats stats, Settled settled, Supplier<Present> present) {
+    public NamedCalls(PermitStats stats, Names names, Supplier<Present> present) {
+        this(stats, names, present, false, null);
+    }
+
+    private NamedCalls(
+            PermitStats stats, Names names, Supplier<Present> present, boolean alone, @Nullable String inner) {
         this.stats = stats;
-        this.settled = settled;
+        this.names = names;
         this.present = present;
+        this.alone = alone;
+        this.inner = inner;
     }
 
     /** What calls need of one membership. */
@@ -55,6 +72,27 @@ public final class NamedCalls implements NamedPermits {
     }
 
     @Override
+    public @Nullable PermitDefinition within() {
+        String outer = stats.definition().within();
+        return outer == null ? null : names.definition(outer);
+    }
+
+    @Override
+    public NamedPermits alone(@Nullable String innerName) {
+        return new NamedCalls(stats, names, present, true, innerName);
+    }
+
+    private boolean isNested() {
+        return !alone && stats.definition().within() != null;
+    }
+
+    private AllOrNothing nested(PermitRequest request) {
+        check(request);
+        return AllOrNothing.of(
+                names.permits(), List.of(request.toBuilder().name(stats.name()).build()));
+    }
+
+    @Override
     public CompletableFuture<PermitState> stateAsync(String key) {
         return present.get().states.query(stats, PermitRequest.of(key).key());
     }
@@ -66,13 +104,13 @@ public final class NamedCalls implements NamedPermits {
 
     @Override
     public Permit acquire(PermitRequest request) throws InterruptedException {
-        return acquire(request, true);
+        return isNested() ? nested(request).acquireAsOne() : acquire(request, true);
     }
 
     @Override
     public Permit acquireUninterruptibly(PermitRequest request) {
         try {
-            return acquire(request, false);
+            return isNested() ? nested(request).acquireAsOneUninterruptibly() : acquire(request, false);
         } catch (InterruptedException e) {
             throw new IllegalStateException("The wait was interrupted although it may not be", e);
         }
@@ -96,6 +134,7 @@ public final class NamedCalls implements NamedPermits {
             return in.outcomes.taken(idle);
         }
         ParkedCall call = new ParkedCall(stats, request, now);
+        call.waiter().inner = inner;
         try {
             Outcome outcome = call.await(enter(in, request, call.waiter()), in.outcomes, interruptible);
             return in.outcomes.permit(stats, request, call.waiter(), outcome);
@@ -106,10 +145,14 @@ public final class NamedCalls implements NamedPermits {
 
     @Override
     public CompletableFuture<Permit> acquireAsync(PermitRequest asked) {
+        if (isNested()) {
+            return nested(asked).acquireAsOneAsync();
+        }
         check(asked);
         PermitRequest request = normal(asked);
         Present in = present.get();
         FutureCall call = new FutureCall(stats, request, in.registry, in.outcomes);
+        call.waiter().inner = inner;
         Grant idle = idle(in, request, call.waiter().arrival);
         if (idle != null) {
             call.complete(in.outcomes.taken(idle));
@@ -183,7 +226,7 @@ public final class NamedCalls implements NamedPermits {
                 return queue;
             }
             // of two names, one may have got its new limit and the other not yet
-            if (!queue.fits(stats) && !settled.look(() -> queue.fits(stats))) {
+            if (!queue.fits(stats) && !names.settled(() -> queue.fits(stats))) {
                 throw new IllegalArgumentException(
                         "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
                                 .formatted(
@@ -194,9 +237,17 @@ public final class NamedCalls implements NamedPermits {
         }
     }
 
-    /** Looks at something once no change of settings is half applied. */
-    public interface Settled {
-        boolean look(BooleanSupplier what);
+    /** What calls of one name need of all names. */
+    public interface Names {
+
+        /** Looks at something once no change of settings is half applied. */
+        boolean settled(BooleanSupplier look);
+
+        /** The definition in effect of this name. */
+        PermitDefinition definition(String name);
+
+        /** The permits of all names. */
+        Permits permits();
     }
 
     private void check(PermitRequest request) {

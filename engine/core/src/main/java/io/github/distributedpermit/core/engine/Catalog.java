@@ -15,6 +15,7 @@ import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -169,8 +170,8 @@ final class Catalog implements PermitCatalog {
         declarations.check(declared, present);
         boolean first = !declarations.contain(declared.name());
         declarations.add(declared);
-        if (first) {
-            put(effective, present);
+        if (first || declared.within() != null) {
+            put(present.effective(declarations.of(declared.name())), present);
         }
         return effective;
     }
@@ -247,6 +248,7 @@ final class Catalog implements PermitCatalog {
         synchronized (this) {
             Rules next = change.apply(rules);
             checkHighest(next);
+            checkWithin(next);
             declarations.checkAll(next);
             Map<PermitStats, PermitDefinition> changed = new IdentityHashMap<>();
             byName.forEach((name, stats) -> changed.put(
@@ -286,6 +288,26 @@ final class Catalog implements PermitCatalog {
                                 .formatted(LogSafe.escape(name), limit.permits(), highestLimit));
             }
         });
+    }
+
+    /** Two calls that take the same permits in different orders may wait for each other. */
+    private void checkWithin(Rules next) {
+        Map<String, PermitSettings> before = rules.settings();
+        Map<String, PermitSettings> after = next.settings();
+        Set<String> all = new HashSet<>(before.keySet());
+        all.addAll(after.keySet());
+        for (String name : all) {
+            if (!Objects.equals(within(before, name), within(after, name))) {
+                throw new IllegalArgumentException(
+                        "%s cannot change while the application runs, because calls take their permits in an order that depends on it; restart the application for it"
+                                .formatted(PermitProperty.of(name, "within")));
+            }
+        }
+    }
+
+    private static @Nullable String within(Map<String, PermitSettings> settings, String name) {
+        PermitSettings found = settings.get(name);
+        return found == null ? null : found.within();
     }
 
     /** Runs this, once no change of settings is half applied. */

@@ -9,20 +9,21 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What annotations and code have declared, as far as it matters when settings change: for each name, one declaration for
- * each pair of limit and number of permits, and for each literal key one for each name. Not thread-safe.
+ * each limit, number of permits and outer permit, and for each literal key one for each name. Not thread-safe.
  */
 final class Declarations {
 
-    private final Map<String, Map<Numbers, PermitDefinition>> byName = new HashMap<>();
+    private final Map<String, Map<Statement, PermitDefinition>> byName = new HashMap<>();
     private final Map<String, Map<String, PermitDefinition>> byKey = new HashMap<>();
 
     void add(PermitDefinition declared) {
         byName.computeIfAbsent(declared.name(), name -> new LinkedHashMap<>())
-                .putIfAbsent(new Numbers(declared.limit(), declared.permits()), declared);
+                .putIfAbsent(new Statement(declared.limit(), declared.permits(), declared.within()), declared);
         if (declared.key() != null) {
             byKey.computeIfAbsent(declared.key(), key -> new LinkedHashMap<>()).putIfAbsent(declared.name(), declared);
         }
@@ -38,20 +39,27 @@ final class Declarations {
         return Set.copyOf(byName.keySet());
     }
 
-    /** The declaration that represents the name: the first one, with a limit if any of them has one. */
+    /** The declaration that represents the name: the first one, with a limit and an outer permit if any of them has one. */
     PermitDefinition of(String name) {
         Collection<PermitDefinition> all =
                 Objects.requireNonNull(byName.get(name)).values();
         PermitDefinition first = all.iterator().next();
-        if (first.limit() != null) {
-            return first;
+        Integer limit = first(all, PermitDefinition::limit);
+        String within = first(all, PermitDefinition::within);
+        return Objects.equals(limit, first.limit()) && Objects.equals(within, first.within())
+                ? first
+                : first.toBuilder().limit(limit).within(within).build();
+    }
+
+    private static <T> @Nullable T first(
+            Collection<PermitDefinition> all, Function<PermitDefinition, @Nullable T> value) {
+        for (PermitDefinition each : all) {
+            T found = value.apply(each);
+            if (found != null) {
+                return found;
+            }
         }
-        return all.stream()
-                .map(PermitDefinition::limit)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .map(limit -> first.toBuilder().limit(limit).build())
-                .orElse(first);
+        return null;
     }
 
     /**
@@ -61,9 +69,11 @@ final class Declarations {
      */
     void check(PermitDefinition declared, Rules rules) {
         PermitDefinition effective = rules.effective(declared);
-        Map<Numbers, PermitDefinition> sameName = byName.getOrDefault(declared.name(), Map.of());
+        Map<Statement, PermitDefinition> sameName = byName.getOrDefault(declared.name(), Map.of());
         for (PermitDefinition other : sameName.values()) {
-            checkSameLimit(withLimit(other, rules, effective), effective, "name '" + declared.name() + "'");
+            PermitDefinition known = withLimit(other, rules, effective);
+            checkSameLimit(known, effective, "name '" + declared.name() + "'");
+            checkSameOuter(known, effective);
         }
         if (declared.key() != null) {
             for (PermitDefinition other :
@@ -111,9 +121,24 @@ final class Declarations {
         }
     }
 
+    private static void checkSameOuter(PermitDefinition one, PermitDefinition other) {
+        if (one.within() != null && other.within() != null && !one.within().equals(other.within())) {
+            throw new IllegalArgumentException(
+                    "%s says that permit '%s' lies within '%s', but %s says '%s'; use one of them, or set %s"
+                            .formatted(
+                                    other.origin(),
+                                    one.name(),
+                                    other.within(),
+                                    one.origin(),
+                                    one.within(),
+                                    PermitProperty.of(one.name(), "within")));
+        }
+    }
+
     private static String shown(@Nullable Integer limit) {
         return limit != null && limit == PermitDefinition.UNLIMITED ? "'unlimited'" : String.valueOf(limit);
     }
 
-    private record Numbers(@Nullable Integer limit, int permits) {}
+    private record Statement(
+            @Nullable Integer limit, int permits, @Nullable String within) {}
 }

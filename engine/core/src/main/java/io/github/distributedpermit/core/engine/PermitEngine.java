@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -47,6 +48,8 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     private final CoreSettings settings;
     private final CoreEnvironment environment;
     private final MemberStatus status;
+    private final NamedCalls.Names names = new Names();
+    private final Supplier<NamedCalls.Present> calls = () -> present().calls;
 
     /** {@code null} before the first join. */
     private volatile @Nullable Membership membership;
@@ -171,7 +174,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public NamedPermits named(String name) {
-        return new NamedCalls(catalog.stats(name), catalog::settled, () -> present().calls);
+        return new NamedCalls(catalog.stats(name), names, calls);
     }
 
     @Override
@@ -364,6 +367,24 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         }
         if (joined != null) {
             joined.leave();
+        }
+    }
+
+    private final class Names implements NamedCalls.Names {
+
+        @Override
+        public boolean settled(BooleanSupplier look) {
+            return catalog.settled(look);
+        }
+
+        @Override
+        public PermitDefinition definition(String name) {
+            return catalog.stats(name).definition();
+        }
+
+        @Override
+        public Permits permits() {
+            return PermitEngine.this;
         }
     }
 }

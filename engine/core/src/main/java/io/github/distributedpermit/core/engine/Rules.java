@@ -105,7 +105,7 @@ final class Rules {
      * @throws IllegalArgumentException if they give it no limit
      */
     PermitDefinition ofSettings(String name) {
-        return effective(PermitDefinition.named(name, "the settings").build(), ofWritten(name));
+        return effective(PermitDefinition.named(name, PermitDefinition.SETTINGS).build(), ofWritten(name));
     }
 
     private PermitDefinition effective(PermitDefinition declared, PermitSettings settings) {

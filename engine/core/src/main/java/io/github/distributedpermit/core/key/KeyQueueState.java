@@ -480,7 +480,7 @@ final class KeyQueueState {
         }
         Waiter waiter = waiters.firstCall();
         while (waiter != null) {
-            visitor.waits(waiter.stats, key, waiter.arrival);
+            visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
             waiter = severalNames ? waiter.next : null;
         }
     }

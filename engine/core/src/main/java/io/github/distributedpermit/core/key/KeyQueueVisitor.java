@@ -1,10 +1,12 @@
 package io.github.distributedpermit.core.key;
 
+import org.jspecify.annotations.Nullable;
+
 /** Is shown one queue after another, under the lock of each, then the calls without a queue; so it must be quick. Times are on the clock of the process. */
 public interface KeyQueueVisitor {
 
-    /** A call that waits; if all calls of a key have one name, only the one that arrived first. */
-    void waits(PermitStats stats, String key, long since);
+    /** A call that waits; if all calls of a key have one name, only the one that arrived first. {@code inner} as in {@link Waiter#inner}. */
+    void waits(PermitStats stats, String key, long since, @Nullable String inner);
 
     /** A call that holds its permits; if all calls of a key have one name, only the one that was granted them first. */
     void holds(PermitStats stats, String key, long since);

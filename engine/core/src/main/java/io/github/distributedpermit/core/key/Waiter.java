@@ -47,6 +47,9 @@ public class Waiter extends ObservedCall {
     /** Whether a claim that was sent after the call arrived was answered without a permit for it. */
     boolean hasToWait;
 
+    /** The name that the call has a permit of already, which lies within this one; {@code null} if there is none. */
+    public @Nullable String inner;
+
     /** Whether the gauge of its name counts it. Written only by the thread that makes or ends the call. */
     public boolean gauged;
 

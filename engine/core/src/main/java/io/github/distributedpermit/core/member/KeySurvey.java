@@ -82,8 +82,8 @@ public final class KeySurvey {
     private Optional<LongestCall> call(@Nullable Oldest oldest) {
         return oldest == null
                 ? Optional.empty()
-                : Optional.of(
-                        new LongestCall(oldest.key, Duration.ofNanos(Math.max(0, registry.now() - oldest.since))));
+                : Optional.of(new LongestCall(
+                        oldest.key, Duration.ofNanos(Math.max(0, registry.now() - oldest.since)), oldest.inner));
     }
 
     private synchronized Result current() {
@@ -100,7 +100,7 @@ public final class KeySurvey {
         return last;
     }
 
-    private record Oldest(String key, long since) {}
+    private record Oldest(String key, long since, @Nullable String inner) {}
 
     private static final class Result implements KeyQueueVisitor {
 
@@ -111,13 +111,13 @@ public final class KeySurvey {
         int inGrace;
 
         @Override
-        public void waits(PermitStats stats, String key, long since) {
-            add(waits, stats, new Oldest(key, since));
+        public void waits(PermitStats stats, String key, long since, @Nullable String inner) {
+            add(waits, stats, new Oldest(key, since, inner));
         }
 
         @Override
         public void holds(PermitStats stats, String key, long since) {
-            add(holds, stats, new Oldest(key, since));
+            add(holds, stats, new Oldest(key, since, null));
         }
 
         @Override
