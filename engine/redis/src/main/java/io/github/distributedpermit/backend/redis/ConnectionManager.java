@@ -378,12 +378,12 @@ final class ConnectionManager implements AutoCloseable {
             }
         } finally {
             try {
-                subscription.close();
+                connector.close(); // with all connections
             } finally {
                 try {
                     replacePipeline(null, PermitStoreException.passing("This member has left Redis", null));
                 } finally {
-                    connector.close();
+                    subscription.close();
                 }
             }
         }

@@ -190,7 +190,7 @@ final class GrantSubscription implements AutoCloseable {
     public void close() {
         StatefulRedisPubSubConnection<byte[], byte[]> open = connection;
         connection = null;
-        if (open != null) {
+        if (open != null && open.isOpen()) { // it is not if the client has been closed
             open.closeAsync();
         }
     }

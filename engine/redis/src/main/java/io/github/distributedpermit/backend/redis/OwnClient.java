@@ -14,8 +14,10 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -31,6 +33,8 @@ final class OwnClient implements AutoCloseable {
 
     private static final Duration RECONNECT_MAX = Duration.ofMillis(500);
 
+    private static final Duration END_TIMEOUT = Duration.ofMillis(300);
+
     private final ServerUris uris;
     /** Belong to the application's factory, so that they are not shut down here. */
     private final ClientResources resources;
@@ -43,6 +47,8 @@ final class OwnClient implements AutoCloseable {
 
     /** The application's resources with another reconnect delay; they share its threads. */
     private final @Nullable ClientResources clusterResources;
+
+    private final Set<StatefulConnection<?, ?>> connections = ConcurrentHashMap.newKeySet();
 
     /**
      * Derives a client from the factory. Throws if the factory was not started.
@@ -138,6 +144,7 @@ final class OwnClient implements AutoCloseable {
         client.refreshPartitions();
         StatefulRedisClusterConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
         connection.setTimeout(commandTimeout);
+        note(connection);
         return connection;
     }
 
@@ -155,30 +162,51 @@ final class OwnClient implements AutoCloseable {
     }
 
     /** A connection without a reader would stay open until the client is closed. */
-    private static <C extends StatefulConnection<?, ?>> CompletableFuture<C> closedIfCancelled(
-            CompletionStage<C> connecting) {
+    private <C extends StatefulConnection<?, ?>> CompletableFuture<C> closedIfCancelled(CompletionStage<C> connecting) {
         CompletableFuture<C> awaited = new CompletableFuture<>();
         connecting.whenComplete((connection, failure) -> {
             if (failure != null) {
                 awaited.completeExceptionally(failure);
-            } else if (!awaited.complete(connection)) {
+            } else if (awaited.complete(connection)) {
+                note(connection);
+            } else {
                 connection.closeAsync();
             }
         });
         return awaited;
     }
 
+    private void note(StatefulConnection<?, ?> opened) {
+        connections.removeIf(connection -> !connection.isOpen());
+        connections.add(opened);
+    }
+
     /**
-     * Closes the connections; the threads belong to the application. Does not wait. The additional resources end
-     * after the client that uses them; they only wrap the application's threads.
+     * Closes the connections; the threads belong to the application. Lettuce warns of each connection that its client finds closing, so
+     * the client ends after them. It waits for a moment, since a client that is made while another one of the same resources ends
+     * may get threads that end too.
      */
     @Override
     public void close() {
-        plain.shutdownAsync(0, 0, TimeUnit.SECONDS);
+        awaitEnd(CompletableFuture.allOf(connections.stream()
+                .filter(StatefulConnection::isOpen)
+                .map(StatefulConnection::closeAsync)
+                .toArray(CompletableFuture<?>[]::new)));
+        CompletableFuture<Void> ended = plain.shutdownAsync(0, 0, TimeUnit.SECONDS);
         if (cluster != null && clusterResources != null) {
-            ClientResources own = clusterResources;
-            cluster.shutdownAsync(0, 0, TimeUnit.SECONDS)
-                    .whenComplete((done, failure) -> own.shutdown(0, 0, TimeUnit.SECONDS));
+            ClientResources own = clusterResources; // they end last; they only wrap the application's threads
+            ended = CompletableFuture.allOf(
+                    ended,
+                    cluster.shutdownAsync(0, 0, TimeUnit.SECONDS)
+                            .whenComplete((done, failure) -> own.shutdown(0, 0, TimeUnit.SECONDS)));
         }
+        awaitEnd(ended);
+    }
+
+    /** Also if the thread is interrupted, and for a moment only: what has not ended by then ends with the application's threads. */
+    private static void awaitEnd(CompletableFuture<Void> end) {
+        end.handle((done, failure) -> done)
+                .completeOnTimeout(null, END_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
     }
 }

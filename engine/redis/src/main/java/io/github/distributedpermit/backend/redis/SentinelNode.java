@@ -220,9 +220,11 @@ final class SentinelNode implements AutoCloseable {
         }
     }
 
+    /** The connections are closed with the client. */
     @Override
     public synchronized void close() {
         closed = true;
-        closeConnections();
+        connection = null;
+        announcements = null;
     }
 }

@@ -192,7 +192,7 @@ final class SharedConnection {
     void retire() {
         if (!retired) {
             retired = true;
-            state.closeAsync();
+            close();
         }
     }
 
@@ -200,7 +200,14 @@ final class SharedConnection {
     void retireAfter(CompletableFuture<?> lastCommand) {
         if (!retired) {
             retired = true;
-            lastCommand.whenComplete((answer, failure) -> state.closeAsync());
+            lastCommand.whenComplete((answer, failure) -> close());
+        }
+    }
+
+    /** It is closed already if the client has been. */
+    private void close() {
+        if (state.isOpen()) {
+            state.closeAsync();
         }
     }
 
