@@ -5,8 +5,10 @@ import io.github.distributedpermit.endpoint.PermitsView.Change;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Problem;
 import io.github.distributedpermit.spi.PermitAccess;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
@@ -47,7 +49,12 @@ public class PermitsEndpoint {
         this.reader = new PermitsReader(permits, answers, Clock.systemUTC());
     }
 
-    /** All permits, as this instance knows them. */
+    /** The names of all permits, without a look into the store; at most a thousand. */
+    public List<String> names() {
+        return reader.names();
+    }
+
+    /** All permits, with the limits that the store has for the keys that this instance knows. */
     @ReadOperation
     public PermitsView permits() {
         return reader.all();
@@ -165,7 +172,9 @@ public class PermitsEndpoint {
         try {
             return answers.of(question).join();
         } catch (CompletionException e) {
-            throw new StoreUnavailableException(answers.problem(e));
+            boolean refused =
+                    PermitStoreException.causeOf(e) instanceof PermitStoreException store && store.isPermanent();
+            throw new StoreUnavailableException(answers.problem(e), refused);
         }
     }
 
@@ -177,17 +186,25 @@ public class PermitsEndpoint {
         return text.length() > 200 ? "..." : text.replaceAll("\\p{Cntrl}", "?");
     }
 
-    /** The store refused a change or did not answer; it is unknown whether the change was made. */
+    /** The store refused a change, or did not answer, so that it is unknown whether the change was made. */
     static final class StoreUnavailableException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
 
-        StoreUnavailableException(String message) {
+        private final boolean refused;
+
+        StoreUnavailableException(String message, boolean refused) {
             super(message);
+            this.refused = refused;
         }
 
         Problem problem() {
-            return new Problem("The store did not confirm the change: " + getMessage());
+            return refused
+                    ? new Problem("The store refused the change: " + getMessage(), null)
+                    : new Problem(
+                            "It is unknown whether the change was made: %s. A GET of the permit shows the limit in force once the store answers"
+                                    .formatted(getMessage()),
+                            "unknown");
         }
     }
 }

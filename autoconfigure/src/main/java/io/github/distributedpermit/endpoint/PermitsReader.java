@@ -7,6 +7,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Instance;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
+import io.github.distributedpermit.endpoint.PermitsView.Store;
 import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallView.State;
@@ -15,16 +16,23 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Puts together what the endpoint answers. Each answer is bounded and says so if there is more. Thread-safe. */
@@ -49,22 +57,78 @@ final class PermitsReader {
         this.clock = clock;
     }
 
+    /** Reads the keys that this instance knows, as many as fit into the time-out, so that a limit is that of the store. */
     PermitsView all() {
-        List<PermitDefinition> definitions = permits.definitions().stream()
-                .sorted(Comparator.comparing(PermitDefinition::name))
+        List<PermitDefinition> definitions = definitions();
+        Map<String, Set<String>> keys = new HashMap<>();
+        TreeSet<String> asked = new TreeSet<>();
+        for (PermitDefinition definition : definitions) {
+            if (!definition.isUnlimited()) {
+                Set<String> own = keys(definition);
+                keys.put(definition.name(), own);
+                if (asked.size() < MOST_NAMES) {
+                    asked.add(usualKey(definition));
+                }
+                own.stream()
+                        .limit(Math.min(MOST_KEYS, Math.max(0, MOST_NAMES - asked.size())))
+                        .forEach(asked::add);
+            }
+        }
+        List<Inspected> inspected = inspections.of(List.copyOf(asked));
+        Map<String, KeyState> states = new HashMap<>();
+        inspected.stream()
+                .filter(key -> key.problem() == null)
+                .forEach(key -> states.put(key.state().key(), key.state()));
+        List<Summary> summaries = definitions.stream()
+                .map(each -> summary(each, keys.getOrDefault(each.name(), Set.of()), states))
                 .toList();
-        List<Summary> summaries =
-                definitions.stream().limit(MOST_NAMES).map(this::summary).toList();
-        return new PermitsView(permits.backend(), instance(), summaries, definitions.size() > MOST_NAMES);
+        return new PermitsView(
+                store(),
+                instance(),
+                summaries,
+                permits.definitions().size() > MOST_NAMES,
+                inspected.stream()
+                        .map(Inspected::problem)
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .orElse(null));
     }
 
-    private Summary summary(PermitDefinition definition) {
+    List<String> names() {
+        return definitions().stream().map(PermitDefinition::name).toList();
+    }
+
+    private List<PermitDefinition> definitions() {
+        return permits.definitions().stream()
+                .sorted(Comparator.comparing(PermitDefinition::name))
+                .limit(MOST_NAMES)
+                .toList();
+    }
+
+    private Store store() {
+        StoreGauges store = permits.status();
+        return new Store(store.backend(), store.address());
+    }
+
+    private Summary summary(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
         Optional<PermitGauges> gauges = permits.gauges(definition.name());
+        Map<String, Integer> overrides = new TreeMap<>();
+        String usual = usualKey(definition);
+        Stream.concat(keys.stream(), Stream.of(usual)).forEach(key -> {
+            KeyState state = states.get(key);
+            if (state != null) {
+                state.override().ifPresent(limit -> overrides.put(key, limit));
+            }
+        });
+        Integer override = overrides.get(usual);
+        boolean known = definition.isUnlimited() || states.containsKey(usual);
         return new Summary(
                 definition.name(),
                 definition.key(),
+                override != null ? override : known ? limit(definition) : null,
+                override != null ? "override" : known ? source(definition) : null,
                 limit(definition),
-                source(definition),
+                overrides.isEmpty() ? null : overrides,
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
                 gauges.map(PermitGauges::waiters).orElse(0),
@@ -80,19 +144,29 @@ final class PermitsReader {
     /** @param onlyKey the one key to show; {@code null} for those in use */
     Detail detail(PermitDefinition definition, @Nullable String onlyKey, int most) {
         TreeSet<String> keys = onlyKey == null ? keys(definition) : new TreeSet<>(List.of(onlyKey));
-        List<Key> shown =
-                views(definition, inspections.of(keys.stream().limit(most).toList()));
-        Summary summary = summary(definition);
+        List<String> asked = new ArrayList<>(keys.stream().limit(most).toList());
+        String usual = usualKey(definition);
+        boolean found = onlyKey == null && keys.size() < most && keys.add(usual);
+        if (found) {
+            asked.add(usual); // calls of other instances may use it
+        }
+        List<Inspected> inspected = inspections.of(asked);
+        if (found && isEmpty(inspected.get(inspected.size() - 1))) {
+            keys.remove(usual);
+            inspected = inspected.subList(0, inspected.size() - 1);
+        }
+        List<Key> shown = views(definition, inspected);
+        Summary summary = summary(definition, Set.of(), Map.of());
         boolean truncated = keys.size() > shown.size();
         String hint = truncated
                 ? "%d of %d keys are shown; ask for one with ?key=..., or for up to %d with ?most=..."
                         .formatted(shown.size(), keys.size(), MOST_KEYS)
                 : null;
         return new Detail(
+                store(),
                 instance(),
                 definition.name(),
-                summary.limit(),
-                summary.limitSource(),
+                summary.statedLimit(),
                 summary.within(),
                 summary.holding(),
                 summary.waiting(),
@@ -101,6 +175,16 @@ final class PermitsReader {
                 shown,
                 truncated,
                 hint);
+    }
+
+    /** The key of all calls; of a permit without one the key that its calls have unless they name another. */
+    private static String usualKey(PermitDefinition definition) {
+        String key = definition.key();
+        return key == null ? definition.name() : key;
+    }
+
+    private static boolean isEmpty(Inspected key) {
+        return key.state().members().isEmpty() && key.state().override().isEmpty();
     }
 
     /** The key of all calls, and those of the calls at the moment. */
@@ -131,8 +215,8 @@ final class PermitsReader {
         List<CallView> calls = permits.calls(state.key(), mostCalls + 1);
         List<MemberRow> rows = new ArrayList<>();
         int position = 0;
-        int waiting = key.problem() == null ? 0 : waiting(calls);
-        int inUse = key.problem() == null ? state.used() : holding(calls);
+        int waiting = 0;
+        boolean known = key.problem() == null;
         for (MemberState member : state.members()) {
             position += member.waiting() ? 1 : 0;
             MemberRow row = row(member, position, calls, mostCalls);
@@ -143,12 +227,12 @@ final class PermitsReader {
         }
         return new Key(
                 state.key(),
-                state.override().orElse(limit(definition)),
-                state.override().isPresent() ? "override" : source(definition),
+                known ? Integer.valueOf(state.override().orElse(limit(definition))) : null,
+                known ? state.override().isPresent() ? "override" : source(definition) : null,
                 differing(state.members()),
-                inUse,
-                position,
-                waiting,
+                known ? Integer.valueOf(state.used()) : null,
+                known ? Integer.valueOf(position) : null,
+                known ? Integer.valueOf(waiting) : null,
                 rows,
                 state.members().size() > rows.size(),
                 calls.stream().limit(mostCalls).map(this::call).toList(),
@@ -180,13 +264,6 @@ final class PermitsReader {
 
     private static int waiting(List<CallView> calls) {
         return (int) calls.stream().filter(call -> call.is(State.WAITING)).count();
-    }
-
-    private static int holding(List<CallView> calls) {
-        return calls.stream()
-                .filter(call -> call.is(State.HOLDING))
-                .mapToInt(CallView::permits)
-                .sum();
     }
 
     private Call call(CallView call) {

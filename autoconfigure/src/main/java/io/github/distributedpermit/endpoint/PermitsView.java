@@ -3,6 +3,7 @@ package io.github.distributedpermit.endpoint;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -10,13 +11,27 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * What the endpoint answers, as JSON. What is not known is {@code null} here and left out there. Each answer is an
  * {@link OperationResponseBody}, so that the application's own settings of Jackson do not change it.
  *
- * @param backend the kind of store
+ * @param store where the permits are
  * @param instance the instance that answers
  * @param permits by name, in alphabetical order
  * @param truncated whether there are more names than are listed
+ * @param problem why the store did not answer for each permit; those for which it did not have no {@code limit}
  */
-public record PermitsView(String backend, Instance instance, List<Summary> permits, boolean truncated)
-        implements OperationResponseBody {
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record PermitsView(
+        Store store,
+        Instance instance,
+        List<Summary> permits,
+        boolean truncated,
+        @Nullable String problem) implements OperationResponseBody {
+
+    /**
+     * The store.
+     *
+     * @param backend its kind
+     * @param address host and port, without user and password; empty if it has none
+     */
+    public record Store(String backend, String address) {}
 
     /**
      * An instance of the fleet.
@@ -27,12 +42,14 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
     public record Instance(String member, String name) {}
 
     /**
-     * What this instance knows of one permit; the store is not asked.
+     * One permit: its limit in the store, and what calls of this instance do.
      *
      * @param name of the permit
      * @param key of all calls, if it is the same for all of them
-     * @param limit as this instance states it
-     * @param limitSource where it comes from: {@code annotation} or {@code settings}
+     * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer
+     * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
+     * @param statedLimit the limit that this instance states
+     * @param overrides the operator's limits of keys that this instance knows, by key; {@code null} if there are none
      * @param within the name of the permit that it lies within; so the list is a tree
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -42,8 +59,10 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
     public record Summary(
             String name,
             @Nullable String key,
-            int limit,
-            String limitSource,
+            @Nullable Integer limit,
+            @Nullable String limitSource,
+            int statedLimit,
+            @Nullable Map<String, Integer> overrides,
             @Nullable String within,
             int holding,
             int waiting,
@@ -52,10 +71,10 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
     /**
      * One permit with its keys.
      *
+     * @param store where the permits are
      * @param instance the instance that answers
      * @param name of the permit
-     * @param limit as this instance states it
-     * @param limitSource where it comes from: {@code annotation} or {@code settings}
+     * @param statedLimit the limit that this instance states
      * @param within the name of the permit that it lies within
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -67,10 +86,10 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Detail(
+            Store store,
             Instance instance,
             String name,
-            int limit,
-            String limitSource,
+            int statedLimit,
             @Nullable String within,
             int holding,
             int waiting,
@@ -95,17 +114,17 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
      * @param membersTruncated whether there are more members than are shown
      * @param calls of this instance: those that run although their permits were lost, those that hold, those that wait
      * @param callsTruncated whether there are more calls than are shown
-     * @param problem why the store did not answer; the other fields are this instance's view then
+     * @param problem why the store did not answer; then only the key and the calls are known
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Key(
             String key,
-            int limit,
-            String limitSource,
+            @Nullable Integer limit,
+            @Nullable String limitSource,
             @Nullable List<Integer> statedLimits,
-            int inUse,
-            int queued,
-            int waiting,
+            @Nullable Integer inUse,
+            @Nullable Integer queued,
+            @Nullable Integer waiting,
             List<MemberRow> members,
             boolean membersTruncated,
             List<Call> calls,
@@ -173,6 +192,12 @@ public record PermitsView(String backend, Instance instance, List<Summary> permi
             @Nullable Integer override,
             @Nullable Integer evicted) implements OperationResponseBody {}
 
-    /** @param message what is wrong, and what to do */
-    public record Problem(String message) implements OperationResponseBody {}
+    /**
+     * Why a request was not answered.
+     *
+     * @param message what is wrong, and what to do
+     * @param outcome {@code unknown} if the change may have been made, or be made later; {@code null} if it was not
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Problem(String message, @Nullable String outcome) implements OperationResponseBody {}
 }

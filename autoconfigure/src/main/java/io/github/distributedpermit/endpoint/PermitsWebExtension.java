@@ -49,7 +49,8 @@ public class PermitsWebExtension {
             Object body = operation.get();
             return body == null
                     ? new WebEndpointResponse<>(
-                            new Problem("No permit is named '" + name + "'; GET without a name lists all of them"),
+                            new Problem(
+                                    "No permit is named '" + name + "'; GET without a name lists all of them", null),
                             WebEndpointResponse.STATUS_NOT_FOUND)
                     : new WebEndpointResponse<>(body);
         } catch (PermitsEndpoint.StoreUnavailableException e) {

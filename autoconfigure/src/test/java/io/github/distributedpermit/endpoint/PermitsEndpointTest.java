@@ -106,7 +106,7 @@ class PermitsEndpointTest {
 
             JsonNode detail = get(context, "permits/report-export");
             JsonNode key = detail.at("/keys/0");
-            assertThat(detail.at("/limitSource").asString()).isEqualTo("annotation");
+            assertThat(key.at("/limitSource").asString()).isEqualTo("annotation");
             assertThat(key.at("/key").asString()).isEqualTo("report-export");
             assertThat(key.at("/limit").asInt()).isEqualTo(1);
             assertThat(key.at("/inUse").asInt()).isEqualTo(1);
@@ -124,7 +124,7 @@ class PermitsEndpointTest {
             assertThat(key.at("/calls/1/thread").asString()).isNotBlank();
             assertThat(key.at("/calls/1").has("traceId")).isFalse();
             JsonNode all = get(context, "permits");
-            assertThat(all.at("/backend").asString()).isEqualTo("local");
+            assertThat(all.at("/store/backend").asString()).isEqualTo("local");
             assertThat(all.at("/permits").findValuesAsString("name"))
                     .containsExactly("odd name", "per-tenant", "report-export");
             assertSameShape("all", all);
@@ -162,6 +162,13 @@ class PermitsEndpointTest {
             JsonNode key = get(context, "permits/report-export").at("/keys/0");
             assertThat(key.at("/limit").asInt()).isEqualTo(5);
             assertThat(key.at("/limitSource").asString()).isEqualTo("override");
+
+            send(context, "POST", "permits/report-export", "{\"limit\": 0}");
+            JsonNode paused = get(context, "permits").at("/permits/2");
+            assertThat(paused.at("/limit").asInt()).isZero();
+            assertThat(paused.at("/limitSource").asString()).isEqualTo("override");
+            assertThat(paused.at("/statedLimit").asInt()).isEqualTo(1);
+            assertThat(paused.at("/overrides/report-export").asInt(-1)).isZero();
 
             assertThat(send(context, "DELETE", "permits/report-export", "").statusCode())
                     .isEqualTo(200);

@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -126,8 +127,43 @@ class PermitsReaderTest {
         }
 
         @Override
-        public String backend() {
-            return "test";
+        public StoreGauges status() {
+            return new StoreGauges() {
+                @Override
+                public String backend() {
+                    return "test";
+                }
+
+                @Override
+                public String address() {
+                    return "";
+                }
+
+                @Override
+                public boolean isAnswering() {
+                    return true;
+                }
+
+                @Override
+                public Optional<Duration> sinceAnswer() {
+                    return Optional.empty();
+                }
+
+                @Override
+                public int unanswered() {
+                    return 0;
+                }
+
+                @Override
+                public int keys() {
+                    return 0;
+                }
+
+                @Override
+                public long lost() {
+                    return 0;
+                }
+            };
         }
 
         @Override

@@ -3,7 +3,6 @@ package io.github.distributedpermit.ui;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsView;
 import java.time.Clock;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +33,7 @@ final class LiveStates {
     /** Without a permit. */
     Map<String, Object> names() {
         return OperationResponseBody.of(
-                Map.<String, Object>of("now", clock.instant(), "writable", writable, "names", allNames()));
+                Map.<String, Object>of("now", clock.instant(), "writable", writable, "names", permits.names()));
     }
 
     /** Blocks until the store has answered, a command time-out at most. */
@@ -54,12 +53,6 @@ final class LiveStates {
     }
 
     private LiveState state(PermitsView.@Nullable Detail detail) {
-        return new LiveState(clock.instant(), writable, allNames(), detail);
-    }
-
-    private List<String> allNames() {
-        return permits.permits().permits().stream()
-                .map(PermitsView.Summary::name)
-                .toList();
+        return new LiveState(clock.instant(), writable, permits.names(), detail);
     }
 }

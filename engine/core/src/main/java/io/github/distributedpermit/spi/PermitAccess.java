@@ -13,8 +13,8 @@ public interface PermitAccess extends KeyDirectory {
     /** This instance. */
     Member member();
 
-    /** The kind of store. */
-    String backend();
+    /** How this instance gets along with the store. */
+    StoreGauges status();
 
     /** All permits that are declared or have settings. */
     Collection<PermitDefinition> definitions();

@@ -168,11 +168,6 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     }
 
     @Override
-    public String backend() {
-        return backend.name();
-    }
-
-    @Override
     public NamedPermits named(String name) {
         return new NamedCalls(catalog.stats(name), names, calls);
     }
@@ -294,7 +289,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         return registry().flatMap(KeyRegistry::problem);
     }
 
-    /** How this process gets along with the store, from what claims have shown. */
+    @Override
     public StoreGauges status() {
         return status;
     }
