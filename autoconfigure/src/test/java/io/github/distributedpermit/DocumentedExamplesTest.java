@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.Diagnostic;
@@ -33,6 +34,8 @@ class DocumentedExamplesTest {
             Pattern.compile("^(public |final |abstract )*(class|interface|record|enum|@interface) ", Pattern.MULTILINE);
 
     private static final Pattern METHOD = Pattern.compile("^(public|protected|private|@Bean)\\b", Pattern.MULTILINE);
+
+    private static final Pattern IMPORTS = Pattern.compile("^(import [\\w.]+;\n)+");
 
     /** What the examples leave out. */
     private static final String SURROUNDINGS = """
@@ -144,7 +147,10 @@ class DocumentedExamplesTest {
             String whole = text.replace("{ ... }", "{ throw new UnsupportedOperationException(); }")
                     .replaceAll("(?m)^\\s*\\.\\.\\.$", "");
             if (TYPE.matcher(text).find()) {
-                return SURROUNDINGS + whole;
+                Matcher imports = IMPORTS.matcher(whole);
+                return imports.find()
+                        ? imports.group() + SURROUNDINGS + whole.substring(imports.end())
+                        : SURROUNDINGS + whole;
             }
             String members =
                     METHOD.matcher(text).find() ? whole : "void example() throws Exception {\n" + whole + "\n}";
