@@ -36,18 +36,23 @@ final class LiveStates {
                 Map.<String, Object>of("now", clock.instant(), "writable", writable, "names", permits.names()));
     }
 
-    /** Blocks until the store has answered, a command time-out at most. */
-    LiveState of(String name) {
-        LiveState known = latest.get(name);
+    /**
+     * Blocks until the store has answered, a command time-out at most.
+     *
+     * @param key the only one to show; {@code null} for those that this instance knows
+     */
+    LiveState of(String name, @Nullable String key) {
+        String shown = key == null ? name : name + '\n' + key;
+        LiveState known = latest.get(shown);
         if (known != null && clock.instant().isBefore(known.now().plusMillis(FRESH_MILLIS))) {
             return known;
         }
-        LiveState next = state(permits.permit(name, null, MOST_KEYS));
+        LiveState next = state(permits.permit(name, key, MOST_KEYS));
         if (latest.size() >= MOST_NAMES) {
             latest.clear();
         }
         if (next.permit() != null) {
-            latest.put(name, next);
+            latest.put(shown, next);
         }
         return next;
     }

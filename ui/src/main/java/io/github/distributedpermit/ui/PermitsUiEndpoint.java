@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -54,12 +55,12 @@ public class PermitsUiEndpoint {
     }
 
     /**
-     * What the page shows of one permit, as {@code states/<name>}. The only operation with two parts of a path, because a request
+     * What the page shows of one permit, as {@code states/<name>}, with {@code ?key=...} of that key only. The only operation with two parts of a path, because a request
      * that accepts everything could not choose between two.
      */
     @ReadOperation(produces = "application/json")
-    public Object state(@Selector String what, @Selector String which) {
-        return what.equals("states") ? states.of(which) : new WebEndpointResponse<>(NOT_FOUND);
+    public Object state(@Selector String what, @Selector String which, @Nullable String key) {
+        return what.equals("states") ? states.of(which, key) : new WebEndpointResponse<>(NOT_FOUND);
     }
 
     private static String read(String file) {

@@ -10,6 +10,9 @@
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const letters = new Map();
   const NOT_WRITABLE = ' This page may not change it: see management.endpoint.permits.access.';
+  const SILENT = 6000; // longer than a look into a store that does not answer
+  const known = new Map();
+  let wanted = null, answeredAt = 0, asked = 0, blind = false, looked = '';
   let samples = [], turns = 0, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
 
   function el(tag, cls, text) {
@@ -43,27 +46,47 @@
     if (chosen !== null && box.value !== chosen) box.value = chosen;
   }
 
+  // What is not known now is shown as it was, greyed, with its age: nothing that is unknown looks like a number.
+  function stale(text, since) {
+    const silent = text !== null;
+    document.body.classList.toggle('stale', silent);
+    $('stale').hidden = !silent;
+    $('stale').textContent = silent ? text + (since ? ' What is shown is ' + span(Date.now() - since) + ' old.' : ' Nothing is known yet.') : '';
+  }
+
   function draw() {
     if (!detail) { empty(); return; }
-    const k = detail.keys.find(x => x.key === key) || detail.keys[0];
-    $('problem').hidden = !(k && k.problem) && !detail.hint;
-    $('problem').textContent = k && k.problem ? k.problem : detail.hint || '';
-    if (!k) { empty(); return; }
-    const lost = k.calls.filter(c => c.state === 'lost');
-    $('lost').hidden = !lost.length;
-    $('lost').textContent = plural(lost.length, 'call', 'calls') + ' of this instance ' + (lost.length === 1 ? 'runs' : 'run')
-      + ' without a permit: it was lost' + (lost.length ? ' up to ' + span(age(lost[0].since)) + ' ago' : '') + ', and other calls may have it.';
+    const fresh = detail.keys.find(x => x.key === key) || detail.keys[0];
+    $('problem').hidden = !detail.hint;
+    $('problem').textContent = detail.hint || '';
+    if (!fresh) { empty(); stale(null); return; }
+    let k = fresh;
+    if (fresh.problem) {
+      const before = known.get(fresh.key);
+      stale('The store ' + [detail.store.backend, detail.store.address].filter(Boolean).join(' at ') + ' does not answer: ' + fresh.problem + '.', before && before.at);
+      $('live').textContent = 'the store does not answer'; $('live').className = 'live off';
+      if (!before) { unknown(fresh); return; }
+      k = { ...before.state, calls: fresh.calls, callsTruncated: fresh.callsTruncated };
+    } else {
+      stale(null);
+      if (wanted && wanted.key === fresh.key && wanted.name === name) {
+        $('done').textContent = 'The limit of ' + fresh.key + ' in force is ' + fresh.limit + (fresh.limitSource === 'override' ? ', set by an operator.' : '.');
+        wanted = null;
+      }
+    }
     const queue = k.members.filter(m => m.queuePosition);
     const self = k.calls.filter(c => c.state === 'waiting');
     const waits = queue.map(m => age(m.waitingSince)).concat(self.map(c => age(c.since))).filter(x => x !== null);
     const longest = waits.length ? Math.max(...waits) : 0;
+    // some stores do not record since when the calls of other instances wait
+    blind = queue.some(m => !m.self && m.waiting > 0 && !m.waitingSince);
     const waiting = k.waiting;
     const all = k.members.length;
 
     $('where').textContent = 'answered by ' + detail.instance.name + (detail.within ? ', lies within ' + detail.within : '');
     $('n-use').textContent = k.inUse + ' / ' + k.limit;
     $('n-queue').textContent = waiting;
-    $('n-wait').textContent = waiting || waits.length ? span(longest) : '–';
+    $('n-wait').textContent = blind ? (waits.length ? '≥ ' + span(longest) : 'unknown') : waiting || waits.length ? span(longest) : '–';
     $('n-members').textContent = all + (k.membersTruncated ? '+' : '');
 
     const seats = [];
@@ -84,9 +107,10 @@
     $('seats').className = 'seats' + (shown > 60 ? ' many' : '');
     $('seats').replaceChildren(...boxes);
     $('seats-text').textContent = k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
-      : k.inUse > k.limit && k.statedLimits && k.limitSource !== 'override' ? 'Instances state the limits ' + k.statedLimits.join(', ') + '. Each gets permits up to its own.'
-      : k.inUse > k.limit ? 'The limit was lowered: ' + (k.inUse - k.limit) + ' more than it are in use until their calls end.'
+      : k.inUse > k.limit ? plural(k.inUse, 'permit is', 'permits are') + ' in use, ' + (k.inUse - k.limit) + ' more than the limit of ' + k.limit + ', until their calls end.'
       : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.';
+    $('limits-text').textContent = !k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
+      + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.');
 
     const dots = [];
     let hidden = 0;
@@ -122,6 +146,25 @@
     });
     fill($('members'), rows, 7, 'No instance holds or waits.');
 
+    drawCalls(k);
+    idleKey(false);
+    $('limit-text').textContent = 'The limit in force is ' + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
+      + '.' + (writable ? '' : NOT_WRITABLE);
+    for (const e of $('limit-form').elements) e.disabled = !writable;
+    if (writable) $('lift').disabled = k.limitSource !== 'override' && !fresh.problem;
+    if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
+      $('limit').value = k.limit; $('limit').dataset.of = k.key + k.limit;
+    }
+    if (!fresh.problem) samples.push({ at: Date.now(), longest: waits.length ? longest : 0, waiting });
+    samples = samples.filter(s => s.at > Date.now() - WINDOW);
+    plot();
+  }
+
+  function drawCalls(k) {
+    const lost = k.calls.filter(c => c.state === 'lost');
+    $('lost').hidden = !lost.length;
+    $('lost').textContent = plural(lost.length, 'call', 'calls') + ' of this instance ' + (lost.length === 1 ? 'runs' : 'run')
+      + ' without a permit: it was lost' + (lost.length ? ' up to ' + span(age(lost[0].since)) + ' ago' : '') + ', and other calls may have it.';
     const calls = k.calls.slice(0, ROWS).map(c => {
       const tr = el('tr');
       tr.append(el('td', c.state === 'lost' ? 'bad' : '', STATES[c.state] + (c.permits > 1 ? ' ×' + c.permits : '')), el('td', 'num', span(age(c.since))), el('td', 'code', c.method || '–'),
@@ -131,29 +174,31 @@
     fill($('calls'), calls, 5, 'No call of this instance holds or waits.');
     $('calls-more').textContent = k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + calls.length + ' calls are shown.' : '';
 
-    idleKey(false);
-    $('limit-text').textContent = 'The limit in force is ' + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
-      + '.' + (writable ? '' : NOT_WRITABLE);
-    for (const e of $('limit-form').elements) e.disabled = !writable;
-    if (writable) $('lift').disabled = k.limitSource !== 'override';
-    if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
-      $('limit').value = k.limit; $('limit').dataset.of = k.key + k.limit;
-    }
-    samples.push({ at: Date.now(), longest: waits.length ? longest : 0, waiting });
-    samples = samples.filter(s => s.at > Date.now() - WINDOW);
-    plot();
+  }
+
+  // the store has not answered about this key yet: only what the instance itself knows is shown
+  function unknown(k) {
+    dashes();
+    drawCalls(k);
+    $('seats-text').textContent = $('queue-text').textContent = $('limit-text').textContent = 'Unknown: the store does not answer.';
+    fill($('members'), [], 7, 'Unknown: the store does not answer.');
+  }
+
+  function dashes() {
+    for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
+    for (const id of ['seats', 'queue']) $(id).replaceChildren();
   }
 
   function empty() {
     $('lost').hidden = true;
-    for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
-    for (const id of ['seats', 'queue']) $(id).replaceChildren();
-    $('seats-text').textContent = detail === null ? '' : 'No key of this permit is in use by this instance.';
+    dashes();
+    $('limits-text').textContent = '';
+    $('seats-text').textContent = detail === null ? '' : 'No key of this permit is known to this instance. Others may use keys: look one up.';
     idleKey(detail !== null);
     $('limit-text').textContent = detail === null ? '' : 'Without a key in use, name the key whose limit to change.' + (writable ? '' : NOT_WRITABLE);
     for (const e of $('limit-form').elements) e.disabled = !writable || detail === null;
     $('queue-text').textContent = '';
-    fill($('members'), [], 7, 'No instance holds or waits.');
+    fill($('members'), [], 7, 'No key is shown.');
     fill($('calls'), [], 5, 'No call of this instance holds or waits.');
   }
 
@@ -188,7 +233,7 @@
       parts.push(shape('path', 'curve', { d: 'M ' + line }));
     }
     svg.replaceChildren(...parts);
-    $('plot-text').textContent = 'Longest wait, now ' + span(samples.length ? samples[samples.length - 1].longest : 0) + '; the top line is ' + span(top / 1.15 * 1.15 * 150 / 156) + '.';
+    $('plot-text').textContent = 'Longest wait' + (blind ? ' of this instance (unknown of the others)' : '') + ', now ' + span(samples.length ? samples[samples.length - 1].longest : 0) + '; the top line is ' + span(top / 1.15 * 1.15 * 150 / 156) + '.';
   }
 
   function state(s) {
@@ -196,6 +241,8 @@
     writable = s.writable;
     detail = s.permit || null;
     failures = 0;
+    answeredAt = Date.now();
+    for (const k of detail ? detail.keys : []) if (!k.problem) known.set(k.key, { state: k, at: answeredAt });
     $('live').textContent = 'live'; $('live').className = 'live on';
     select($('name'), s.names, name);
     const keys = detail ? detail.keys.map(k => k.key) : [];
@@ -205,7 +252,17 @@
     draw();
   }
 
+  // the instance itself has not answered for a while, though its requests may still be open
+  function silent() {
+    if (!name || Date.now() - Math.max(answeredAt, asked) < SILENT && !failures) return;
+    $('live').textContent = failures > 1 ? 'no connection, trying again' : 'no answer';
+    $('live').className = 'live off';
+    stale('The instance' + (detail ? ' ' + detail.instance.name : '') + ' does not answer.', answeredAt);
+  }
+
   function follow(next) {
+    answeredAt = 0; failures = 0; asked = Date.now(); known.clear(); stale(null);
+    looked = $('look').value = '';
     name = next; key = null; samples = []; detail = null;
     // until the first answer about this permit, nothing that names a key of the one before is shown or can be sent
     select($('key'), [], null);
@@ -221,7 +278,7 @@
     const turn = ++turns;
     let pause = 1000;
     try {
-      const r = await fetch(ui + '/states/' + encodeURIComponent(name),
+      const r = await fetch(ui + '/states/' + encodeURIComponent(name) + (looked ? '?key=' + encodeURIComponent(looked) : ''),
         { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(15000) });
       if (!r.ok) throw new Error('status ' + r.status);
       const s = await r.json();
@@ -230,8 +287,7 @@
       if (turn !== turns) return;
       failures++;
       pause = 3000;
-      $('live').textContent = failures > 1 ? 'no connection, trying again' : 'reconnecting';
-      $('live').className = 'live off';
+      silent();
     }
     if (turn === turns) again = setTimeout(ask, pause); // otherwise another permit was chosen meanwhile
   }
@@ -249,14 +305,22 @@
     try {
       const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body }) });
       const answer = await r.json().catch(() => ({}));
-      $('done').textContent = r.ok ? done(of, answer) : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
+      if (answer.outcome === 'unknown' && !(body && body.evict)) wanted = { name, key: of };
+      $('done').textContent = r.ok ? done(of, answer) : answer.outcome === 'unknown' ? answer.message + '.' : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
     } catch (e) {
-      $('done').textContent = 'Not changed: the instance did not answer.';
+      if (!(body && body.evict)) wanted = { name, key: of };
+      $('done').textContent = 'It is unknown whether ' + of + ' was changed: the instance did not answer.';
     }
   }
 
   $('name').addEventListener('change', () => follow($('name').value));
   $('key').addEventListener('change', () => { key = $('key').value; samples = []; draw(); });
+  $('look-form').addEventListener('submit', e => {
+    e.preventDefault();
+    looked = $('look').value.trim();
+    key = looked || null; samples = [];
+    ask();
+  });
   $('limit-form').addEventListener('submit', e => {
     e.preventDefault();
     change('POST', { limit: Number($('limit').value) }, (of, a) => 'The limit of ' + of + ' is ' + a.override + ' for all instances.');
@@ -281,6 +345,7 @@
     });
   }
 
+  setInterval(silent, 1000);
   fetch(ui + '/names', { headers: { Accept: 'application/json' }, credentials: 'same-origin' }).then(r => r.json()).then(s => {
     select($('name'), s.names, null);
     const wanted = new URLSearchParams(location.search).get('name');

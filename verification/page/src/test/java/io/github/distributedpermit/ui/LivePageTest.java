@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.example.page.Workers;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -80,9 +81,13 @@ class LivePageTest {
         return context.getBean(Workers.class);
     }
 
-    private void open(int instance, String query) {
+    private String page(int instance, String query) {
         String port = contexts.get(instance).getEnvironment().getRequiredProperty("local.server.port");
-        browser.open("http://127.0.0.1:" + port + "/actuator/permitsui" + query);
+        return "http://127.0.0.1:" + port + "/actuator/permitsui" + query;
+    }
+
+    private void open(int instance, String query) {
+        browser.open(page(instance, query));
         await().atMost(PATIENCE).until(() -> browser.text("#live").equals("live"));
     }
 
@@ -281,6 +286,95 @@ class LivePageTest {
         assertThat(browser.count("img")).isZero();
         assertThat(browser.evaluate("window.evil === undefined").asBoolean()).isTrue();
         assertThat(browser.count("[onerror]")).isZero();
+    }
+
+    /** The last known state stays, greyed and with its age; nothing that is unknown looks like a number. */
+    @Test
+    void storeThatDoesNotAnswerIsShownAsThat() {
+        SilentBackend store = new SilentBackend();
+        Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
+        one.work(3);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 12"));
+        assertThat(browser.count("body.stale")).isZero();
+
+        store.silent = true;
+        await().atMost(PATIENCE).until(() -> browser.count("body.stale") == 1);
+        assertThat(browser.text("#stale"))
+                .contains("The store silent at store.example:4711 does not answer")
+                .containsPattern("What is shown is [0-9.]+ s old");
+        assertThat(browser.text("#live")).isEqualTo("the store does not answer");
+        assertThat(browser.text("#n-use")).isEqualTo("3 / 12");
+        assertThat(browser.text("#calls")).as("the instance itself knows").contains("holds");
+        browser.evaluate("document.getElementById('limit').value = 5");
+        browser.evaluate("document.getElementById('limit-form').requestSubmit()");
+        await().atMost(PATIENCE).until(() -> browser.text("#done").contains("unknown whether the change was made"));
+
+        browser.open(page(0, "?name=report-export"));
+        await().atMost(PATIENCE).until(() -> browser.text("#stale").contains("Nothing is known yet"));
+        assertThat(browser.text("#n-use")).isEqualTo("–");
+        assertThat(browser.text("#seats-text")).startsWith("Unknown");
+        assertThat(browser.text("#members")).startsWith("Unknown");
+        browser.evaluate("document.getElementById('limit').value = 5");
+        browser.evaluate("document.getElementById('limit-form').requestSubmit()");
+        await().atMost(PATIENCE).until(() -> browser.text("#done").contains("unknown whether the change was made"));
+
+        store.silent = false;
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 12"));
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#done").equals("The limit of report-export in force is 12."));
+        assertThat(browser.count("body.stale")).isZero();
+        assertThat(browser.text("#live")).isEqualTo("live");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void instanceThatDoesNotAnswerIsShownAsThat() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        one.work(3);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 12"));
+        browser.evaluate("window.fetch = () => new Promise(() => {})");
+        await().atMost(PATIENCE).until(() -> browser.count("body.stale") == 1);
+        assertThat(browser.text("#stale")).startsWith("The instance one does not answer. What is shown is");
+        assertThat(browser.text("#live")).isEqualTo("no answer");
+    }
+
+    @Test
+    void callThatRunsWithoutItsPermitIsShown() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        one.work(1);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 12"));
+        assertThat(browser.count("#lost:not([hidden])")).isZero();
+        PermitsEndpoint endpoint = contexts.get(0).getBean(PermitsEndpoint.class);
+        endpoint.change(
+                "report-export",
+                "report-export",
+                null,
+                endpoint.permits().instance().member());
+
+        await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
+        assertThat(browser.text("#lost")).startsWith("1 call of this instance runs without a permit");
+        assertThat(browser.text("#calls")).contains("runs without its permit");
+        assertThat(browser.text("#n-use")).isEqualTo("0 / 12");
+        one.end(1);
+        await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 0);
+    }
+
+    @Test
+    void keyThatOnlyAnotherInstanceUsesIsLookedUp() {
+        LocalPermitBackend store = new LocalPermitBackend();
+        instance(store, WebApplicationType.SERVLET, "one", true);
+        Workers two = instance(store, WebApplicationType.SERVLET, "two", true);
+        two.hold("per-tenant", "tenant-7");
+        open(0, "?name=per-tenant");
+        await().atMost(PATIENCE).until(() -> browser.text("#seats-text").contains("look one up"));
+        browser.evaluate("document.getElementById('look').value = 'tenant-7'");
+        browser.evaluate("document.getElementById('look-form').requestSubmit()");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 2"));
+        assertThat(browser.text("#members")).contains("two");
+        assertThat(browser.errors()).isEmpty();
     }
 
     @Test
