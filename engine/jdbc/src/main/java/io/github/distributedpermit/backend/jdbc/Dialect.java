@@ -21,20 +21,24 @@ enum Dialect {
             "DELETE FROM {key} WHERE name IN (SELECT name FROM {key} WHERE document = '' AND touched < {now} - ?"
                     + " LIMIT 1000) AND document = '' AND touched < {now} - ?") {
         @Override
-        List<String> session(Duration statement, boolean synchronous) {
+        List<String> session(Duration statement, boolean control) {
             return List.of(
                     "SET lock_timeout = " + statement.dividedBy(2).toMillis(),
                     "SET statement_timeout = " + statement.toMillis(),
                     // A member that stands still between the statements of a batch and its commit keeps rows locked.
                     "SET idle_in_transaction_session_timeout = " + statement.toMillis(),
-                    synchronous
+                    // A crash that loses claims empties the table of epochs. How long a grace must last then, the rows
+                    // of sessions say, which therefore have to be on the disk before a member has permits.
+                    control
                             ? "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
                             : "SET synchronous_commit = off");
         }
 
         @Override
         String refusal() {
-            return "SELECT 'pg_is_in_recovery' WHERE pg_is_in_recovery()";
+            return "SELECT 'pg_is_in_recovery' WHERE pg_is_in_recovery() UNION ALL SELECT 'a table that must not survive a"
+                    + " crash; execute ALTER TABLE {epoch} SET UNLOGGED' FROM pg_class"
+                    + " WHERE oid = to_regclass('{epoch}') AND relpersistence <> 'u'";
         }
 
         @Override
@@ -56,7 +60,7 @@ enum Dialect {
                     + " SELECT ?, ?, GREATEST({now}, ?), ?, ?, ? FROM {live}",
             "DELETE FROM {key} WHERE document = '' AND touched < {now} - ? AND touched < {now} - ? LIMIT 1000") {
         @Override
-        List<String> session(Duration statement, boolean synchronous) {
+        List<String> session(Duration statement, boolean control) {
             return List.of(
                     "SET SESSION innodb_lock_wait_timeout = " + Math.max(1, statement.toSeconds()),
                     "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')");
@@ -76,7 +80,7 @@ enum Dialect {
                     + " CAST(? AS VARCHAR) FROM {live} AND NOT EXISTS (SELECT 1 FROM {key} WHERE name = ?)",
             "DELETE FROM {key} WHERE document = '' AND touched < {now} - ? AND touched < {now} - ? LIMIT 1000") {
         @Override
-        List<String> session(Duration statement, boolean synchronous) {
+        List<String> session(Duration statement, boolean control) {
             return List.of("SET LOCK_TIMEOUT " + statement.toMillis());
         }
 
@@ -150,9 +154,9 @@ enum Dialect {
      * Executed on each new connection.
      *
      * @param statement how long a statement may wait or run
-     * @param synchronous whether a change is confirmed only when it is on the disk
+     * @param control whether it is the connection for the session, or the one for claims
      */
-    abstract List<String> session(Duration statement, boolean synchronous);
+    abstract List<String> session(Duration statement, boolean control);
 
     /** Answers with the reason why permits cannot live there, if there is one. */
     abstract String refusal();

@@ -23,7 +23,7 @@ final class JdbcLink {
 
     private final DataSource source;
     private final JdbcSettings settings;
-    /** Where notices for the member arrive; empty if this connection receives none. */
+    /** Where notices for the member arrive; empty if this connection is for claims, and receives none. */
     private final Optional<String> channel;
 
     private @Nullable Connection connection;
@@ -79,7 +79,8 @@ final class JdbcLink {
             LOG.log(System.Logger.Level.DEBUG, "This driver has no network time-out", e);
         }
         Dialect dialect = Dialect.of(open.getMetaData().getDatabaseProductName());
-        refuse(open, dialect.refusal());
+        Statements prepared = new Statements(dialect, settings.tablePrefix());
+        refuse(open, prepared.refusal);
         open.setAutoCommit(true);
         open.setReadOnly(false);
         if (open.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
@@ -91,12 +92,12 @@ final class JdbcLink {
         } else {
             // Shorter than the network time-out, so that the server itself ends a statement that waits for a lock.
             Duration statement = settings.commandTimeout().multipliedBy(3).dividedBy(4);
-            for (String sql : dialect.session(statement, settings.synchronousCommit())) {
+            for (String sql : dialect.session(statement, channel.isPresent())) {
                 Sql.update(open, sql);
             }
             notices = channel.isPresent() ? dialect.listen(open, channel.get()) : null;
         }
-        statements = new Statements(dialect, settings.tablePrefix());
+        statements = prepared;
     }
 
     /** A replica may become the only writable server, so that it is a passing failure. */

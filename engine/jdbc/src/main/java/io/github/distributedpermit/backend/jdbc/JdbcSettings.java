@@ -10,15 +10,9 @@ import java.time.Duration;
  * @param session how long permits outlive the last renewal of their process, on the clock of the database
  * @param commandTimeout how long a statement may take before its connection is given up
  * @param emptied how long the row of a key that is not used any more stays at least
- * @param synchronousCommit whether PostgreSQL confirms a change only when it is on the disk
  */
 public record JdbcSettings(
-        String prefix,
-        String tablePrefix,
-        Duration session,
-        Duration commandTimeout,
-        Duration emptied,
-        boolean synchronousCommit) {
+        String prefix, String tablePrefix, Duration session, Duration commandTimeout, Duration emptied) {
 
     /** In front of the names of the tables, unless set otherwise. */
     public static final String DEFAULT_TABLE_PREFIX = "distributed_permit_";
@@ -47,11 +41,6 @@ public record JdbcSettings(
 
     /** With the usual time for rows of unused keys. */
     public static JdbcSettings of(String prefix, String tablePrefix, Duration session, Duration commandTimeout) {
-        return new JdbcSettings(prefix, tablePrefix, session, commandTimeout, DEFAULT_EMPTIED, true);
-    }
-
-    /** The same with another {@link #synchronousCommit}. */
-    public JdbcSettings withSynchronousCommit(boolean synchronous) {
-        return new JdbcSettings(prefix, tablePrefix, session, commandTimeout, emptied, synchronous);
+        return new JdbcSettings(prefix, tablePrefix, session, commandTimeout, DEFAULT_EMPTIED);
     }
 }

@@ -17,6 +17,7 @@ final class Statements {
     final String update;
     final String insert;
     final String look;
+    final String refusal;
     final String firstEpoch;
     final String nextEpoch;
     final String begin;
@@ -38,6 +39,7 @@ final class Statements {
                 + " WHERE name = ? AND revision = ? AND EXISTS (SELECT 1 FROM {live})");
         insert = of(dialect.insert());
         look = of("SELECT {now}, x.longest, x.own, e.epoch, e.lease, e.grace_ends,"
+        refusal = of(dialect.refusal());
                 + " CASE WHEN e.server = {server} THEN 1 ELSE 0 END"
                 + " FROM (SELECT MAX(lease) AS longest, MAX(CASE WHEN id = ? THEN renewals END) AS own FROM {member}"
                 + " WHERE prefix = ?) x LEFT JOIN {epoch} e ON e.prefix = ?");

@@ -223,8 +223,7 @@ class BadDaysTest {
                     settings.tablePrefix(),
                     Duration.ofSeconds(2),
                     settings.commandTimeout(),
-                    Duration.ofMillis(10),
-                    true);
+                    Duration.ofMillis(10));
             try (var old = source.getConnection();
                     TestMember a = new TestMember(source, sweeping)) {
                 old.setAutoCommit(false);

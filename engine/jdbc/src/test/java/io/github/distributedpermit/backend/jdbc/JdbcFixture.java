@@ -33,12 +33,7 @@ final class JdbcFixture implements SessionStoreFixture, PermitBackend {
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final JdbcSettings settings = new JdbcSettings(
-            "test-" + COUNT.incrementAndGet(),
-            JdbcSettings.DEFAULT_TABLE_PREFIX,
-            SESSION,
-            COMMAND_TIMEOUT,
-            EMPTIED,
-            true);
+            "test-" + COUNT.incrementAndGet(), JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, COMMAND_TIMEOUT, EMPTIED);
     private final JdbcPermitBackend backend;
     private final JdbcLink link;
     private final JdbcClient observer;

@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.ports.FreePorts;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -19,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,9 +37,8 @@ class StateLossTest {
     private static final Duration SESSION = Duration.ofSeconds(10); // a server has to start within it
     private static final String EPOCH = "SELECT epoch FROM distributed_permit_epoch";
 
-    private final JdbcSettings settings = JdbcSettings.of(
-                    "loss", JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(1))
-            .withSynchronousCommit(false);
+    private final JdbcSettings settings =
+            JdbcSettings.of("loss", JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(1));
     private final PostgreSqlServer server = created();
     /** Where the processes connect to; a test leads them to another server by changing its port. */
     private final PGSimpleDataSource source = server.source();
@@ -117,6 +119,42 @@ class StateLossTest {
         assertThat(server.query("SELECT document FROM distributed_permit_key")).isEmpty(); // lost
         newProcessGetsTheThirdPermitOnly(source, held);
         assertThat(server.query(EPOCH)).isNotEqualTo(before);
+    }
+
+    /** Without the rows of sessions nothing says that there was anybody, and for how long. */
+    @Test
+    void killedServerThatHasLostAllOfAMemberThatHadJustBegun() throws InterruptedException {
+        PGSimpleDataSource gone = server.source();
+        List<Permit> held = two(process(gone).permits("export", 3));
+        server.kill();
+        server.start();
+        gone.setPortNumbers(new int[] {FreePorts.some(1).get(0)}); // the process does not reach it any more
+
+        assertThat(server.query("SELECT count(*) FROM distributed_permit_key")).isEqualTo("0"); // lost
+        NamedPermits late = process().permits("export", 3);
+        List<CompletableFuture<Permit>> calls = new ArrayList<>();
+        List<Long> inUse = new CopyOnWriteArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            CompletableFuture<Permit> call = late.acquireAsync(PermitRequest.of("export"));
+            calls.add(call);
+            call.thenRun(() -> inUse.add(held.stream().filter(Permit::isHeld).count()
+                    + calls.stream().filter(CompletableFuture::isDone).count()));
+        }
+        await().atMost(SOON).until(() -> inUse.size() == 3);
+
+        assertThat(inUse).allMatch(permits -> permits <= 3);
+        calls.forEach(call -> call.join().release());
+    }
+
+    @Test
+    void tableOfEpochsThatSurvivesACrashIsRefused() {
+        server.execute("ALTER TABLE distributed_permit_epoch SET LOGGED");
+
+        assertThatThrownBy(() -> new JdbcPermitBackend(source, "", settings).checkTables())
+                .isInstanceOfSatisfying(
+                        PermitStoreException.class,
+                        e -> assertThat(e.isPermanent()).isTrue())
+                .hasMessageContaining("ALTER TABLE distributed_permit_epoch SET UNLOGGED");
     }
 
     /** The server stays the same one by its start time and name, and rolls its log forward. */
