@@ -145,9 +145,12 @@ enum Dialect {
         return sweep;
     }
 
-    /** Whether a batch of statements says of each how many rows it has changed. */
-    boolean countsBatches() {
-        return this != MYSQL;
+    /**
+     * Whether a batch of statements is one message, one transaction without further ones, and says of each statement how many rows
+     * it has changed. Elsewhere statements are executed one by one between others that begin and end the transaction.
+     */
+    boolean sendsBatches() {
+        return this == POSTGRESQL;
     }
 
     /**

@@ -16,16 +16,19 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -162,6 +165,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
                     rows -> {
                         List<String> alive = new ArrayList<>();
                         while (rows.next()) {
+    /** Rows that are created and rows that are changed in a transaction each. */
                             alive.add(rows.getString(1));
                         }
                         return alive;
@@ -172,18 +176,36 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     @Override
     public List<Commit<JdbcSnapshot>> commit(List<BatchingSnapshotStore.Change<JdbcSnapshot>> changes) {
-        List<Commit<JdbcSnapshot>> together = changes.size() == 1 ? List.of() : commitTogether(changes);
-        List<Commit<JdbcSnapshot>> outcomes =
-                together.isEmpty() ? changes.stream().map(this::commitAlone).toList() : together;
+        try {
+            link.connection();
+        } catch (SQLException e) {
+            return Collections.nCopies(changes.size(), new Commit.Denied<>(failure(e)));
+        }
+        Map<String, Commit<JdbcSnapshot>> outcomes = new HashMap<>();
+        // In one order in all processes, so that two batches do not wait for each other's rows.
+        changes.stream()
+                .sorted(Comparator.comparing(BatchingSnapshotStore.Change::name))
+                .collect(Collectors.partitioningBy(JdbcClient::isInsert))
+                .values()
+                .forEach(some -> commit(some, outcomes));
         List<Notice> notices = new ArrayList<>();
-        for (int i = 0; i < outcomes.size(); i++) {
-            if (outcomes.get(i) instanceof Commit.Done<JdbcSnapshot>) {
-                addNotices(
-                        notices, changes.get(i).name(), changes.get(i).planned().step());
+        for (BatchingSnapshotStore.Change<JdbcSnapshot> change : changes) {
+            if (outcomes.get(change.name()) instanceof Commit.Done<JdbcSnapshot>) {
+                addNotices(notices, change.name(), change.planned().step());
             }
         }
         send(notices);
-        return outcomes;
+        return changes.stream()
+                .map(change -> Objects.requireNonNull(outcomes.get(change.name())))
+                .toList();
+    }
+
+    private void commit(
+            List<BatchingSnapshotStore.Change<JdbcSnapshot>> some, Map<String, Commit<JdbcSnapshot>> outcomes) {
+        List<Commit<JdbcSnapshot>> together = some.size() > 1 ? commitTogether(some) : List.of();
+        for (int i = 0; i < some.size(); i++) {
+            outcomes.put(some.get(i).name(), together.isEmpty() ? commitAlone(some.get(i)) : together.get(i));
+        }
     }
 
     private record Notice(String channel, String name) {}
@@ -227,72 +249,42 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     }
 
     /** Empty if the database refused all of them, so that the one which it refused is found one by one. */
-    private List<Commit<JdbcSnapshot>> commitTogether(List<BatchingSnapshotStore.Change<JdbcSnapshot>> changes) {
-        // In one order in all processes, so that two batches do not wait for each other's rows.
-        int[] order = IntStream.range(0, changes.size())
-                .boxed()
-                .sorted(Comparator.comparing(i -> changes.get(i).name()))
-                .mapToInt(Integer::intValue)
-                .toArray();
-        int[] counts = new int[changes.size()];
-        Connection c;
-        Statements s;
+    private List<Commit<JdbcSnapshot>> commitTogether(List<BatchingSnapshotStore.Change<JdbcSnapshot>> some) {
+        boolean begins = false;
         try {
-            c = link.connection();
-            s = link.statements();
-        } catch (SQLException e) {
-            Commit<JdbcSnapshot> denied = new Commit.Denied<>(failure(e));
-            return changes.stream().map(change -> denied).toList();
-        }
-        try {
-            c.setAutoCommit(false);
-            execute(c, s, changes, order, counts, true);
-            execute(c, s, changes, order, counts, false);
-            c.commit();
-            c.setAutoCommit(true);
-        } catch (SQLException e) {
-            if (link.failed(e, true)) {
-                return List.of();
+            Connection c = link.connection();
+            Statements s = link.statements();
+            begins = !s.dialect().sendsBatches();
+            c.setAutoCommit(!begins);
+            int[] counts = execute(c, s, some);
+            if (begins) {
+                c.commit();
+                c.setAutoCommit(true);
             }
-            Commit<JdbcSnapshot> unknown = new Commit.OutcomeUnknown<>(failure(e));
-            return changes.stream().map(change -> unknown).toList();
+            return IntStream.range(0, counts.length)
+                    .mapToObj(i -> outcome(some.get(i), counts[i]))
+                    .toList();
+        } catch (SQLException e) {
+            return link.failed(e, begins)
+                    ? List.of()
+                    : Collections.nCopies(some.size(), new Commit.OutcomeUnknown<>(failure(e)));
         }
-        return IntStream.range(0, counts.length)
-                .mapToObj(i -> outcome(changes.get(i), counts[i]))
-                .toList();
     }
 
-    /** @param inserts whether those are executed that create their row, or the others */
-    private void execute(
-            Connection c,
-            Statements s,
-            List<BatchingSnapshotStore.Change<JdbcSnapshot>> changes,
-            int[] order,
-            int[] counts,
-            boolean inserts)
+    private int[] execute(Connection c, Statements s, List<BatchingSnapshotStore.Change<JdbcSnapshot>> some)
             throws SQLException {
-        List<Integer> some = IntStream.of(order)
-                .filter(i -> isInsert(changes.get(i)) == inserts)
-                .boxed()
-                .toList();
-        if (some.isEmpty()) {
-            return;
-        }
-        try (PreparedStatement p = c.prepareStatement(inserts ? s.insert : s.update)) {
-            for (int i : some) {
-                Sql.bind(p, arguments(s, changes.get(i)));
-                if (s.dialect().countsBatches()) {
+        int[] counts = new int[some.size()];
+        boolean batch = s.dialect().sendsBatches();
+        try (PreparedStatement p = c.prepareStatement(isInsert(some.get(0)) ? s.insert : s.update)) {
+            for (int i = 0; i < counts.length; i++) {
+                Sql.bind(p, arguments(s, some.get(i)));
+                if (batch) {
                     p.addBatch();
                 } else {
                     counts[i] = p.executeUpdate();
                 }
             }
-            if (s.dialect().countsBatches()) {
-                int[] done = p.executeBatch();
-                for (int i = 0; i < done.length; i++) {
-                    counts[some.get(i)] = done[i];
-                }
-            }
+            return batch ? p.executeBatch() : counts;
         }
     }
 

@@ -1,0 +1,154 @@
+package io.github.distributedpermit.backend.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore.Change;
+import io.github.distributedpermit.spi.snapshot.Commit;
+import io.github.distributedpermit.spi.snapshot.PlannedCommit;
+import io.github.distributedpermit.spi.snapshot.StoreSession;
+import io.github.distributedpermit.spi.step.KeyTable;
+import io.github.distributedpermit.spi.step.Step;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Changes of several keys that are committed together. */
+class BatchTest {
+
+    private static final Duration SESSION = Duration.ofSeconds(20);
+    private static final List<String> KEYS = List.of("c", "a", "b");
+
+    private final JdbcSettings settings = JdbcSettings.of(
+            "batch-" + UUID.randomUUID(), JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(2));
+    private final String session = "member-" + settings.prefix() + "~1";
+    private Database database = H2.database();
+    private JdbcClient client = client();
+    private long sequence;
+
+    private static List<Arguments> databases() {
+        Supplier<Database> postgres = PostgreSql::database;
+        Supplier<Database> maria = MariaDb::database;
+        Supplier<Database> h2 = H2::database;
+        return List.of(
+                Arguments.argumentSet("PostgreSQL", postgres),
+                Arguments.argumentSet("MariaDB", maria),
+                Arguments.argumentSet("H2", h2));
+    }
+
+    private JdbcClient client() {
+        return new JdbcClient(
+                new JdbcLink(database.source(), settings, Optional.empty()),
+                settings,
+                "test",
+                new LiveMembers(),
+                System::nanoTime);
+    }
+
+    private void use(Supplier<Database> chosen) {
+        database = chosen.get();
+        client = client();
+        client.begin(session, SESSION);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private List<Commit<JdbcSnapshot>> commit(List<String> keys, Map<String, JdbcSnapshot> before) {
+        sequence++;
+        return client.commit(keys.stream()
+                .map(key -> claim(key, Objects.requireNonNull(before.get(key))))
+                .toList());
+    }
+
+    /** One permit more. */
+    private Change<JdbcSnapshot> claim(String key, JdbcSnapshot before) {
+        KeyTable table = before.table();
+        int wanted = (int) sequence;
+        long epoch = before.epoch().number();
+        Claim claim =
+                new Claim(key, 9, sequence, wanted, wanted, 1, Duration.ZERO, SESSION, true, 0, epoch, false, 0, 0);
+        Step step = table.claim(session, claim, before.version(), before.version() + 1);
+        return new Change<>(
+                key,
+                new PlannedCommit<>(
+                        key, new StoreSession(session, 1), before, table, step, false, Optional.of(claim), true));
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void conflictOfOneKeyKeepsNoOtherFromBeingChanged(Supplier<Database> chosen) {
+        use(chosen);
+        assertThat(commit(KEYS, client.read(KEYS))).allMatch(c -> c instanceof Commit.Done);
+        Map<String, JdbcSnapshot> before = client.read(KEYS);
+        assertThat(commit(List.of("a"), before)).allMatch(c -> c instanceof Commit.Done);
+
+        List<Commit<JdbcSnapshot>> outcomes = commit(KEYS, before);
+
+        assertThat(outcomes.get(0)).isInstanceOf(Commit.Done.class);
+        assertThat(outcomes.get(1)).isInstanceOf(Commit.Conflict.class);
+        assertThat(outcomes.get(2)).isInstanceOf(Commit.Done.class);
+        Map<String, JdbcSnapshot> after = client.read(KEYS);
+        assertThat(KEYS)
+                .map(key -> Objects.requireNonNull(after.get(key)).table().used())
+                .containsExactly(3, 2, 3);
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void lockedRowFailsItsOwnChangeOnly(Supplier<Database> chosen) throws SQLException {
+        use(chosen);
+        assertThat(commit(KEYS, client.read(KEYS))).allMatch(c -> c instanceof Commit.Done);
+        Map<String, JdbcSnapshot> before = client.read(KEYS);
+        try (Connection other = database.source().getConnection()) {
+            other.setAutoCommit(false);
+            Sql.update(
+                    other,
+                    "UPDATE distributed_permit_key SET touched = touched + 1 WHERE name = ?",
+                    settings.prefix() + ":b");
+
+            List<Commit<JdbcSnapshot>> outcomes = commit(KEYS, before);
+
+            assertThat(outcomes.get(0)).isInstanceOf(Commit.Done.class);
+            assertThat(outcomes.get(1)).isInstanceOf(Commit.Done.class);
+            assertThat(outcomes.get(2)).isNotInstanceOf(Commit.Done.class);
+            other.rollback();
+        }
+        assertThat(commit(List.of("b"), before)).allMatch(c -> c instanceof Commit.Done);
+    }
+
+    /** The driver sends no message that ends a transaction between the statements. */
+    @Test
+    void batchIsOneTransactionOfPostgreSql() throws SQLException {
+        use(PostgreSql::database);
+        String transactions =
+                "SELECT count(DISTINCT xmin::text), max(xmin::text) FROM distributed_permit_key WHERE name LIKE ?";
+        commit(KEYS, client.read(KEYS));
+        try (Connection observer = database.source().getConnection()) {
+            String created = Sql.query(observer, transactions, BatchTest::only, settings.prefix() + "%");
+            commit(KEYS, client.read(KEYS));
+            assertThat(Sql.query(observer, transactions, BatchTest::only, settings.prefix() + "%"))
+                    .isNotEqualTo(created);
+        }
+    }
+
+    private static String only(ResultSet row) throws SQLException {
+        assertThat(row.next()).isTrue();
+        assertThat(row.getInt(1)).isEqualTo(1);
+        return row.getString(2);
+    }
+}
