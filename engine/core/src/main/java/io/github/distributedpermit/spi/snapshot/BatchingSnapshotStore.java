@@ -140,6 +140,8 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     private volatile @Nullable StoreEvents events;
     /** {@code null} before the first session, after the loss of one until the next begins, and after {@link #close}. */
     private volatile @Nullable StoreSession session;
+    /** When the client was used last. */
+    private volatile long usedAt;
     /** Set once by {@link #close}; a session that begins at that moment is ended at once. */
     private volatile boolean closed;
     /** Counts sessions, so that each one has another name. Confined to the control thread. */
@@ -204,6 +206,9 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
             long sentAt = ticker.getAsLong();
             if (current == null || !renew(current, sentAt)) {
                 begin(sentAt);
+            } else if (sentAt - usedAt > length.toNanos()) {
+                // Firewalls and servers may end a connection that nothing uses.
+                memberName(current.member());
             }
         } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.WARNING, "The renewal of the session failed and will be repeated", e);
@@ -340,6 +345,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     }
 
     private void add(Request<S> request) {
+        usedAt = ticker.getAsLong();
         requests.add(request);
         claimsThread.execute(this::drain);
     }
@@ -422,6 +428,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     /** For operators: a call by itself. */
     private <T> CompletionStage<T> call(Callable<T> operation) {
         CompletableFuture<T> answer = new CompletableFuture<>();
+        usedAt = ticker.getAsLong();
         claimsThread.execute(() -> {
             try {
                 answer.complete(operation.call());

@@ -256,6 +256,22 @@ class FaultsTest {
         }
     }
 
+    /** As firewalls do as well, without a word. The claim that finds its connection ended would fail. */
+    @Test
+    void connectionForClaimsIsUsedBeforeTheServerEndsItAsIdle() {
+        PGSimpleDataSource impatient =
+                (PGSimpleDataSource) PostgreSql.database().source();
+        impatient.setOptions("-c idle_session_timeout=4s");
+        try (TestMember a = new TestMember(impatient, settings(Duration.ofSeconds(2), Duration.ofMillis(500)))) {
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+            int before = a.confirmations.get();
+
+            await().atMost(SOON).until(() -> a.confirmations.get() >= before + 40); // ten in two seconds
+
+            assertThat(a.permits("export", 1, 0)).isZero();
+        }
+    }
+
     @Test
     void memberKeepsTwoConnectionsAndClosesThem() throws SQLException {
         String connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?";
