@@ -59,6 +59,8 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private final Membership membership;
     private final LongSupplier ticker;
     private long swept;
+    /** The last of the rows of dead members that were cleared; empty once all were. */
+    private List<String> orphans = List.of();
 
     JdbcClient(JdbcLink link, JdbcSettings settings, String readableName, LiveMembers live, LongSupplier ticker) {
         this.link = link;
@@ -159,21 +161,11 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private void lookUp(Connection c, Statements s, Set<String> sessions) throws SQLException {
         if (!sessions.isEmpty()) {
             List<Object> values = Statements.padded(List.copyOf(sessions));
-            live.add(Sql.query(
-                    c,
-                    s.alive(values.size()),
-                    rows -> {
-                        List<String> alive = new ArrayList<>();
-                        while (rows.next()) {
-    /** Rows that are created and rows that are changed in a transaction each. */
-                            alive.add(rows.getString(1));
-                        }
-                        return alive;
-                    },
-                    values.toArray()));
+            live.add(Sql.query(c, s.alive(values.size()), JdbcClient::texts, values.toArray()));
         }
     }
 
+    /** Rows that are created and rows that are changed in a transaction each. */
     @Override
     public List<Commit<JdbcSnapshot>> commit(List<BatchingSnapshotStore.Change<JdbcSnapshot>> changes) {
         try {
@@ -406,7 +398,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private boolean lookAtMembers(String session) {
         try {
             boolean evicted = run((c, s) -> membership.lookAtMembers(c, s, session));
-            sweep();
+            sweep(session);
             return evicted;
         } catch (PermitStoreException e) {
             LOG.log(System.Logger.Level.DEBUG, "Expired members could not be looked for; the next renewal does", e);
@@ -415,15 +407,43 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     }
 
     /** Each instance does it, since there is little to delete for the second one. */
-    private void sweep() {
+    private void sweep(String session) {
         long now = ticker.getAsLong();
-        if (now - swept < Math.min(SWEEP_NANOS, settings.emptied().toNanos())) {
-            return;
-        }
-        swept = now;
         long age = TimeUnit.MICROSECONDS.convert(settings.emptied());
-        run((c, s) -> Sql.update(c, s.sweep, age, age));
-        run((c, s) -> s.oldSnapshot == null ? false : Sql.query(c, s.oldSnapshot, this::warn, age / SNAPSHOT_SHARE));
+        if (orphans.isEmpty()) {
+            if (now - swept < Math.min(SWEEP_NANOS, settings.emptied().toNanos())) {
+                return;
+            }
+            swept = now;
+            run((c, s) -> Sql.update(c, s.sweep, age, age));
+            run((c, s) ->
+                    s.oldSnapshot == null ? false : Sql.query(c, s.oldSnapshot, this::warn, age / SNAPSHOT_SHARE));
+        }
+        String from = orphans.isEmpty() ? settings.prefix() + ':' : orphans.get(orphans.size() - 1);
+        List<String> found = run((c, s) ->
+                Sql.query(c, s.orphans, JdbcClient::texts, from, settings.prefix() + ';', age, settings.prefix()));
+        found.forEach(row -> clear(row, session));
+        // The next renewal goes on, so that none is late.
+        orphans = found.size() < Statements.ORPHANS ? List.of() : found;
+    }
+
+    /** Removes what members have left that have died, if it is unchanged. So the row may be empty, and is deleted later. */
+    private void clear(String row, String session) {
+        String name = row.substring(settings.prefix().length() + 1);
+        try {
+            JdbcSnapshot before = Objects.requireNonNull(read(List.of(name)).get(name));
+            run((c, s) -> Sql.update(c, s.update, arguments(s, row, before, before.with(before.table()), session)));
+        } catch (PermitStoreException e) {
+            LOG.log(System.Logger.Level.DEBUG, "Row '%s' stays as it is".formatted(row), e);
+        }
+    }
+
+    private static List<String> texts(ResultSet rows) throws SQLException {
+        List<String> texts = new ArrayList<>();
+        while (rows.next()) {
+            texts.add(rows.getString(1));
+        }
+        return texts;
     }
 
     private boolean warn(ResultSet old) throws SQLException {

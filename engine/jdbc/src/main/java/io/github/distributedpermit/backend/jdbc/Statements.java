@@ -11,13 +11,16 @@ final class Statements {
     /** Lists of names are padded to one of these lengths, so that few statements are prepared. */
     private static final List<Integer> LENGTHS = List.of(1, 8, 64);
 
+    /** How many rows of {@link #orphans} are answered at once. */
+    static final int ORPHANS = 8;
+
     private final Dialect dialect;
     private final String tablePrefix;
 
+    final String refusal;
     final String update;
     final String insert;
     final String look;
-    final String refusal;
     final String firstEpoch;
     final String nextEpoch;
     final String begin;
@@ -29,17 +32,18 @@ final class Statements {
     final String name;
     final String markEvicted;
     final String sweep;
+    final String orphans;
     final @Nullable String send;
     final @Nullable String oldSnapshot;
 
     Statements(Dialect dialect, String tablePrefix) {
         this.dialect = dialect;
         this.tablePrefix = tablePrefix;
+        refusal = of(dialect.refusal());
         update = of("UPDATE {key} SET revision = ?, touched = GREATEST({now}, ?), epoch = ?, pool = ?, document = ?"
                 + " WHERE name = ? AND revision = ? AND EXISTS (SELECT 1 FROM {live})");
         insert = of(dialect.insert());
         look = of("SELECT {now}, x.longest, x.own, e.epoch, e.lease, e.grace_ends,"
-        refusal = of(dialect.refusal());
                 + " CASE WHEN e.server = {server} THEN 1 ELSE 0 END"
                 + " FROM (SELECT MAX(lease) AS longest, MAX(CASE WHEN id = ? THEN renewals END) AS own FROM {member}"
                 + " WHERE prefix = ?) x LEFT JOIN {epoch} e ON e.prefix = ?");
@@ -58,6 +62,10 @@ final class Statements {
         name = of("SELECT name FROM {member} WHERE id = ?");
         markEvicted = of("UPDATE {member} SET evictions = evictions + 1 WHERE id = ?");
         sweep = of(dialect.sweep());
+        // An id that is part of another text only keeps a row.
+        orphans = of("SELECT name FROM {key} k WHERE name > ? AND name < ? AND document <> '' AND touched < {now} - ?"
+                + " AND NOT EXISTS (SELECT 1 FROM {member} m WHERE m.prefix = ? AND k.document LIKE CONCAT('%', m.id, '%'))"
+                + " ORDER BY name LIMIT " + ORPHANS);
         send = dialect.send();
         oldSnapshot = dialect.oldSnapshot() == null ? null : of(dialect.oldSnapshot());
     }

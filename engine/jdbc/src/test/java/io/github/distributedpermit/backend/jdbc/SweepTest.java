@@ -1,0 +1,96 @@
+package io.github.distributedpermit.backend.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Rows of keys that no member uses any more. */
+class SweepTest {
+
+    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final int KEYS = 2 * Statements.ORPHANS + 1;
+
+    private final JdbcSettings settings = new JdbcSettings(
+            "sweep-" + UUID.randomUUID(),
+            JdbcSettings.DEFAULT_TABLE_PREFIX,
+            Duration.ofSeconds(2),
+            Duration.ofSeconds(1),
+            Duration.ofMillis(50));
+
+    private static List<Arguments> databases() {
+        Supplier<Database> postgres = PostgreSql::database;
+        Supplier<Database> maria = MariaDb::database;
+        Supplier<Database> h2 = H2::database;
+        return List.of(
+                Arguments.argumentSet("PostgreSQL", postgres),
+                Arguments.argumentSet("MariaDB", maria),
+                Arguments.argumentSet("H2", h2));
+    }
+
+    /** Nothing else would change them: each key has another name, as those of users and orders have. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void rowsWhoseHoldersHaveAllDiedAreDeleted(Supplier<Database> chosen) throws SQLException {
+        Database database = chosen.get();
+        try (Connection observer = database.source().getConnection();
+                TestMember alive = new TestMember(database.source(), settings)) {
+            TestMember dead = new TestMember(database.source(), settings);
+            for (int i = 0; i < KEYS; i++) {
+                assertThat(dead.permits("dead-" + i, 1, 1)).isEqualTo(1);
+            }
+            assertThat(dead.permits("limited", 1, 1)).isEqualTo(1);
+            dead.store()
+                    .override("limited", OptionalInt.of(7))
+                    .toCompletableFuture()
+                    .join();
+            assertThat(dead.permits("shared", 2, 1)).isEqualTo(1);
+            assertThat(alive.permits("shared", 2, 1)).isEqualTo(1);
+            String foreign = settings.prefix() + ":a-row-of-others";
+            Sql.update(observer, "INSERT INTO distributed_permit_key VALUES (?, 1, 1, 1, 0, 'hello')", foreign);
+
+            Sql.update(observer, "DELETE FROM distributed_permit_member WHERE id LIKE ?", dead.id + "~%");
+            dead.close();
+
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(rows(observer).keySet())
+                            .containsExactly(foreign, settings.prefix() + ":limited", settings.prefix() + ":shared"));
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(rows(observer).get(settings.prefix() + ":limited"))
+                            .doesNotContain(dead.id));
+            assertThat(rows(observer).get(foreign)).isEqualTo("hello");
+            assertThat(alive.permits("shared", 2, 2)).isEqualTo(2);
+            assertThat(alive.store()
+                            .inspect("limited")
+                            .toCompletableFuture()
+                            .join()
+                            .override())
+                    .hasValue(7);
+        }
+    }
+
+    private Map<String, String> rows(Connection observer) throws SQLException {
+        return Sql.query(
+                observer,
+                "SELECT name, document FROM distributed_permit_key WHERE name LIKE ?",
+                found -> {
+                    Map<String, String> rows = new TreeMap<>();
+                    while (found.next()) {
+                        rows.put(found.getString(1), found.getString(2));
+                    }
+                    return rows;
+                },
+                settings.prefix() + "%");
+    }
+}
