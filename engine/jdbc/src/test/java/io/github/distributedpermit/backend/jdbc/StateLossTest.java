@@ -121,7 +121,7 @@ class StateLossTest {
         assertThat(server.query(EPOCH)).isNotEqualTo(before);
     }
 
-    /** Without the rows of sessions nothing says that there was anybody, and for how long. */
+    /** Without the row of its session nothing says that the member was there, and for how long its permits are valid. */
     @Test
     void killedServerThatHasLostAllOfAMemberThatHadJustBegun() throws InterruptedException {
         PGSimpleDataSource gone = server.source();
