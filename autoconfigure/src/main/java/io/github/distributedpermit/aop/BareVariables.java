@@ -1,6 +1,7 @@
 package io.github.distributedpermit.aop;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
@@ -14,8 +15,9 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * Refuses variables such as {@code #tenant} outside of <code>#{...}</code> in a key. Spring Cache evaluates such a key;
- * here it would be literal text, and all tenants would share one limit. The message has the key as it should be written.
+ * Refuses variables such as {@code #tenant}, and parameters such as <code>{tenant}</code>, outside of <code>#{...}</code> in a key.
+ * Spring Cache and paths of Spring MVC evaluate them; here they would be literal text, and all tenants would share one limit. The
+ * message has the key as it should be written.
  * Thread-safe.
  */
 final class BareVariables {
@@ -25,6 +27,8 @@ final class BareVariables {
     /** A variable, and the properties, calls without arguments and indexes that follow it. */
     private static final Pattern VARIABLE =
             Pattern.compile("#" + NAME + "(?:\\??\\." + NAME + "(?:\\(\\))?|\\[[^\\]]*\\])*");
+
+    private static final Pattern BRACES = Pattern.compile("\\{(" + NAME + ")}");
 
     private final SpelExpressionParser parser;
 
@@ -38,6 +42,10 @@ final class BareVariables {
      * @throws InvalidPermitException if the text has a variable
      */
     void checkLiteral(String text, Method method, ParameterNameDiscoverer names, String origin) {
+        String marked = markParameters(text, method, names);
+        if (!marked.equals(text)) {
+            throw refusal(text, marked, origin);
+        }
         if (VARIABLE.matcher(text).find()) {
             throw refusal(
                     text, Objects.requireNonNullElse(asExpression(text, method, names, origin), mark(text)), origin);
@@ -49,14 +57,17 @@ final class BareVariables {
      *
      * @throws InvalidPermitException if one of them has a variable
      */
-    void checkTemplate(String text, List<Expression> pieces, String origin) {
+    void checkTemplate(
+            String text, List<Expression> pieces, Method method, ParameterNameDiscoverer names, String origin) {
         boolean bare = false;
         StringBuilder corrected = new StringBuilder();
         for (Expression piece : pieces) {
             String content = piece.getExpressionString();
             if (piece instanceof LiteralExpression) {
-                bare |= VARIABLE.matcher(content).find();
-                corrected.append(mark(content));
+                String marked = markParameters(content, method, names);
+                boolean braces = !marked.equals(content);
+                bare |= braces || VARIABLE.matcher(content).find();
+                corrected.append(braces ? marked : mark(content));
             } else {
                 corrected.append("#{").append(content).append('}');
             }
@@ -64,6 +75,15 @@ final class BareVariables {
         if (bare) {
             throw refusal(text, corrected.toString(), origin);
         }
+    }
+
+    /** The text with each parameter in braces written as an expression. */
+    private static String markParameters(String text, Method method, ParameterNameDiscoverer names) {
+        @Nullable String @Nullable [] parameters = names.getParameterNames(method);
+        List<@Nullable String> known = parameters == null ? List.of() : Arrays.asList(parameters);
+        return BRACES.matcher(text)
+                .replaceAll(found -> Matcher.quoteReplacement(
+                        known.contains(found.group(1)) ? "#{#" + found.group(1) + "}" : found.group()));
     }
 
     private static String mark(String text) {

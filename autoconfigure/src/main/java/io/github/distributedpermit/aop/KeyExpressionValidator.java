@@ -8,17 +8,25 @@ import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.OpDec;
 import org.springframework.expression.spel.ast.OpInc;
 import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 
 /** Refuses at start what would fail at the first call: unknown parameters, and what expressions may not see. */
 final class KeyExpressionValidator {
+
+    /** Of {@code #root}, which a name without anything before it belongs to. */
+    private static final Set<String> PROPERTIES = Set.of("target", "method", "args", "class");
 
     private final String text;
     private final String origin;
@@ -40,7 +48,7 @@ final class KeyExpressionValidator {
     }
 
     void check(SpelNode expression) {
-        checkNames(expression);
+        checkNames(expression, true);
         checkSums(expression, true);
     }
 
@@ -70,7 +78,8 @@ final class KeyExpressionValidator {
         return node instanceof Literal literal && literal.getLiteralValue().getValue() instanceof Number;
     }
 
-    private void checkNames(SpelNode node) {
+    /** @param ofRoot whether a name that nothing stands before is one of {@code #root}, and not of an element or the key of a map */
+    private void checkNames(SpelNode node, boolean ofRoot) {
         if (isForbidden(node)) {
             throw new InvalidPermitException(
                     "%s: '%s' in key '%s' of @DistributedPermit is not allowed"
@@ -85,9 +94,24 @@ final class KeyExpressionValidator {
                     "Known are %s. Parameters have names only in classes compiled with -parameters"
                             .formatted(String.join(", ", known)));
         }
-        for (int i = 0; i < node.getChildCount(); i++) {
-            checkNames(node.getChild(i));
+        if (ofRoot && node instanceof PropertyOrFieldReference property && !PROPERTIES.contains(property.getName())) {
+            throw noProperty(property.getName());
         }
+        boolean elements = node instanceof Projection || node instanceof Selection || node instanceof Indexer;
+        for (int i = 0; i < node.getChildCount(); i++) {
+            boolean afterADot =
+                    node instanceof CompoundExpression && i > 0 && node.getChild(i) instanceof PropertyOrFieldReference;
+            checkNames(node.getChild(i), ofRoot && !elements && !afterADot);
+        }
+    }
+
+    private InvalidPermitException noProperty(String name) {
+        String variable = "#" + name;
+        return new InvalidPermitException(
+                "%s: key '%s' of @DistributedPermit names '%s', which is no property".formatted(origin, text, name),
+                isKnown(variable)
+                        ? "Write %s for the parameter".formatted(variable)
+                        : "Known are %s".formatted(String.join(", ", known)));
     }
 
     private boolean isKnown(String variable) {

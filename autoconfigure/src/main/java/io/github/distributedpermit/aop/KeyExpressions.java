@@ -27,7 +27,7 @@ final class KeyExpressions {
         KeyExpressionValidator guard = new KeyExpressionValidator(method, names, text, origin);
         List<Expression> parts = new ArrayList<>();
         List<Expression> pieces = split(text, origin);
-        bareVariables.checkTemplate(text, pieces, origin);
+        bareVariables.checkTemplate(text, pieces, method, names, origin);
         for (Expression expression : pieces) {
             if (expression instanceof SpelExpression spel) {
                 guard.check(spel.getAST());

@@ -155,6 +155,9 @@ class KeyExpressionsTest {
                 "#{#id}#id,#{#id}#{#id}",
                 "#root.method.name,#{#root.method.name}",
                 "tenant-#tenat,tenant-#{#tenat}",
+                "tenant-{id},tenant-#{#id}",
+                "{id},#{#id}",
+                "#{#order.tenant}-{id}/{other},#{#order.tenant}-#{#id}/{other}",
             })
     void variableOutsideOfAnExpressionIsRefusedAtStartWithTheCorrectedKey(String text, String corrected) {
         assertThatExceptionOfType(InvalidPermitException.class)
@@ -166,6 +169,37 @@ class KeyExpressionsTest {
         if (!corrected.contains("tenat")) {
             assertThat(parse(corrected)).isNotNull();
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '"',
+            value = {
+                "#{id},Write #id for the parameter",
+                "t-#{id.length()},Write #id for the parameter",
+                "#{#order == null ? id : 1},Write #id for the parameter",
+                "#{#order.tenant.concat(id)},Write #id for the parameter",
+                "#{hotel},Known are #id",
+                "#{hotel.name},Known are #id",
+            })
+    void nameThatIsNoPropertyIsRefusedAtStart(String text, String remedy) {
+        assertThatExceptionOfType(InvalidPermitException.class)
+                .isThrownBy(() -> parse(text))
+                .withMessageContaining("Service.call")
+                .withMessageContaining("key '" + text + "'")
+                .withMessageContaining("which is no property")
+                .withMessageContaining(remedy);
+    }
+
+    @Test
+    void namesOfElementsAndKeysOfMapsAreNoPropertiesOfTheRoot() {
+        Order order = new Order("acme", Optional.of(3));
+        assertThat(key("#{#id.![tenant.length()][0]}", List.of(order), null)).isEqualTo("4");
+        assertThat(key("#{#id.?[tenant == 'acme'].size()}", List.of(order), null))
+                .isEqualTo("1");
+        assertThat(key("#{#id[k]}", Map.of("k", "v"), null)).isEqualTo("v");
+        assertThat(key("#{target.region}-#{method.name}-#{args.length}", 1, null))
+                .isEqualTo("eu-call-2");
     }
 
     @ParameterizedTest
