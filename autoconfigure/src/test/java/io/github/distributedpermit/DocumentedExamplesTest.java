@@ -64,6 +64,7 @@ class DocumentedExamplesTest {
             import org.springframework.scheduling.annotation.*;
             import org.springframework.stereotype.*;
             import org.springframework.transaction.annotation.*;
+            import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
             import reactor.core.publisher.*;
 
             class Report {}
