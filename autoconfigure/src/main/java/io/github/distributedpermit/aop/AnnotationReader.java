@@ -52,6 +52,7 @@ final class AnnotationReader {
                 .holdAtLeast(Objects.requireNonNullElse(
                         duration("holdAtLeast", annotation.holdAtLeast(), origin), Duration.ZERO))
                 .onStoreFailure(annotation.onStoreFailure())
+                .headStart(headStart(annotation, origin))
                 .within(within(annotation, origin))
                 .build();
     }
@@ -78,6 +79,25 @@ final class AnnotationReader {
             return resolve("name", annotation.name(), origin);
         }
         return annotation.key().isEmpty() || literal == null ? declared.shortName() : literal;
+    }
+
+    private @Nullable Duration headStart(DistributedPermit annotation, String origin) {
+        if (!annotation.headStart().isEmpty() && !annotation.block()) {
+            throw new InvalidPermitException(
+                    "%s: headStart '%s' of @DistributedPermit has no meaning with block = false"
+                            .formatted(origin, annotation.headStart()),
+                    "Leave out one of them: a call that does not wait has no place in the queue");
+        }
+        return KeyTemplate.isLiteral(annotation.headStart())
+                ? duration("headStart", annotation.headStart(), origin)
+                : null;
+    }
+
+    /** The text of a head start that is made for each call, placeholders resolved; {@code null} if it is not. */
+    @Nullable
+    String headStartOfEachCall(DeclaredPermit declared) {
+        String text = declared.annotation().headStart();
+        return KeyTemplate.isLiteral(text) ? null : resolve("headStart", text, declared.fullName());
     }
 
     private @Nullable String within(DistributedPermit annotation, String origin) {

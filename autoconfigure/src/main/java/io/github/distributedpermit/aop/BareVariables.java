@@ -104,7 +104,7 @@ final class BareVariables {
         }
         try {
             SpelExpression expression = parser.parseRaw(text);
-            new KeyExpressionValidator(method, names, text, origin).check(expression.getAST());
+            new KeyExpressionValidator("key", method, names, text, origin).check(expression.getAST());
             return "#{" + text.strip() + "}";
         } catch (ParseException | IllegalStateException | InvalidPermitException e) {
             return null;

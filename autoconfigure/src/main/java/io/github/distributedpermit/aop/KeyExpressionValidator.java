@@ -28,11 +28,14 @@ final class KeyExpressionValidator {
     /** Of {@code #root}, which a name without anything before it belongs to. */
     private static final Set<String> PROPERTIES = Set.of("target", "method", "args", "class");
 
+    private final String attribute;
     private final String text;
     private final String origin;
     private final Set<String> known = new LinkedHashSet<>();
 
-    KeyExpressionValidator(Method method, ParameterNameDiscoverer discoverer, String text, String origin) {
+    KeyExpressionValidator(
+            String attribute, Method method, ParameterNameDiscoverer discoverer, String text, String origin) {
+        this.attribute = attribute;
         this.text = text;
         this.origin = origin;
         @Nullable String @Nullable [] names = discoverer.getParameterNames(method);
@@ -56,8 +59,8 @@ final class KeyExpressionValidator {
     private void checkSums(SpelNode node, boolean outermost) {
         if (!outermost && mayHideOperands(node)) {
             throw new InvalidPermitException(
-                    "%s: the sum '%s' within an expression of key '%s' of @DistributedPermit could hide a null"
-                            .formatted(origin, node.toStringAST(), text),
+                    "%s: the sum '%s' within an expression of %s '%s' of @DistributedPermit could hide a null"
+                            .formatted(origin, node.toStringAST(), attribute, text),
                     "Write text outside of #{ and }, such as \"tenant-#{#id}\" for #{'tenant-' + #id}, or"
                             + " \"#{#vip ? 'vip' : 'std'}-#{#id}\" for #{#vip ? 'vip-' + #id : 'std-' + #id}");
         }
@@ -82,15 +85,15 @@ final class KeyExpressionValidator {
     private void checkNames(SpelNode node, boolean ofRoot) {
         if (isForbidden(node)) {
             throw new InvalidPermitException(
-                    "%s: '%s' in key '%s' of @DistributedPermit is not allowed"
-                            .formatted(origin, node.toStringAST(), text),
-                    "A key sees the call's arguments, their properties and methods; no types, constructors, beans,"
+                    "%s: '%s' in %s '%s' of @DistributedPermit is not allowed"
+                            .formatted(origin, node.toStringAST(), attribute, text),
+                    "An expression sees the call's arguments, their properties and methods; no types, constructors, beans,"
                             + " functions or assignments");
         }
         if (node instanceof VariableReference && !isKnown(node.toStringAST())) {
             throw new InvalidPermitException(
-                    "%s: key '%s' of @DistributedPermit names %s, which is no parameter"
-                            .formatted(origin, text, node.toStringAST()),
+                    "%s: %s '%s' of @DistributedPermit names %s, which is no parameter"
+                            .formatted(origin, attribute, text, node.toStringAST()),
                     "Known are %s. Parameters have names only in classes compiled with -parameters"
                             .formatted(String.join(", ", known)));
         }
@@ -108,7 +111,8 @@ final class KeyExpressionValidator {
     private InvalidPermitException noProperty(String name) {
         String variable = "#" + name;
         return new InvalidPermitException(
-                "%s: key '%s' of @DistributedPermit names '%s', which is no property".formatted(origin, text, name),
+                "%s: %s '%s' of @DistributedPermit names '%s', which is no property"
+                        .formatted(origin, attribute, text, name),
                 isKnown(variable)
                         ? "Write %s for the parameter".formatted(variable)
                         : "Known are %s".formatted(String.join(", ", known)));

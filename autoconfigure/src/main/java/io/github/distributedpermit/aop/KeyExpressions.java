@@ -11,7 +11,7 @@ import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
-/** Turns the text of a key, placeholders resolved, into a template. Parses once per method, at start. */
+/** Turns the text of a key or another attribute, placeholders resolved, into a template. Parses once per method, at start. */
 final class KeyExpressions {
 
     private final SpelExpressionParser parser = new SpelExpressionParser();
@@ -24,11 +24,15 @@ final class KeyExpressions {
             bareVariables.checkLiteral(text, method, names, origin);
             return (target, called, arguments) -> text;
         }
-        KeyExpressionValidator guard = new KeyExpressionValidator(method, names, text, origin);
+        bareVariables.checkTemplate(text, split("key", text, origin), method, names, origin);
+        return parse("key", text, method, names, origin);
+    }
+
+    /** The same for any attribute, whose text has an expression. */
+    KeyTemplate parse(String attribute, String text, Method method, ParameterNameDiscoverer names, String origin) {
+        KeyExpressionValidator guard = new KeyExpressionValidator(attribute, method, names, text, origin);
         List<Expression> parts = new ArrayList<>();
-        List<Expression> pieces = split(text, origin);
-        bareVariables.checkTemplate(text, pieces, method, names, origin);
-        for (Expression expression : pieces) {
+        for (Expression expression : split(attribute, text, origin)) {
             if (expression instanceof SpelExpression spel) {
                 guard.check(spel.getAST());
                 parts.add(CheckedSum.in(spel));
@@ -36,10 +40,10 @@ final class KeyExpressions {
                 parts.add(expression);
             }
         }
-        return new SpelKey(text, origin, parts, names, contexts);
+        return new SpelKey(attribute, text, origin, parts, names, contexts);
     }
 
-    private List<Expression> split(String text, String origin) {
+    private List<Expression> split(String attribute, String text, String origin) {
         try {
             Expression whole = parser.parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
             return whole instanceof CompositeStringExpression composite
@@ -47,7 +51,8 @@ final class KeyExpressions {
                     : List.of(whole);
         } catch (ParseException | IllegalStateException e) {
             throw new InvalidPermitException(
-                    "%s: key '%s' of @DistributedPermit does not parse: %s".formatted(origin, text, e.getMessage()),
+                    "%s: %s '%s' of @DistributedPermit does not parse: %s"
+                            .formatted(origin, attribute, text, e.getMessage()),
                     "Write SpEL between #{ and }, such as \"tenant-#{#tenantId}\"",
                     e);
         }

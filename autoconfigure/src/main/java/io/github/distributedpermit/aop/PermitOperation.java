@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param definition as it takes effect, settings merged in
  * @param declared as the annotation declares it
  * @param key makes the key of a call
+ * @param headStart makes the head start of a call, if settings do not say it; {@code null} if all calls have the same
  * @param answer answers rejected calls instead of the exception
  * @param reentrant whether a call joins the permit of its caller
  * @param interruptOnLoss whether the thread of a call is interrupted when its permit is lost
@@ -23,6 +24,7 @@ record PermitOperation(
         PermitDefinition definition,
         PermitDefinition declared,
         KeyTemplate key,
+        @Nullable HeadStart headStart,
         @Nullable RejectedAnswer answer,
         boolean reentrant,
         boolean interruptOnLoss,
@@ -33,6 +35,7 @@ record PermitOperation(
             PermitDefinition definition,
             PermitDefinition declared,
             KeyTemplate key,
+            @Nullable HeadStart headStart,
             @Nullable RejectedAnswer answer,
             boolean reentrant,
             boolean interruptOnLoss,
@@ -41,6 +44,7 @@ record PermitOperation(
                 definition,
                 declared,
                 key,
+                headStart,
                 answer,
                 reentrant,
                 interruptOnLoss,
@@ -55,11 +59,18 @@ record PermitOperation(
 
     /** The same with another definition and another answer to rejected calls. */
     PermitOperation with(PermitDefinition changed, @Nullable RejectedAnswer otherAnswer) {
-        return new PermitOperation(changed, declared, key, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
+        return new PermitOperation(
+                changed, declared, key, headStart, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
     }
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {
-        return everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments), reentrant);
+        PermitRequest request =
+                everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments), reentrant);
+        return headStart == null || definition.headStart() != null
+                ? request
+                : request.toBuilder()
+                        .headStart(headStart.of(target, method, arguments))
+                        .build();
     }
 
     /** What answers a call that ended with this; {@code null} for the exception. */

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.ParameterNameDiscoverer;
 
 /** Reads annotations into operations, refusing what cannot work, and defines the permits. */
 final class PermitOperationFactory {
@@ -46,7 +47,9 @@ final class PermitOperationFactory {
         ProxyRules.check(declared, method, type);
         DistributedPermit annotation = declared.annotation();
         String key = annotations.key(declared);
-        KeyTemplate template = keys.parse(key, method, ParameterNames.of(declared.method(), method, type), origin);
+        ParameterNameDiscoverer names = ParameterNames.of(declared.method(), method, type);
+        KeyTemplate template = keys.parse(key, method, names, origin);
+        String headStart = annotations.headStartOfEachCall(declared);
         PermitDefinition read = read(declared, key, origin);
         PermitDefinition definition = define(read, origin);
         RejectedAnswer answer = answer(annotation.fallback(), definition, method, type, origin);
@@ -54,6 +57,9 @@ final class PermitOperationFactory {
                 definition,
                 read,
                 template,
+                headStart == null
+                        ? null
+                        : new HeadStart(keys.parse("headStart", headStart, method, names, origin), origin),
                 answer,
                 annotation.reentrant(),
                 annotation.onLoss() == OnLoss.INTERRUPT,

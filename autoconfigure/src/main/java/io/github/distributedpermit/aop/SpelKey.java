@@ -8,16 +8,24 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 
-/** A key with {@code #{...}} in it, evaluated for each call. */
+/** A key or another attribute with {@code #{...}} in it, evaluated for each call. */
 final class SpelKey implements KeyTemplate {
 
+    private final String attribute;
     private final String text;
     private final String origin;
     private final List<Expression> parts;
     private final ParameterNameDiscoverer names;
     private final KeyContexts contexts;
 
-    SpelKey(String text, String origin, List<Expression> parts, ParameterNameDiscoverer names, KeyContexts contexts) {
+    SpelKey(
+            String attribute,
+            String text,
+            String origin,
+            List<Expression> parts,
+            ParameterNameDiscoverer names,
+            KeyContexts contexts) {
+        this.attribute = attribute;
         this.text = text;
         this.origin = origin;
         this.parts = List.copyOf(parts);
@@ -50,6 +58,7 @@ final class SpelKey implements KeyTemplate {
 
     private IllegalArgumentException refusal(String problem, @Nullable Throwable cause) {
         return new IllegalArgumentException(
-                "%s: the key '%s' of @DistributedPermit %s in this call".formatted(origin, text, problem), cause);
+                "%s: the %s '%s' of @DistributedPermit %s in this call".formatted(origin, attribute, text, problem),
+                cause);
     }
 }

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
 import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.core.CoreSettings;
@@ -125,6 +126,11 @@ final class SettingsReader {
         }
         notNegative(prefix + "timeout", permit.timeout());
         notNegative(prefix + "hold-at-least", permit.holdAtLeast());
+        Duration headStart = permit.headStart();
+        notNegative(prefix + "head-start", headStart);
+        if (headStart != null && headStart.compareTo(PermitRequest.LONGEST_HEAD_START) > 0) {
+            throw invalid(prefix + "head-start", headStart, "it is longer than an hour");
+        }
         atLeast(SHORTEST_STORE_TIMEOUT, prefix + "store-timeout", permit.storeTimeout());
         linger(prefix + "linger", permit.linger());
     }

@@ -244,6 +244,11 @@ public final class MicrometerPermitObserver implements PermitObserver {
     }
 
     @Override
+    public void overtook(PermitCall call, int calls) {
+        of(call.observedName()).overtakes.increment(calls);
+    }
+
+    @Override
     public void rejected(PermitCall call, Reason reason, Duration waited) {
         waited(call, WaitOutcome.REJECTED, waited).rejections(reason).increment();
     }

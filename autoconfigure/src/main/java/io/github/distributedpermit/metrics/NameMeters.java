@@ -30,6 +30,7 @@ final class NameMeters {
     final Timer hold;
     final Counter failures;
     final Counter losses;
+    final Counter overtakes;
 
     NameMeters(MeterRegistry registry, Tags tags) {
         this.registry = registry;
@@ -56,6 +57,8 @@ final class NameMeters {
                 .register(registry);
         failures = counter(MeterNames.FAILURES, "Calls that ended because the store failed", "calls", tags);
         losses = counter(MeterNames.LOSSES, "Permits lost while a call held them", "permits", tags);
+        overtakes = counter(
+                MeterNames.OVERTAKES, "Waiting calls that calls with a head start were queued before", "calls", tags);
     }
 
     private Counter counter(String name, String description, String unit, Tags all) {

@@ -37,6 +37,7 @@ class MetadataTest {
                         "distributed-permit.backend",
                         "distributed-permit.consul.layout",
                         "distributed-permit.consul.token",
+                        "distributed-permit.defaults.head-start",
                         "distributed-permit.defaults.hold-at-least",
                         "distributed-permit.defaults.linger",
                         "distributed-permit.defaults.on-reject",

@@ -76,6 +76,7 @@ class WrongConfigurationsTest {
             permits.x.on-reject=ignore
             permits.x.on-store-failure=ignore
             permits.x.hold-at-least=-1s
+            permits.x.head-start=2h
             defaults.limit=5
             defaults.block=false
             defaults.within=total
@@ -251,6 +252,24 @@ class WrongConfigurationsTest {
     static class WithinAnUnknownPermit {
 
         @DistributedPermit(key = "k", limit = 1, within = "total")
+        public void call() {}
+    }
+
+    static class HeadStartOfTwoHours {
+
+        @DistributedPermit(key = "k", limit = 1, headStart = "2h")
+        public void call() {}
+    }
+
+    static class HeadStartOfAnUnknownParameter {
+
+        @DistributedPermit(key = "k", limit = 1, headStart = "#{#urgent ? '30s' : '0s'}")
+        public void call(boolean important) {}
+    }
+
+    static class HeadStartWithoutWaiting {
+
+        @DistributedPermit(key = "k", limit = 1, block = false, headStart = "30s")
         public void call() {}
     }
 

@@ -113,6 +113,14 @@ public @interface DistributedPermit {
     boolean reentrant() default false;
 
     /**
+     * How much earlier a call is queued than it arrives, such as {@code 30s}, at most an hour: it overtakes calls that have waited for less
+     * than that. So a call without a head start is overtaken only by calls that arrive within the head start after it, whatever their
+     * number. It does not end calls that run, and has no meaning with {@code block = false}. Placeholders are resolved, and
+     * {@code #{...}} is evaluated for each call as in {@link #key()}.
+     */
+    String headStart() default "";
+
+    /**
      * The name of another permit that each call takes as well, after this one: {@code tenant} within {@code report-export}. While a
      * call waits for its tenant's permit, it holds none of the outer one. The outer permit needs no annotation on the method if its
      * key is literal; a call takes as many permits of it as of this one, within the same time-out. A permit lies within the

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param onReject what happens to a call of an annotated method that gets no permit
  * @param holdAtLeast how long an annotated method holds a permit at least
  * @param onStoreFailure what happens to calls while the store does not answer
+ * @param headStart how much earlier a call is queued than it arrives, {@code null} if each call says it
  * @param within the name of the permit that a call takes as well, after this one; {@code null} if there is none
  * @param origin where it was declared, for messages, such as {@code ReportService.export(long)}
  */
@@ -30,6 +31,7 @@ public record PermitDefinition(
         OnReject onReject,
         Duration holdAtLeast,
         OnStoreFailure onStoreFailure,
+        @Nullable Duration headStart,
         @Nullable String within,
         String origin) {
 
@@ -65,6 +67,10 @@ public record PermitDefinition(
             throw new IllegalArgumentException("%s: permit '%s' cannot be held at least %s; give zero or more"
                     .formatted(origin, name, holdAtLeast));
         }
+        if (headStart != null && !PermitRequest.isPossibleHeadStart(headStart)) {
+            throw new IllegalArgumentException(
+                    "%s: head start %s of permit '%s' is not between 0 and an hour".formatted(origin, headStart, name));
+        }
         if (timeout != null && timeout.isNegative()) {
             throw new IllegalArgumentException(
                     "%s: time-out %s of permit '%s' is negative; give zero or more".formatted(origin, timeout, name));
@@ -93,6 +99,7 @@ public record PermitDefinition(
                 .onReject(onReject)
                 .holdAtLeast(holdAtLeast)
                 .onStoreFailure(onStoreFailure)
+                .headStart(headStart)
                 .within(within);
     }
 
@@ -115,7 +122,8 @@ public record PermitDefinition(
                 .name(name)
                 .permits(permits)
                 .timeout(timeout)
-                .onStoreFailure(onStoreFailure);
+                .onStoreFailure(onStoreFailure)
+                .headStart(headStart);
         return block ? request.build() : request.withoutWaiting().build();
     }
 
@@ -132,6 +140,7 @@ public record PermitDefinition(
         private OnReject onReject = OnReject.DEFAULT;
         private Duration holdAtLeast = Duration.ZERO;
         private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
+        private @Nullable Duration headStart;
         private @Nullable String within;
 
         private Builder(String name, String origin) {
@@ -187,6 +196,12 @@ public record PermitDefinition(
             return this;
         }
 
+        /** See {@link PermitDefinition#headStart()}. */
+        public Builder headStart(@Nullable Duration headStart) {
+            this.headStart = headStart;
+            return this;
+        }
+
         /** See {@link PermitDefinition#within()}. */
         public Builder within(@Nullable String within) {
             this.within = within;
@@ -200,7 +215,18 @@ public record PermitDefinition(
          */
         public PermitDefinition build() {
             return new PermitDefinition(
-                    name, key, limit, permits, block, timeout, onReject, holdAtLeast, onStoreFailure, within, origin);
+                    name,
+                    key,
+                    limit,
+                    permits,
+                    block,
+                    timeout,
+                    onReject,
+                    holdAtLeast,
+                    onStoreFailure,
+                    headStart,
+                    within,
+                    origin);
         }
     }
 }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the permit's name, {@code null} if the one who uses the request says it
  * @param reentrant whether the call joins a permit of the same key that an outer call of its thread holds
  * @param onStoreFailure what happens to the call while the store does not answer
+ * @param headStart how much earlier the call is queued than it arrives, {@code null} if the settings of its permit say it
  */
 public record PermitRequest(
         String key,
@@ -26,7 +27,11 @@ public record PermitRequest(
         @Nullable Duration timeout,
         @Nullable String name,
         boolean reentrant,
-        OnStoreFailure onStoreFailure) {
+        OnStoreFailure onStoreFailure,
+        @Nullable Duration headStart) {
+
+    /** The longest head start. */
+    public static final Duration LONGEST_HEAD_START = Duration.ofHours(1);
 
     /** Checks the values. */
     public PermitRequest {
@@ -43,6 +48,13 @@ public record PermitRequest(
                     "The time-out " + timeout + " is negative; give zero or more, or none to wait for ever");
         }
         Objects.requireNonNull(onStoreFailure, "onStoreFailure");
+        if (headStart != null && !isPossibleHeadStart(headStart)) {
+            throw new IllegalArgumentException("The head start %s is not between 0 and an hour".formatted(headStart));
+        }
+    }
+
+    static boolean isPossibleHeadStart(Duration headStart) {
+        return !headStart.isNegative() && headStart.compareTo(LONGEST_HEAD_START) <= 0;
     }
 
     /** One permit, waiting for ever. */
@@ -68,12 +80,13 @@ public record PermitRequest(
         builder.name = name;
         builder.reentrant = reentrant;
         builder.onStoreFailure = onStoreFailure;
+        builder.headStart = headStart;
         return builder;
     }
 
     /**
      * One request for what this and the other one ask for: the permits of both, or the larger number of them if one of the
-     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, and with the stricter of both behaviours while the store does not answer. It
+     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, the longer head start, and the stricter of both behaviours while the store does not answer. It
      * has the name of this one.
      *
      * @throws IllegalArgumentException if the other one is for another key
@@ -91,8 +104,14 @@ public record PermitRequest(
             both.timeout = other.timeout;
         }
         both.onStoreFailure = stricter(onStoreFailure, other.onStoreFailure);
+        both.headStart = longer(headStart, other.headStart);
         both.name = name == null ? other.name : name;
         return block && other.block ? both.build() : both.withoutWaiting().build();
+    }
+
+    /** The longer one, as far as that is known here. */
+    static @Nullable Duration longer(@Nullable Duration one, @Nullable Duration other) {
+        return one == null || (other != null && other.compareTo(one) > 0) ? other : one;
     }
 
     /** The one that lets fewer calls run without the store, as far as that is known here. */
@@ -134,6 +153,7 @@ public record PermitRequest(
         private @Nullable String name;
         private boolean reentrant;
         private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
+        private @Nullable Duration headStart;
 
         private Builder(String key) {
             this.key = key;
@@ -187,12 +207,21 @@ public record PermitRequest(
         }
 
         /**
+         * Queues the call as if it had arrived this much earlier, at most an hour, so that it overtakes calls that have waited for less
+         * long. Zero for none. Default: as the settings of its permit say. Without effect on a call that does not wait.
+         */
+        public Builder headStart(@Nullable Duration headStart) {
+            this.headStart = headStart;
+            return this;
+        }
+
+        /**
          * The request.
          *
          * @throws IllegalArgumentException if a value is out of range
          */
         public PermitRequest build() {
-            return new PermitRequest(key, permits, block, timeout, name, reentrant, onStoreFailure);
+            return new PermitRequest(key, permits, block, timeout, name, reentrant, onStoreFailure, headStart);
         }
     }
 }

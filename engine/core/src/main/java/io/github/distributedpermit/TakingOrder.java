@@ -119,6 +119,7 @@ final class TakingOrder {
     /** The request for an outer permit that serves this inner one too: a call counts once there, also with several inner permits. */
     private static PermitRequest around(PermitRequest outer, PermitRequest inner) {
         PermitRequest.Builder both = outer.toBuilder().permits(Math.max(outer.permits(), inner.permits()));
+        both.headStart(PermitRequest.longer(outer.headStart(), inner.headStart()));
         if (inner.reentrant()) {
             both.reentrant();
         }

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
  *     without it, or share this instance's part of the limit.
+ * @param headStart How much earlier a call is queued than it arrives, so that it overtakes calls that have waited for less long.
  * @param within Name of the permit that each call takes as well, after this one.
  */
 public record PermitSettings(
@@ -35,6 +36,7 @@ public record PermitSettings(
         @Nullable OnReject onReject,
         @Nullable Duration holdAtLeast,
         @Nullable OnStoreFailure onStoreFailure,
+        @Nullable Duration headStart,
         @Nullable String within) {
 
     /** Nothing is set. */
@@ -69,6 +71,7 @@ public record PermitSettings(
                 .onReject(declared.onReject() == OnReject.DEFAULT ? null : declared.onReject())
                 .holdAtLeast(declared.holdAtLeast().isZero() ? null : declared.holdAtLeast())
                 .onStoreFailure(declared.onStoreFailure() == OnStoreFailure.DEFAULT ? null : declared.onStoreFailure())
+                .headStart(declared.headStart())
                 .within(declared.within())
                 .build();
     }
@@ -82,6 +85,7 @@ public record PermitSettings(
                 .onReject(requireNonNull(onReject))
                 .holdAtLeast(requireNonNull(holdAtLeast))
                 .onStoreFailure(requireNonNull(onStoreFailure))
+                .headStart(headStart)
                 .within(within)
                 .build();
     }
@@ -98,6 +102,7 @@ public record PermitSettings(
                 first(onReject, other.onReject),
                 first(holdAtLeast, other.holdAtLeast),
                 first(onStoreFailure, other.onStoreFailure),
+                first(headStart, other.headStart),
                 first(within, other.within));
     }
 
@@ -117,6 +122,7 @@ public record PermitSettings(
         private @Nullable OnReject onReject;
         private @Nullable Duration holdAtLeast;
         private @Nullable OnStoreFailure onStoreFailure;
+        private @Nullable Duration headStart;
         private @Nullable String within;
 
         private Builder() {}
@@ -175,6 +181,12 @@ public record PermitSettings(
             return this;
         }
 
+        /** See {@link PermitSettings#headStart()}. */
+        public Builder headStart(@Nullable Duration value) {
+            headStart = value;
+            return this;
+        }
+
         /** See {@link PermitSettings#within()}. */
         public Builder within(@Nullable String value) {
             within = value;
@@ -193,6 +205,7 @@ public record PermitSettings(
                     onReject,
                     holdAtLeast,
                     onStoreFailure,
+                    headStart,
                     within);
         }
     }

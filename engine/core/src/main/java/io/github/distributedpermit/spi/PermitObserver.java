@@ -24,6 +24,13 @@ public interface PermitObserver {
     default void arrived(PermitCall call, boolean waits) {}
 
     /**
+     * A call that waits was queued before others of this instance that had arrived earlier, because it has a head start.
+     *
+     * @param calls how many
+     */
+    default void overtook(PermitCall call, int calls) {}
+
+    /**
      * A call got its permits; {@link #released} follows. They may be {@linkplain PermitCall#isLost() lost} already.
      *
      * @param via where they came from

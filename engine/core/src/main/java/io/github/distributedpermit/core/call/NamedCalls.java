@@ -17,6 +17,7 @@ import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
@@ -134,7 +135,7 @@ public final class NamedCalls implements NamedPermits {
             return in.outcomes.taken(idle);
         }
         ParkedCall call = new ParkedCall(stats, request, now);
-        call.waiter().inner = inner;
+        prepare(call.waiter(), request);
         try {
             Outcome outcome = call.await(enter(in, request, call.waiter()), in.outcomes, interruptible);
             return in.outcomes.permit(stats, request, call.waiter(), outcome);
@@ -152,7 +153,7 @@ public final class NamedCalls implements NamedPermits {
         PermitRequest request = normal(asked);
         Present in = present.get();
         FutureCall call = new FutureCall(stats, request, in.registry, in.outcomes);
-        call.waiter().inner = inner;
+        prepare(call.waiter(), request);
         Grant idle = idle(in, request, call.waiter().arrival);
         if (idle != null) {
             call.complete(in.outcomes.taken(idle));
@@ -167,6 +168,17 @@ public final class NamedCalls implements NamedPermits {
             throw e;
         }
         return call;
+    }
+
+    private void prepare(Waiter waiter, PermitRequest request) {
+        waiter.inner = inner;
+        Duration headStart = request.headStart();
+        if (headStart == null) {
+            headStart = stats.definition().headStart();
+        }
+        if (headStart != null && !headStart.isZero()) {
+            waiter.startAhead(headStart.toNanos());
+        }
     }
 
     /** A time-out of zero is the same as not waiting. */
@@ -191,6 +203,9 @@ public final class NamedCalls implements NamedPermits {
         KeyQueue entered = null;
         try {
             entered = find(in, request, waiter);
+            if (waiter.overtaken > 0) {
+                in.outcomes.overtook(waiter);
+            }
             return entered;
         } finally {
             if (entered == null) {

@@ -100,6 +100,11 @@ public final class Outcomes {
         }
     }
 
+    /** A head start has put the call before others. */
+    void overtook(Waiter waiter) {
+        observers.each(each -> each.overtook(waiter, waiter.overtaken));
+    }
+
     /** The call is no longer counted among the waiting. */
     void left(PermitStats stats, Waiter waiter) {
         if (waiter.gauged) {

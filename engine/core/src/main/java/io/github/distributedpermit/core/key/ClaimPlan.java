@@ -166,7 +166,7 @@ final class ClaimPlan {
     /**
      * Whether a claim is due: a return is owed, a call that does not wait has no claim yet, another claim was requested, calls want
      * more than the last claim asked for, the last waiter has left the queue, the head of the queue wants another number of
-     * permits, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
+     * permits or is older than the last claim stated, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
     boolean isDue(int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now) {
         int lastWanted = last == null ? 0 : last.wanted();
@@ -185,7 +185,17 @@ final class ClaimPlan {
         if (oldest != null && (oldest.weight != lastUnit() || waiters.hasQueueing() != lastQueue)) {
             return true;
         }
+        if (oldest != null && isOlderThanStated(oldest)) {
+            return true;
+        }
         return now >= nextTimed(ledger.granted(), waiters, leases);
+    }
+
+    /** Whether a call with a head start has become the head since the last claim. */
+    private boolean isOlderThanStated(Waiter head) {
+        return last != null
+                && last.weightOfHead() > 0
+                && head.queuedAt < lastSentAt - last.waited().toNanos();
     }
 
     private int lastUnit() {
@@ -279,7 +289,7 @@ final class ClaimPlan {
         ledger.shrinkTo(held);
         Waiter oldest = probing ? null : waiters.first();
         int unit = oldest == null ? 0 : oldest.weight;
-        Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.arrival);
+        Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.queuedAt);
         boolean queue = !probing && waiters.hasQueueing();
         int calls = queue ? waiters.queueing() : 0;
         int beyond = beyond(wanted, ledger.granted(), unit, leases, oldest, calls, now);

@@ -132,7 +132,7 @@ final class KeyQueueState {
             refuse(waiter, Reason.QUEUE_FULL, effects);
         } else {
             waiter.isTry |= admission == Admission.WITHOUT_WAITING;
-            waiters.add(waiter);
+            waiter.overtaken = waiters.add(waiter);
             handOut(true, now, effects);
             if (waiter.inQueue && (waiter.needsStore() || !withoutStore.enter(now, effects))) {
                 needStore(waiter, now, effects);
@@ -471,17 +471,21 @@ final class KeyQueueState {
         return names;
     }
 
-    /** For gauges, see {@link KeyQueue#survey}. With several names it shows all calls, so that no name hides another. */
+    /**
+     * For gauges, see {@link KeyQueue#survey}. With several names it shows all calls, so that no name hides another; so
+     * it does with head starts, since the first call may not be the oldest one.
+     */
     void survey(KeyQueueVisitor visitor) {
         Grant grant = severalNames ? ledger.holders.newest() : ledger.holders.oldest();
         while (grant != null) {
             visitor.holds(grant.stats, key, grant.grantedAt);
             grant = severalNames ? grant.previous : null;
         }
+        boolean all = severalNames || waiters.hasHeadStarts();
         Waiter waiter = waiters.firstCall();
         while (waiter != null) {
             visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
-            waiter = severalNames ? waiter.next : null;
+            waiter = all ? waiter.next : null;
         }
     }
 

@@ -31,6 +31,12 @@ public class Waiter extends ObservedCall {
     /** When the call arrived, on the clock of the process. */
     public final long arrival;
 
+    /** Its place in the queue: when it would have arrived without its head start. */
+    long queuedAt;
+
+    /** How many calls that had arrived before it are behind it, since it has a head start. Read by its own thread once it is queued. */
+    public int overtaken;
+
     private final Waker waker;
 
     /** What happens to the call while the store does not answer. */
@@ -87,7 +93,15 @@ public class Waiter extends ObservedCall {
         this.queueing = queueing;
         this.isTry = !queueing;
         this.arrival = arrival;
+        this.queuedAt = arrival;
         this.waker = waker;
+    }
+
+    /** Gives the call a head start, before it enters a queue. One that does not wait has no use for it. */
+    public void startAhead(long nanos) {
+        if (queueing) {
+            queuedAt = arrival - nanos;
+        }
     }
 
     @Override

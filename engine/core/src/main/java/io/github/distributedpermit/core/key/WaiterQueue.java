@@ -7,7 +7,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls of this process that wait for one key, in the order of their arrival: a doubly linked list, so that a
+ * The calls of this process that wait for one key, in the order of their arrival less their head starts: a doubly linked list, so that a
  * waiter can be removed at any position in constant time. A waiter is either <em>queueing</em> (it waits for a permit)
  * or a <em>try</em> (a call with {@code block = false}, or any call during a shutdown), which stays only until one claim
  * has been answered. Guarded by
@@ -25,25 +25,55 @@ final class WaiterQueue {
     private int adoptions;
     private int heaviest;
 
+    /** How many have no claim yet. Without head starts these are the last ones. */
+    private int unclaimed;
+
+    private int headStarts;
+
     /** How many calls have to wait, as the answers to claims have shown that were sent after they arrived. */
     private int known;
 
     /** The first waiter behind those calls; {@code null} if there is none. */
     private @Nullable Waiter unknown;
 
-    /** Puts the waiter at the end. */
-    void add(Waiter waiter) {
-        waiter.previous = last;
-        if (last == null) {
+    /**
+     * Puts the waiter at the end, or as far before it as its head start takes it. A call that runs already is not overtaken.
+     *
+     * @return how many waiters it has overtaken
+     */
+    int add(Waiter waiter) {
+        int overtaken = 0;
+        Waiter before = last;
+        Waiter after = null;
+        boolean beforeUnknown = unknown == null;
+        if (waiter.queuedAt != waiter.arrival) {
+            while (before != null && before.queuedAt > waiter.queuedAt && !(before instanceof Adoption)) {
+                beforeUnknown |= before == unknown;
+                after = before;
+                before = before.previous;
+                overtaken++;
+            }
+            headStarts++;
+        }
+        waiter.previous = before;
+        waiter.next = after;
+        if (before == null) {
             first = waiter;
         } else {
-            last.next = waiter;
+            before.next = waiter;
         }
-        last = waiter;
-        if (unknown == null) {
+        if (after == null) {
+            last = waiter;
+        } else {
+            after.previous = waiter;
+        }
+        if (beforeUnknown) {
             unknown = waiter;
         }
         waiter.inQueue = true;
+        if (waiter.firstClaim == Waiter.UNCLAIMED) {
+            unclaimed++;
+        }
         size++;
         weight += waiter.weight;
         if (waiter.weight > heaviest) {
@@ -55,6 +85,7 @@ final class WaiterQueue {
         if (!waiter.needsStore()) {
             lenient++;
         }
+        return overtaken;
     }
 
     /** Puts a permit that the store has not recorded at the head, since its call runs already. */
@@ -99,6 +130,12 @@ final class WaiterQueue {
         if (waiter.hasToWait) {
             known--;
         }
+        if (waiter.firstClaim == Waiter.UNCLAIMED) {
+            unclaimed--;
+        }
+        if (waiter.queuedAt != waiter.arrival) {
+            headStarts--;
+        }
         waiter.previous = null;
         waiter.next = null;
         waiter.inQueue = false;
@@ -131,6 +168,11 @@ final class WaiterQueue {
             w = w.next;
         }
         return w;
+    }
+
+    /** Whether the first call need not be the one that arrived first. */
+    boolean hasHeadStarts() {
+        return headStarts > 0;
     }
 
     boolean isEmpty() {
@@ -167,7 +209,7 @@ final class WaiterQueue {
     /** The claims up to this one were answered: calls that they asked for, and that are still here, have to wait. */
     void answered(long sequence) {
         for (Waiter w = unknown; w != null && w.wasClaimedBy(sequence); w = unknown) {
-            if (!(w instanceof Adoption)) {
+            if (!w.hasToWait && !(w instanceof Adoption)) {
                 w.hasToWait = true;
                 known++;
             }
@@ -198,9 +240,13 @@ final class WaiterQueue {
     /** Whether a call that does not wait has no claim yet. It is rejected only by the answer to a claim that was sent after its arrival. */
     boolean hasUnclaimedTry() {
         if (hasTries()) {
-            for (Waiter w = last; w != null && w.firstClaim == Waiter.UNCLAIMED; w = w.previous) {
-                if (w.isTry) {
-                    return true;
+            int left = unclaimed;
+            for (Waiter w = last; w != null && left > 0; w = w.previous) {
+                if (w.firstClaim == Waiter.UNCLAIMED) {
+                    left--;
+                    if (w.isTry) {
+                        return true;
+                    }
                 }
             }
         }
@@ -212,17 +258,23 @@ final class WaiterQueue {
         return heaviest;
     }
 
-    /** Notes a claim for the waiters that have none: those at the end, which arrived after the last claim. */
+    /** Notes a claim for the waiters that have none, which arrived after the last claim. */
     void claimed(long sequence) {
-        for (Waiter w = last; w != null && w.firstClaim == Waiter.UNCLAIMED; w = w.previous) {
-            w.firstClaim = sequence;
+        for (Waiter w = last; w != null && unclaimed > 0; w = w.previous) {
+            if (w.firstClaim == Waiter.UNCLAIMED) {
+                w.firstClaim = sequence;
+                unclaimed--;
+            }
         }
     }
 
     /** Clears the noted claims, so that the answer to a claim in flight rejects no waiter. */
     void unclaimed() {
         for (Waiter w = last; w != null; w = w.previous) {
-            w.firstClaim = Waiter.UNCLAIMED;
+            if (w.firstClaim != Waiter.UNCLAIMED) {
+                w.firstClaim = Waiter.UNCLAIMED;
+                unclaimed++;
+            }
         }
     }
 

@@ -1,13 +1,20 @@
 package io.github.distributedpermit.spi.snapshot;
 
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Turns the age of a waiter into its position in the queue of a key, which is the version of the key when the waiter came:
  * the order of the store, not of clocks. A claim may be sent long after its waiter came, since claims of a key are sent one at
  * a time. The version at that time would put the waiter behind members that came after it. Confined to its
  * {@link KeyWorker}.
+ *
+ * <p>A waiter with a head start looks up a version of before it came. So once waiters have shown head starts, versions are kept for as
+ * long as the longest of them. A member that has not used the key for so long knows no earlier version, and such a waiter gets a later
+ * position than its head start says.
  *
  * <p>A {@link CommitAttempt} asks for the position before it computes a step; the worker records the version of each
  * answered claim that queued. The order decides only who is served first. An entry that is missing or too late costs
@@ -18,11 +25,35 @@ final class ArrivalOrder {
     /** The table keeps at most this many entries, so that a waiter that waits for hours does not let it grow. */
     private static final int MOST = 64;
 
+    /** A waiter that seems older by less than this only came before the worker of its key was made. */
+    private static final long NOTICEABLE = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** How often versions are kept within a head start, at least. */
+    private static final int PARTS = 16;
+
+    /** The latest arrival of an oldest waiter; at first the beginning, before which no waiter came. */
+    private long latest;
+
+    /** How much earlier than that a waiter came at most, which only a head start can be the reason of. */
+    private long headStart;
+
+    /** The oldest waiters of the last two different claims, whose positions are kept exactly. */
+    private long lastArrival;
+
+    private long arrivalBefore;
+
     /**
      * Versions of the key by when this process received them. The key of an entry is a time of the monotonic clock in
      * nanoseconds, and its value the position that a waiter got which arrived at that time.
      */
     private final TreeMap<Long, Long> versions = new TreeMap<>();
+
+    /** @param now on the monotonic clock */
+    ArrivalOrder(long now) {
+        latest = now;
+        lastArrival = now;
+        arrivalBefore = now;
+    }
 
     /**
      * The position of a waiter: the first version received since it came. A waiter that has arrived never gets a
@@ -44,7 +75,27 @@ final class ArrivalOrder {
      * @param now when the claim was answered, on the monotonic clock
      */
     void recorded(long arrival, long now, long version) {
-        versions.headMap(arrival).clear();
+        latest = Math.max(latest, arrival);
+        if (latest - arrival > NOTICEABLE) {
+            headStart = Math.max(headStart, latest - arrival);
+        }
+        if (arrival != lastArrival) {
+            arrivalBefore = lastArrival;
+            lastArrival = arrival;
+        }
+        versions.headMap(Math.min(arrival, now - headStart)).clear();
+        add(now, version);
+    }
+
+    /** A claim that asks for no waiter is answered. With head starts, later waiters may look up its version. */
+    void passed(long now, long version) {
+        if (headStart > 0 && (versions.isEmpty() || now - versions.lastKey() >= headStart / PARTS)) {
+            versions.headMap(now - headStart).clear();
+            add(now, version);
+        }
+    }
+
+    private void add(long now, long version) {
         versions.put(now, version);
         if (versions.size() > MOST) {
             thinOut();
@@ -57,12 +108,14 @@ final class ArrivalOrder {
      */
     private void thinOut() {
         boolean[] drop = {false};
-        // The first entry gives the oldest waiter its position, and the last one is the most exact for waiters that
-        // have just come.
-        Long last = versions.lastKey();
-        Long first = versions.firstKey();
+        // The last entry is the most exact for waiters that have just come.
+        Set<Long> kept = new HashSet<>();
+        kept.add(versions.firstKey());
+        kept.add(versions.lastKey());
+        kept.add(versions.ceilingKey(lastArrival));
+        kept.add(versions.ceilingKey(arrivalBefore));
         versions.keySet().removeIf(time -> {
-            drop[0] = !drop[0] && !time.equals(first) && !time.equals(last);
+            drop[0] = !drop[0] && !kept.contains(time);
             return drop[0];
         });
     }

@@ -40,7 +40,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     /** Requests that wait for the end of the running attempt, or for a session. */
     private final RequestQueue queue = new RequestQueue();
 
-    private final ArrivalOrder order = new ArrivalOrder();
+    private final ArrivalOrder order;
     private final LatestVersion latest = new LatestVersion();
     private final UnknownOutcome unknown = new UnknownOutcome();
     private final SnapshotCache<S> cache;
@@ -93,6 +93,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         this.context = context;
         this.cache = new SnapshotCache<>(context.store(), key);
         this.lastUsed = context.now();
+        this.order = new ArrivalOrder(lastUsed);
     }
 
     String key() {
@@ -286,6 +287,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             Claim claim = request.claim();
             if (claim.queue() && claim.weightOfHead() > 0 && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
+            } else if (!attempt.isDelayed()) {
+                order.passed(now, attempt.position());
             }
             // The sequence that the store has recorded. It is lower than that of the claim if the claim was answered
             // without a write.

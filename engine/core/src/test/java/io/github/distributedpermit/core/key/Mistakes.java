@@ -27,6 +27,14 @@ final class Mistakes {
         }
     }
 
+    /** {@code Waiter.startAhead}: a call overtakes more than its head start allows. */
+    static final class StartsTooFarAhead {
+        @OnMethodEnter
+        static void enter(@Argument(value = 0, readOnly = false) long nanos) {
+            nanos = 10 * nanos;
+        }
+    }
+
     /** {@code KeyRegistry.admit}. */
     static final class AdmitsNone {
         @OnMethodEnter

@@ -42,6 +42,8 @@ class MutantTest {
                 "RENEWED_WITHOUT_ANSWERS",
                 "STANDSTILL_UNNOTICED",
                 "TIMER_WHILE_WINDOW_FULL",
+                "HEAD_START_IGNORED",
+                "HEAD_START_UNBOUNDED",
                 "CANCEL_LEAKS",
                 "LOSS_IGNORED",
                 "GIVE_UP_FORGOTTEN",
@@ -72,6 +74,7 @@ class MutantTest {
         "NEVER_LEARNS, HandOverTest, aLingeringPermitGoesBackAsSoonAsTheProcessHearsThatAnotherWaits",
         "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
         "LEFT_BROKEN, ErrorsTest, callThatWasDecidedWhenAnErrorStruckHasItsPermit",
+        "HEAD_START_UNREPORTED, HeadStartTest, aNewHeadThatIsOlderIsReportedAtOnce",
         "NO_FREE_PERMIT_WHILE_LEAVING, ShutdownTest, laterCallGetsAFreePermitAndReturnsItAtOnce",
     })
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {

@@ -19,6 +19,8 @@ final class SimCall {
     final long timeout;
 
     final long arrivedAt;
+    /** The same without its head start, which is its place in the order of calls. */
+    final long queuedAt;
     /** On the clock of the member without the time it was stopped. */
     final long arrivedRunning;
     /** The least limit in effect since it came. */
@@ -37,7 +39,7 @@ final class SimCall {
     @Nullable
     CompletableFuture<Permit> future;
 
-    SimCall(long number, SimMember member, int key, int weight, boolean block, long timeout, long now) {
+    SimCall(long number, SimMember member, int key, int weight, boolean block, long timeout, long headStart, long now) {
         this.number = number;
         this.member = member;
         this.key = key;
@@ -45,18 +47,24 @@ final class SimCall {
         this.block = block;
         this.timeout = timeout;
         this.arrivedAt = now;
+        this.queuedAt = now - headStart;
         this.arrivedRunning = member.process.runningTime();
         this.leastLimit = Integer.MAX_VALUE;
     }
 
     /**
-     * A later call of the process has ended with a permit. This one may have been given its permit before: a future that waits
+     * A call of the process with a later place has ended with a permit. This one may have been given its permit before: a future that waits
      * ends a moment after that, and one that finds an idle permit ends at once.
      */
     void passedBy(SimCall other, PermitToken token, long now) {
         if (passing == null) {
             passing = new Passing(other, token, now);
         }
+    }
+
+    /** Whether it has to be served before the other one. */
+    boolean precedes(SimCall other) {
+        return queuedAt < other.queuedAt || (queuedAt == other.queuedAt && number < other.number);
     }
 
     boolean isHeld() {

@@ -365,7 +365,8 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     void granted(SimCall call) {
         PermitToken token = call.permit == null ? new PermitToken(0, 0) : call.permit.token();
         for (SimCall other : call.member.waiting.get(call.key)) {
-            if (other.number < call.number && !other.ended) {
+            boolean wasThere = other.number < call.number || !isAsRecentAsCallbacks(other.arrivedAt, other.member);
+            if (other.precedes(call) && !other.ended && wasThere) {
                 other.passedBy(call, token, time.now());
             }
         }
@@ -400,7 +401,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         SimCall found = null;
         for (SimMember member : members) {
             for (SimCall call : member.waiting.get(key)) {
-                if (call.block && !call.ended && (found == null || call.arrivedAt < found.arrivedAt)) {
+                if (call.block && !call.ended && (found == null || call.precedes(found))) {
                     found = call;
                 }
             }

@@ -4,6 +4,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import java.time.Duration;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** What a seed makes of a run: who takes part, with which settings, and how bad the weather gets. */
 final class SimPlan {
@@ -45,6 +46,9 @@ final class SimPlan {
     /** For what was added later, so that the other seeds stay what they were. */
     final SplittableRandom later;
 
+    /** Draws the head starts of calls; {@code null} if they have none. */
+    private final @Nullable SplittableRandom headStarts;
+
     /** Whether each member draws its limits by itself. */
     private final boolean mixed;
 
@@ -85,6 +89,8 @@ final class SimPlan {
         boolean deaf = later.nextDouble() < 0.3 && !endless && severity > 0;
         deafLeases = deaf ? 2 + later.nextInt(11) : 0;
         storeTimeout = commandTimeout + later.nextLong(later.nextBoolean() ? 20 * commandTimeout : 10_000 * MILLI);
+        SplittableRandom ahead = new SplittableRandom(seed * 31 + 37);
+        headStarts = ahead.nextInt(3) == 0 ? ahead : null;
     }
 
     boolean chance(double probability) {
@@ -98,6 +104,11 @@ final class SimPlan {
     /** Up to twice the mean, evenly. */
     long around(long mean) {
         return random.nextLong(2 * mean + 1);
+    }
+
+    /** How much earlier the next call is queued than it arrives. */
+    long headStart() {
+        return headStarts == null || headStarts.nextInt(4) > 0 ? 0 : headStarts.nextLong(200 * MILLI);
     }
 
     int limit(int key) {
@@ -125,7 +136,7 @@ final class SimPlan {
 
     @Override
     public String toString() {
-        return "seed %d: %d members, limits %s%s%s%s, lease %d ms, command %d ms, store %d ms, recheck %d ms, slice %d ms, linger %d ms, window %d, severity %d, %d ms, gap %d ms, hold %d ms"
+        return "seed %d: %d members, limits %s%s%s%s%s, lease %d ms, command %d ms, store %d ms, recheck %d ms, slice %d ms, linger %d ms, window %d, severity %d, %d ms, gap %d ms, hold %d ms"
                 .formatted(
                         seed,
                         members,
@@ -133,6 +144,7 @@ final class SimPlan {
                         limitsDiffer ? " differing" : "",
                         weights ? ", weights" : "",
                         overrides ? ", overrides" : "",
+                        headStarts == null ? "" : ", head starts",
                         lease / MILLI,
                         commandTimeout / MILLI,
                         storeTimeout / MILLI,

@@ -223,7 +223,8 @@ final class Simulation {
     }
 
     private SimCall start(SimMember member, int key, int weight, boolean block, long timeout) {
-        SimCall call = new SimCall(calls++, member, key, weight, block, timeout, time.now());
+        long headStart = block ? plan.headStart() : 0;
+        SimCall call = new SimCall(calls++, member, key, weight, block, timeout, headStart, time.now());
         call.leastLimit = invariants.limitFor(member, key);
         trace(() -> call + " comes");
         paid(call);
@@ -233,6 +234,9 @@ final class Simulation {
             request = request.withoutWaiting();
         } else if (timeout >= 0) {
             request = request.withTimeout(Duration.ofNanos(timeout));
+        }
+        if (headStart > 0) {
+            request = request.toBuilder().headStart(Duration.ofNanos(headStart)).build();
         }
         call.future = member.engine.named(SimMember.name(key)).acquireAsync(request);
         call.future.whenComplete((permit, failure) -> ended(call, permit, failure));
@@ -531,7 +535,7 @@ final class Simulation {
 
     /** Holds what it gets until it is released by hand. */
     private SimCall tryOne(SimMember member, int key) {
-        SimCall call = new SimCall(calls++, member, key, 1, false, -1, time.now());
+        SimCall call = new SimCall(calls++, member, key, 1, false, -1, 0, time.now());
         trace(() -> call + " tries");
         paid(call);
         call.future = member.engine

@@ -8,7 +8,7 @@ class ArrivalOrderTest {
 
     private static final long FRESH = 1_000;
 
-    private final ArrivalOrder order = new ArrivalOrder();
+    private final ArrivalOrder order = new ArrivalOrder(0);
 
     @Test
     void newWaiterIsAtTheEndOfTheQueue() {
@@ -53,5 +53,53 @@ class ArrivalOrderTest {
         assertThat(order.since(10, 100_000)).isEqualTo(500);
         assertThat(order.since(10_011, 100_000)).isEqualTo(10_499);
         assertThat(order.since(5_000, 100_000)).isBetween(5_488L, 10_499L);
+    }
+
+    @Test
+    void headStartTakesThePositionOfThatTime() {
+        long second = 1_000_000_000L;
+        for (int at = 1; at <= 40; at++) {
+            order.recorded(at * second - 1, at * second, 500 + at); // a new waiter each second, without a head start
+        }
+        assertThat(order.since(10 * second, FRESH))
+                .as("no waiter has shown a head start")
+                .isEqualTo(540);
+
+        order.recorded(11 * second, 41 * second, 541); // the first one, of 30 seconds
+        for (int at = 42; at <= 100; at++) {
+            order.recorded(at * second - 1, at * second, 500 + at);
+        }
+
+        assertThat(order.since(70 * second, FRESH)).isBetween(570L, 572L);
+        assertThat(order.since(95 * second, FRESH)).isBetween(595L, 596L);
+        assertThat(order.since(99 * second + 1, FRESH)).isEqualTo(600);
+        assertThat(order.since(101 * second, FRESH)).isEqualTo(FRESH);
+    }
+
+    @Test
+    void versionsOfClaimsThatWaitForNothingCountOnlyWithHeadStarts() {
+        long second = 1_000_000_000L;
+        order.passed(second, 501);
+        assertThat(order.since(0, FRESH)).isEqualTo(FRESH);
+
+        order.recorded(-30 * second, 2 * second, 502); // older than the key is here
+        for (int at = 3; at <= 60; at++) {
+            order.passed(at * second, 500 + at);
+        }
+
+        assertThat(order.since(40 * second, FRESH)).isBetween(540L, 542L);
+    }
+
+    @Test
+    void bulkWaiterKeepsItsPositionWhileUrgentOnesCome() {
+        long second = 1_000_000_000L;
+        order.recorded(100 * second, 101 * second, 500);
+        for (int i = 0; i < 1_000; i++) {
+            long now = 102 * second + i * second / 40;
+            order.recorded(now - 30 * second, now, 501 + i);
+            order.recorded(100 * second, now + second / 100, 501 + i);
+        }
+
+        assertThat(order.since(100 * second, FRESH * 10)).isEqualTo(500);
     }
 }
