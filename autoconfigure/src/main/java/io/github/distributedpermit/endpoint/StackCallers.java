@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * Finds who makes a call on the stack of its thread: the method of the application that is nearest to the permit, which for an
@@ -56,8 +57,12 @@ public final class StackCallers implements CallerSource {
         }
     }
 
+    /** The nearest proxy is that of the annotated method, in whatever package: that of an application may begin as one of a framework. */
     private static boolean isApplication(Class<?> type) {
         String name = type.getName();
+        if (name.contains(ClassUtils.CGLIB_CLASS_SEPARATOR) || Proxy.isProxyClass(type)) {
+            return true;
+        }
         boolean api = name.startsWith(OUR_API) && name.indexOf('.', OUR_API.length()) < 0;
         return !api && FRAMEWORKS.stream().noneMatch(name::startsWith);
     }
@@ -69,7 +74,7 @@ public final class StackCallers implements CallerSource {
             return interfaces[0].getName();
         }
         String name = type.getName();
-        int generated = name.indexOf("$$");
+        int generated = name.indexOf(ClassUtils.CGLIB_CLASS_SEPARATOR);
         return generated > 0 ? name.substring(0, generated) : name;
     }
 }
