@@ -8,6 +8,7 @@ import io.github.distributedpermit.metrics.MicrometerPermitObserver;
 import io.github.distributedpermit.metrics.PermitTags;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.config.MeterFilter;
 import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -55,6 +56,13 @@ public final class DistributedPermitMetricsAutoConfiguration {
                     settings.commandTimeout());
             return Optional.of(new RepeatedTasks.Task(properties.fleetRefresh(), refresh::refresh));
         };
+    }
+
+    /** Boot makes a timer of each observation, which would count what the meters {@code wait} and {@code hold} do. */
+    @Bean
+    static MeterFilter distributedPermitObservationMeters() {
+        return MeterFilter.deny(id -> id.getName().startsWith("distributed.permit.waiting")
+                || id.getName().startsWith("distributed.permit.holding"));
     }
 
     @Bean

@@ -15,6 +15,9 @@ import io.github.distributedpermit.observation.ObservingPermitObserver;
 import io.github.distributedpermit.observation.PermitWaitConvention;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.micrometer.common.KeyValue;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -91,6 +94,21 @@ class ObservationsTest {
             await().until(() -> recorder.started.size() == recorder.stopped.size());
             assertThat(recorder.stopped.stream().map(ObservationsTest::trace))
                     .noneMatch(text -> text.contains("canary"));
+        });
+    }
+
+    /** Boot has a handler that makes a timer of each observation. */
+    @Test
+    void observationsAddNoMetersToTheDocumentedOnes() {
+        SimpleMeterRegistry meters = new SimpleMeterRegistry();
+        registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
+        runner.withBean(SimpleMeterRegistry.class, () -> meters).run(context -> {
+            context.getBeanProvider(MeterFilter.class).forEach(meters.config()::meterFilter);
+            context.getBean(Permits.class).acquire("export").release();
+            await().until(() -> meters.get("distributed.permit.hold").timer().count() == 1);
+            assertThat(meters.getMeters())
+                    .extracting(meter -> meter.getId().getName())
+                    .noneMatch(name -> name.contains("waiting") || name.contains("holding"));
         });
     }
 
