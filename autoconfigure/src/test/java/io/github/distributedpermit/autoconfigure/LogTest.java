@@ -8,10 +8,14 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.testsupport.RedisServer;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.env.MapPropertySource;
@@ -53,6 +57,35 @@ class LogTest {
                             .hasSize(200);
                     assertThat(output.getOut().lines()).noneMatch(line -> line.startsWith("ERROR planted"));
                 });
+    }
+
+    @Test
+    void limitOfAnOperatorThatTheStoreHasLostIsLogged(CapturedOutput output) throws Exception {
+        try (RedisServer server = RedisServer.started()) {
+            Starts.plain()
+                    .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+                    .withPropertyValues(
+                            "distributed-permit.backend=redis",
+                            "distributed-permit.lease=3s",
+                            "distributed-permit.permits.export.limit=1",
+                            "spring.data.redis.port=" + server.port())
+                    .run(context -> {
+                        PermitEngine engine = context.getBean(PermitEngine.class);
+                        Permit held = engine.acquire("export");
+                        engine.override("export", OptionalInt.of(5))
+                                .toCompletableFuture()
+                                .join();
+                        await().until(() ->
+                                engine.gauges("export").orElseThrow().limit() == 5);
+                        assertThat(server.<String>ask(commands -> commands.flushall()))
+                                .isEqualTo("OK");
+                        await().untilAsserted(() -> assertThat(output)
+                                .contains(
+                                        "The limit 5 that an operator had set for key 'export' of 'export' is not in the store any more",
+                                        "the limit in force is 1"));
+                        held.release();
+                    });
+        }
     }
 
     @Test

@@ -11,7 +11,7 @@
   const letters = new Map();
   const NOT_WRITABLE = ' This page may not change it: see management.endpoint.permits.access.';
   const SILENT = 6000; // longer than a look into a store that does not answer
-  const known = new Map();
+  const known = new Map(), gone = new Map();
   let wanted = null, answeredAt = 0, asked = 0, blind = false, looked = '';
   let samples = [], turns = 0, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
 
@@ -109,8 +109,9 @@
     $('seats-text').textContent = k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
       : k.inUse > k.limit ? plural(k.inUse, 'permit is', 'permits are') + ' in use, ' + (k.inUse - k.limit) + ' more than the limit of ' + k.limit + ', until their calls end.'
       : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.';
-    $('limits-text').textContent = !k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
-      + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.');
+    $('limits-text').textContent = (gone.has(k.key) ? 'The limit ' + gone.get(k.key) + ' that an operator had set was lifted, or lost with the data of the store. ' : '')
+      + (!k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
+      + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.'));
 
     const dots = [];
     let hidden = 0;
@@ -242,7 +243,12 @@
     detail = s.permit || null;
     failures = 0;
     answeredAt = Date.now();
-    for (const k of detail ? detail.keys : []) if (!k.problem) known.set(k.key, { state: k, at: answeredAt });
+    for (const k of detail ? detail.keys : []) if (!k.problem) {
+      const before = known.get(k.key);
+      if (k.limitSource === 'override') gone.delete(k.key);
+      else if (before && before.state.limitSource === 'override') gone.set(k.key, before.state.limit);
+      known.set(k.key, { state: k, at: answeredAt });
+    }
     $('live').textContent = 'live'; $('live').className = 'live on';
     select($('name'), s.names, name);
     const keys = detail ? detail.keys.map(k => k.key) : [];
@@ -261,7 +267,7 @@
   }
 
   function follow(next) {
-    answeredAt = 0; failures = 0; asked = Date.now(); known.clear(); stale(null);
+    answeredAt = 0; failures = 0; asked = Date.now(); known.clear(); gone.clear(); stale(null);
     looked = $('look').value = '';
     name = next; key = null; samples = []; detail = null;
     // until the first answer about this permit, nothing that names a key of the one before is shown or can be sent

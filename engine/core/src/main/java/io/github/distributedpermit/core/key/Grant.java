@@ -50,7 +50,7 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     /** Whether those of its name alone count it too. */
     private boolean gaugedAlone;
 
-    private volatile boolean lost;
+    private volatile @Nullable LossCause lost;
     private volatile int released;
     private volatile @Nullable LossListeners listeners;
 
@@ -88,7 +88,7 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
 
     @Override
     public boolean isHeld() {
-        return !lost && released == 0 && owner.isValid(this);
+        return lost == null && released == 0 && owner.isValid(this);
     }
 
     @Override
@@ -155,6 +155,11 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
 
     @Override
     public boolean isLost() {
+        return lost != null;
+    }
+
+    /** Why it was lost; {@code null} if it was not. */
+    public @Nullable LossCause lossCause() {
         return lost;
     }
 
@@ -180,8 +185,8 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     }
 
     /** Makes {@link #isHeld} false at once. The caller holds the lock of the queue. */
-    void markLost() {
-        lost = true;
+    void markLost(LossCause cause) {
+        lost = cause;
     }
 
     @Override

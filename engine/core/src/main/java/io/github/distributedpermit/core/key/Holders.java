@@ -52,13 +52,13 @@ final class Holders {
      * Takes permits away from calls until no more than this many are in use. The newest grants lose theirs, because the
      * oldest calls are the nearest to their end.
      */
-    void loseDownTo(int permits, Effects effects) {
+    void loseDownTo(int permits, LossCause cause, Effects effects) {
         while (inUse > permits && newest != null) {
             Grant grant = newest;
             // the notification is collected first: if an error strikes below, the call still learns of the loss
             effects.lost(grant);
             grant.ungauge();
-            grant.markLost();
+            grant.markLost(cause);
             remove(grant);
             grant.lostInUse = true;
             lostInUse += grant.weight;

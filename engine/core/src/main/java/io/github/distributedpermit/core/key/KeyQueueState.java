@@ -32,6 +32,9 @@ final class KeyQueueState {
     private final KeyQueueHost host;
     private Policy policy;
 
+    /** The operator's limit when the records of this member were lost; {@code null} if it is certain. */
+    private @Nullable Integer limitAtLoss;
+
     private @Nullable PermitStats lastStats;
 
     /** Whether calls of more than one name have used the key. */
@@ -95,7 +98,7 @@ final class KeyQueueState {
             seenLost = lost;
         }
         if (ledger.granted() > 0 && now >= validUntil()) {
-            ledger.loseAll(effects);
+            ledger.loseAll(LossCause.UNCONFIRMED, effects);
             plan.askAgain();
         }
         if (withoutStore.hasEnded()) {
@@ -237,6 +240,7 @@ final class KeyQueueState {
      */
     void takeIn(Holding holding, long now, Effects effects) {
         if (ledger.isOfAnotherEpoch(holding, plan.sent)) {
+            noteOverride();
             ledger.enterEpoch(holding.epoch());
             plan.probe();
             plan.askAgain();
@@ -246,6 +250,9 @@ final class KeyQueueState {
         }
         boolean wasInGrace = ledger.isInGrace();
         boolean beyond = ledger.isBeyond(holding);
+        if (holding.grace() && !wasInGrace) {
+            noteOverride();
+        }
         if (ledger.apply(holding, plan.sent, plan.cap(ledger), host.aliveUntil(), now, effects)) {
             plan.confirmed(now, holding.recheckAfter().orElse(null));
             if (ledger.isInGrace() && !wasInGrace) {
@@ -257,10 +264,27 @@ final class KeyQueueState {
             }
             if (lastStats != null) {
                 noteLimit(holding, lastStats, effects);
+                checkOverride(holding, lastStats, effects);
             }
         } else if (beyond && plan.sent.inFlight() == 0 && (holding.permits() > 0 || !plan.sent.isEmpty())) {
             plan.askAgain();
             plan.remembered(now);
+        }
+    }
+
+    private void noteOverride() {
+        Integer known = ledger.knownLimit();
+        if (known != null && known != policy.limit()) {
+            limitAtLoss = known;
+        }
+    }
+
+    /** A limit that an operator has set may be lost with the state of the store. */
+    private void checkOverride(Holding holding, PermitStats stats, Effects effects) {
+        Integer before = limitAtLoss;
+        limitAtLoss = null;
+        if (before != null && holding.limit() == policy.limit()) {
+            effects.execute(() -> stats.warnOfLostOverride(key, before, holding.limit()));
         }
     }
 
@@ -309,7 +333,8 @@ final class KeyQueueState {
 
     /** The store has deleted all records of the member, so all earlier claims and their answers are void. */
     private void sessionLost(Effects effects) {
-        ledger.loseAll(effects);
+        noteOverride();
+        ledger.loseAll(LossCause.SESSION_ENDED, effects);
         ledger.distrust();
         plan.forgotten();
     }

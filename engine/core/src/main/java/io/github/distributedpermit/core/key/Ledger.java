@@ -110,7 +110,7 @@ final class Ledger {
         // A later claim may return some of the permits that this answer grants. The store may have applied that claim
         // already, so the lowest number is valid.
         int permits = Math.min(Math.min(holding.permits(), cap), sent.leastHeldAfter(holding.sequence()));
-        holders.loseDownTo(permits, effects);
+        holders.loseDownTo(permits, holding.grace() || enteredEpoch ? LossCause.STATE_LOST : LossCause.TAKEN, effects);
         if (holding.version() != appliedVersion) {
             grantsOfVersion = 0;
         }
@@ -183,8 +183,8 @@ final class Ledger {
     }
 
     /** Marks all permits of this process as lost. */
-    void loseAll(Effects effects) {
-        holders.loseDownTo(0, effects);
+    void loseAll(LossCause cause, Effects effects) {
+        holders.loseDownTo(0, cause, effects);
         granted = 0;
         recorded = 0;
     }

@@ -122,6 +122,18 @@ public final class PermitStats {
         }
     }
 
+    /** The store may have lost its state, and an operator's limit is not in force any more. */
+    void warnOfLostOverride(String key, int before, int now) {
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "The limit {0} that an operator had set for key ''{1}'' of ''{2}'' is not in the store any more, which may have lost its"
+                        + " state: the limit in force is {3}. Set it again if it is to apply.",
+                Integer.toString(before),
+                LogSafe.escape(key),
+                LogSafe.escape(name),
+                Integer.toString(now));
+    }
+
     /** What a change replaces at once. */
     private record Terms(PermitDefinition definition, Policy policy) {}
 }

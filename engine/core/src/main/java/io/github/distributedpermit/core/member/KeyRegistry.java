@@ -8,6 +8,7 @@ import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueHost;
+import io.github.distributedpermit.core.key.LossCause;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
@@ -420,7 +421,12 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     public void lost(Grant grant) {
         lostCalls.lost(grant, now());
         environment.observers().each(each -> each.lost(grant));
-        log.lost(grant, now()); // last, because a log may throw
+        LossCause cause = grant.lossCause();
+        String why = closed || cause == null ? "this instance has left the store" : cause.text();
+        // last, because a log may throw
+        if (log.lost(grant, why, Optional.ofNullable(grant.caller), now())) {
+            environment.scheduler().schedule(() -> log.moreLost(now()), StoreLog.INTERVAL);
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.store;
 
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.core.LogSafe;
+import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitProperty;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -10,6 +11,7 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -25,6 +27,9 @@ import java.util.stream.Collectors;
 public final class StoreLog {
 
     private static final Logger LOG = System.getLogger(StoreLog.class.getName());
+
+    /** Between two lines about the same, in nanoseconds. */
+    public static final long INTERVAL = TimeUnit.SECONDS.toNanos(10);
 
     private final String store;
     private final AtomicLong lost = new AtomicLong();
@@ -111,20 +116,41 @@ public final class StoreLog {
                 names.stream().sorted().collect(Collectors.joining(", ")));
     }
 
-    /** A call has lost its permits. */
-    public void lost(PermitCall call, long now) {
+    /**
+     * A call has lost its permits.
+     *
+     * @param why as part of a sentence about the permit
+     * @param caller who made the call, if that is recorded
+     * @return whether the line has to wait, and {@link #moreLost} is to be called after {@link #INTERVAL}
+     */
+    public boolean lost(PermitCall call, String why, Optional<Caller> caller, long now) {
         lost.addAndGet(call.permits());
         long unlogged = losses.pass(call.permits(), now);
-        if (unlogged >= 0) {
-            LOG.log(
-                    Level.WARNING,
-                    "A call lost {0} permit(s) of ''{1}'', key ''{2}'': the store has not confirmed it for a lease, or has deleted its"
-                            + " record, or this instance has left the store. Other calls may hold the permit now. The listeners of the permit run; its isHeld() returns"
-                            + " false. {3} other permit(s) were lost since the last such line.",
-                    Integer.toString(call.permits()),
-                    LogSafe.escape(call.name()),
-                    LogSafe.escape(call.key()),
-                    Long.toString(unlogged));
+        if (unlogged < 0) {
+            return unlogged == Throttle.FIRST;
+        }
+        LOG.log(
+                Level.WARNING,
+                "A call lost {0} permit(s) of ''{1}'', key ''{2}'': {3}. The call{4} goes on without, and other calls may hold them now."
+                        + " The listeners of the permit run; its isHeld() returns false.",
+                Integer.toString(call.permits()),
+                LogSafe.escape(call.name()),
+                LogSafe.escape(call.key()),
+                why,
+                caller.map(StoreLog::describe).orElse(""));
+        return false;
+    }
+
+    private static String describe(Caller caller) {
+        return caller.method().map(method -> " of " + LogSafe.escape(method)).orElse("") + " on thread '"
+                + LogSafe.escape(caller.thread()) + "'";
+    }
+
+    /** Logs how many permits were lost since the last line about one. */
+    public void moreLost(long now) {
+        long more = losses.rest(now);
+        if (more > 0) {
+            LOG.log(Level.WARNING, "Calls lost {0} more permit(s) since the last such line.", Long.toString(more));
         }
     }
 
@@ -170,18 +196,26 @@ public final class StoreLog {
     /** Lets one line through in ten seconds, and counts what the others were to say. */
     private static final class Throttle {
 
-        private static final long INTERVAL = TimeUnit.SECONDS.toNanos(10);
+        /** The first of what is not logged since the last line. */
+        static final long FIRST = -1;
+
+        private static final long FURTHER = -2;
 
         private final AtomicLong unlogged = new AtomicLong();
         private final AtomicLong next = new AtomicLong(Long.MIN_VALUE);
 
-        /** What was not logged since the last line, if a line is due; else -1, and this is counted. */
+        /** What was not logged since the last line, if a line is due; else a negative number, and this is counted. */
         long pass(int count, long now) {
             long due = next.get();
             if (now < due || !next.compareAndSet(due, now + INTERVAL)) {
-                unlogged.addAndGet(count);
-                return -1;
+                return unlogged.getAndAdd(count) == 0 ? FIRST : FURTHER;
             }
+            return unlogged.getAndSet(0);
+        }
+
+        /** What was not logged since the last line, for a line now. */
+        long rest(long now) {
+            next.set(now + INTERVAL);
             return unlogged.getAndSet(0);
         }
     }

@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.spi.Caller;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -102,8 +104,14 @@ class StoreLogTest {
         assertThat(lines).hasSize(2);
     }
 
+    private List<String> warnings() {
+        return lines.stream().filter(line -> line.startsWith("WARN")).toList();
+    }
+
     @Test
-    void manyLossesAreOneLineWithTheirNumberInTheNext() {
+    void manyLossesAreOneLineAndOneWithTheNumberOfTheOthers() {
+        a.engine.describeCallersBy(
+                () -> new Caller(Optional.of("com.example.Reports.export"), "worker-1", Optional.empty()));
         List<Permit> held = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             held.add(a.hold());
@@ -111,19 +119,37 @@ class StoreLogTest {
         bench.conditions.claimsLost = true;
         bench.run(Bench.LEASE);
         assertThat(held).noneMatch(Permit::isHeld);
-        assertThat(lines.stream().filter(line -> line.startsWith("WARN")))
+        assertThat(warnings())
                 .singleElement()
                 .asString()
-                .contains("lost 1 permit(s) of 'report', key 'report'", "0 other permit(s)");
+                .contains(
+                        "lost 1 permit(s) of 'report', key 'report': the store has not confirmed it for a lease.",
+                        "The call of com.example.Reports.export on thread 'worker-1' goes on without");
         assertThat(a.engine.status().lost()).isEqualTo(100);
+        bench.run(Duration.ofSeconds(11));
+        assertThat(warnings()).hasSize(2);
+        assertThat(warnings().get(1)).contains("lost 99 more permit(s)");
 
         bench.conditions.claimsLost = false;
         bench.run(Bench.LEASE);
         Permit again = a.hold();
         bench.conditions.claimsLost = true;
-        bench.run(Bench.LEASE);
+        bench.run(Bench.LEASE.multipliedBy(3));
         assertThat(again.isHeld()).isFalse();
-        assertThat(lines.stream().filter(line -> line.startsWith("WARN"))).hasSize(2);
-        assertThat(lines).anyMatch(line -> line.contains("99 other permit(s) were lost"));
+        assertThat(warnings()).hasSize(3);
+    }
+
+    @Test
+    void lossBecauseTheStoreHasGivenThePermitToAnotherMemberIsLoggedAsThat() {
+        Permit permit = bench.member("one", 1).hold();
+        bench.network.server.empty();
+        bench.member("two", 1).hold();
+        bench.run(Bench.LEASE.dividedBy(2));
+        assertThat(permit.isHeld()).isFalse();
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains(
+                        "the store has taken it from this instance, by order of an operator or because its record was deleted");
     }
 }
