@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.key.KeyQueueHost;
 import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
@@ -30,6 +31,8 @@ final class Instances {
     /** The key of which each instance holds one permit. */
     static final String KEY = "distributed-permit.instances";
 
+    private static final long ALWAYS = Long.MIN_VALUE;
+
     private final String self;
     private final KeyQueueHost host;
     private final StoreWatch watch;
@@ -46,6 +49,9 @@ final class Instances {
     private Scheduler.@Nullable Timer timer;
     private boolean closed;
     private long unansweredSince = Long.MIN_VALUE;
+    /** Since when every look was answered. Only then could the others record themselves in time, so that their absence means anything. */
+    private long answeredSince = ALWAYS;
+
     private volatile boolean started;
     /** An error has kept the next look from being scheduled: the store may have forgotten this instance since. */
     private volatile boolean cutShort;
@@ -146,6 +152,9 @@ final class Instances {
                 throw e;
             }
             late = unansweredSince;
+            if (late != Long.MIN_VALUE) {
+                answeredSince = Times.NEVER;
+            }
             unansweredSince = now;
             sequence = host.nextSequence();
         }
@@ -181,6 +190,8 @@ final class Instances {
             }
             if (state != null) {
                 note(state, now);
+            } else {
+                answeredSince = Times.NEVER;
             }
         }
         if (state != null) {
@@ -192,14 +203,24 @@ final class Instances {
         }
     }
 
+    /**
+     * A store that answers for a moment within an outage does not show who is there: their records have expired, and they could not
+     * renew them. So an instance is dropped only if it was not seen for a lease in which the store answered, and one that began in an
+     * outage knows the others only when it has looked again.
+     */
     private void note(KeyState state, long now) {
+        if (answeredSince == Times.NEVER) {
+            answeredSince = now;
+        }
+        long from = answeredSince;
         for (MemberState member : state.members()) {
             if (member.permits() > 0) {
                 seen.put(member.member(), now);
             }
         }
-        seen.values().removeIf(at -> now - at > lease.toNanos());
-        if (seen.containsKey(self)) {
+        seen.values().removeIf(at -> now - Math.max(at, from) > lease.toNanos());
+        boolean complete = !known.isEmpty() || from == ALWAYS || now - from >= interval;
+        if (seen.containsKey(self) && complete) {
             known = seen.keySet().stream().sorted().toList();
         }
     }

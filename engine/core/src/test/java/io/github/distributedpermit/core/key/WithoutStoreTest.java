@@ -597,6 +597,32 @@ class WithoutStoreTest {
         assertThat(shares).containsExactlyInAnyOrder(4L, 3L, 3L);
     }
 
+    /** The records of all have expired meanwhile, so that it shows only those who were quicker. */
+    @Test
+    void storeThatAnswersForMomentsWithinAnOutageChangesNoShare() {
+        Party[] all = {local("a", 3), local("b", 3), local("c", 3)};
+        for (Party each : all) {
+            each.engine.named(Bench.KEY);
+            bench.run(Duration.ofMillis(1_700)); // each looks at another time
+        }
+        settle(all);
+        outage(all);
+        bench.run(Bench.LEASE);
+        for (int i = 0; i < 10; i++) {
+            storeReturns();
+            bench.run(STEADY.minusMillis(300));
+            bench.conditions.claimsLost = true;
+            bench.run(STEADY.minusMillis(300));
+
+            List<Asked> held = new ArrayList<>();
+            for (Party each : all) {
+                held.addAll(tries(each, 3).stream().filter(Asked::holds).toList());
+            }
+            assertThat(held).as("after moment %d", i).hasSizeLessThanOrEqualTo(3);
+            release(held);
+        }
+    }
+
     @Test
     void ofMoreInstancesThanPermitsOnlySomeHaveAShare() {
         Party[] all = {local("a", 2), local("b", 2), local("c", 2), local("d", 2)};
