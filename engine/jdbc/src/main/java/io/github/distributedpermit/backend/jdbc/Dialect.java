@@ -42,14 +42,14 @@ enum Dialect {
         }
 
         @Override
-        boolean isProxied(Connection open) throws SQLException {
-            return DRIVER && Notices.isProxied(open);
+        boolean isShared(Connection open) throws SQLException {
+            return !DRIVER || Notices.isShared(open);
         }
 
         @Override
         @Nullable
         Notices listen(Connection open, String channel) throws SQLException {
-            return DRIVER ? Notices.listen(open, channel) : null;
+            return Notices.listen(open, channel);
         }
     },
     MYSQL(
@@ -164,8 +164,11 @@ enum Dialect {
     /** Answers with the reason why permits cannot live there, if there is one. */
     abstract String refusal();
 
-    /** Whether the next transaction may be executed over another connection to the database than this one. */
-    boolean isProxied(Connection open) throws SQLException {
+    /**
+     * Unless it is certain that only this client uses the connection of the server: a setting might reach transactions of the
+     * application.
+     */
+    boolean isShared(Connection open) throws SQLException {
         return false;
     }
 

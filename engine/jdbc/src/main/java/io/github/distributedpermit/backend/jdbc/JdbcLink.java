@@ -83,13 +83,13 @@ final class JdbcLink {
         refuse(open, prepared.refusal);
         open.setAutoCommit(true);
         open.setReadOnly(false);
-        if (open.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
-            open.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-        }
-        if (dialect.isProxied(open)) {
+        if (dialect.isShared(open)) {
             notices = null;
             warnOfProxy();
         } else {
+            if (open.getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED) {
+                open.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            }
             // Shorter than the network time-out, so that the server itself ends a statement that waits for a lock.
             Duration statement = settings.commandTimeout().multipliedBy(3).dividedBy(4);
             for (String sql : dialect.session(statement, channel.isPresent())) {
@@ -118,7 +118,7 @@ final class JdbcLink {
             warned = true;
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "A proxy such as PgBouncer is between permits and their database: instances that wait for permits read the database"
+                    "A proxy such as PgBouncer is, or may be, between permits and their database: instances that wait for permits read the database"
                             + " repeatedly, and a statement that waits for a lock occupies a connection of the proxy. Mark a"
                             + " DataSource that connects directly with @PermitDataSource");
         }

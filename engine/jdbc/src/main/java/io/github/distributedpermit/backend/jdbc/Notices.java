@@ -27,27 +27,24 @@ final class Notices {
     }
 
     /**
-     * Whether a proxy such as PgBouncer is between, which may execute each transaction over another connection. It has an id of
+     * Whether a proxy such as PgBouncer may be between, which may execute each transaction over another connection. It has an id of
      * its own for the connection. What belongs to a connection, such as time-outs and notices, does not work then.
      */
-    static boolean isProxied(Connection open) throws SQLException {
+    static boolean isShared(Connection open) throws SQLException {
         if (!open.isWrapperFor(PGConnection.class)) {
-            return false;
+            return true;
         }
         PGConnection driver = open.unwrap(PGConnection.class);
-        boolean proxied = Sql.query(
+        boolean shared = Sql.query(
                 open, "SELECT pg_backend_pid()", row -> row.next() && row.getInt(1) != driver.getBackendPID());
-        if (proxied) {
+        if (shared) {
             driver.setPrepareThreshold(0); // a prepared statement would be missing at the next connection
         }
-        return proxied;
+        return shared;
     }
 
     /** Begins to receive; {@code null} if a notice that the connection sends to itself does not arrive. */
     static @Nullable Notices listen(Connection open, String channel) throws SQLException {
-        if (!open.isWrapperFor(PGConnection.class)) {
-            return null;
-        }
         PGConnection driver = open.unwrap(PGConnection.class);
         Sql.update(open, "LISTEN " + channel);
         Sql.update(open, "NOTIFY " + channel);

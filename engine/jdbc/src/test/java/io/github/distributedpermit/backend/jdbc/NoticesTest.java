@@ -146,6 +146,10 @@ class NoticesTest {
                 for (Connection c : List.of(one, two)) {
                     assertThat(setting(c, "lock_timeout")).isEqualTo("0");
                     assertThat(setting(c, "statement_timeout")).isEqualTo("0");
+                    assertThat(setting(c, "idle_in_transaction_session_timeout"))
+                            .isEqualTo("0");
+                    assertThat(setting(c, "synchronous_commit")).isEqualTo("on");
+                    assertThat(setting(c, "transaction_isolation")).isEqualTo("repeatable read");
                 }
             }
         } finally {

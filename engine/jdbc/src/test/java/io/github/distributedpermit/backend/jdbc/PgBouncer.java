@@ -18,7 +18,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * Debian's PgBouncer in front of the PostgreSQL server of the tests, with two connections to it, each of which serves any client
- * for one transaction. Where the package cannot be had, tests are skipped with one loud line, or fail if the environment says
+ * for one transaction, as a user whose transactions are of another isolation than the usual one. Where the package cannot be had, tests are skipped with one loud line, or fail if the environment says
  * {@code CI=true}.
  */
 final class PgBouncer implements AutoCloseable {
@@ -35,7 +35,7 @@ final class PgBouncer implements AutoCloseable {
             Path configuration = folder.resolve("pgbouncer.ini");
             Files.writeString(configuration, """
                     [databases]
-                    postgres = host=127.0.0.1 port=%d user=postgres
+                    postgres = host=127.0.0.1 port=%d user=pooled
                     [pgbouncer]
                     listen_addr = 127.0.0.1
                     listen_port = %d
@@ -45,6 +45,7 @@ final class PgBouncer implements AutoCloseable {
                     default_pool_size = 2
                     """.formatted(
                             ((PGSimpleDataSource) PostgreSql.database().source()).getPortNumbers()[0], port));
+            user();
             List<String> command = new ArrayList<>();
             if ("root".equals(System.getProperty("user.name"))) {
                 command.addAll(List.of("unshare", "-U")); // it refuses to run as root
@@ -62,6 +63,16 @@ final class PgBouncer implements AutoCloseable {
             await().atMost(Duration.ofSeconds(30)).until(this::isReady);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void user() {
+        try (Connection c = PostgreSql.database().source().getConnection()) {
+            Sql.update(c, "CREATE USER pooled SUPERUSER");
+            Sql.update(c, "ALTER USER pooled SET synchronous_commit = on");
+            Sql.update(c, "ALTER USER pooled SET default_transaction_isolation = 'repeatable read'");
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 
