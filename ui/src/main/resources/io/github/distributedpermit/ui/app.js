@@ -149,7 +149,7 @@
 
     drawCalls(k);
     idleKey(false);
-    $('limit-text').textContent = 'The limit in force is ' + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
+    $('limit-text').textContent = (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
       + '.' + (writable ? '' : NOT_WRITABLE);
     for (const e of $('limit-form').elements) e.disabled = !writable;
     if (writable) $('lift').disabled = k.limitSource !== 'override' && !fresh.problem;
@@ -234,7 +234,7 @@
       parts.push(shape('path', 'curve', { d: 'M ' + line }));
     }
     svg.replaceChildren(...parts);
-    $('plot-text').textContent = 'Longest wait' + (blind ? ' of this instance (unknown of the others)' : '') + ', now ' + span(samples.length ? samples[samples.length - 1].longest : 0) + '; the top line is ' + span(top / 1.15 * 1.15 * 150 / 156) + '.';
+    $('plot-text').textContent = 'Longest wait' + (blind ? ' of this instance (unknown of the others)' : '') + (document.body.classList.contains('stale') ? ', last known ' : ', now ') + span(samples.length ? samples[samples.length - 1].longest : 0) + '; the top line is ' + span(top / 1.15 * 1.15 * 150 / 156) + '.';
   }
 
   function state(s) {

@@ -290,10 +290,12 @@ class LivePageTest {
 
     /** The last known state stays, greyed and with its age; nothing that is unknown looks like a number. */
     @Test
-    void storeThatDoesNotAnswerIsShownAsThat() {
+    void storeThatDoesNotAnswerIsShownAsThat() throws IOException {
         SilentBackend store = new SilentBackend();
         Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
         one.work(3);
+        browser.size(1280, 1500, 1, false);
+        browser.colours("light");
         open(0, "?name=report-export");
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 12"));
         assertThat(browser.count("body.stale")).isZero();
@@ -305,7 +307,12 @@ class LivePageTest {
                 .containsPattern("What is shown is [0-9.]+ s old");
         assertThat(browser.text("#live")).isEqualTo("the store does not answer");
         assertThat(browser.text("#n-use")).isEqualTo("3 / 12");
+        assertThat(browser.text("#limit-text")).startsWith("The last known limit is 12");
+        assertThat(browser.text("#plot-text")).contains("last known");
         assertThat(browser.text("#calls")).as("the instance itself knows").contains("holds");
+        if (Boolean.getBoolean("permit.screenshots")) {
+            picture("live-page-store-down.png");
+        }
         browser.evaluate("document.getElementById('limit').value = 5");
         browser.evaluate("document.getElementById('limit-form').requestSubmit()");
         await().atMost(PATIENCE).until(() -> browser.text("#done").contains("unknown whether the change was made"));
@@ -341,7 +348,9 @@ class LivePageTest {
     }
 
     @Test
-    void callThatRunsWithoutItsPermitIsShown() {
+    void callThatRunsWithoutItsPermitIsShown() throws IOException {
+        browser.size(1280, 1500, 1, false);
+        browser.colours("light");
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
         one.work(1);
         open(0, "?name=report-export");
@@ -357,6 +366,9 @@ class LivePageTest {
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
         assertThat(browser.text("#lost")).startsWith("1 call of this instance runs without a permit");
         assertThat(browser.text("#calls")).contains("runs without its permit");
+        if (Boolean.getBoolean("permit.screenshots")) {
+            picture("live-page-lost.png");
+        }
         assertThat(browser.text("#n-use")).isEqualTo("0 / 12");
         one.end(1);
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 0);
