@@ -3,6 +3,7 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.web.CatchAllWarning;
 import io.github.distributedpermit.web.ClosestHandlerResolver;
 import io.github.distributedpermit.web.HoldTimes;
+import io.github.distributedpermit.web.PermitGraphQlErrors;
 import io.github.distributedpermit.web.PermitProblems;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -13,6 +14,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /** Auto-configuration of {@link PermitProblems}, the answers of web applications to calls that got no permit. */
 @AutoConfiguration(before = DistributedPermitAutoConfiguration.class)
@@ -50,6 +53,17 @@ public final class DistributedPermitWebAutoConfiguration {
         @Bean
         CatchAllWarning distributedPermitCatchAllWarning(ApplicationContext context) {
             return new CatchAllWarning(context);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(name = "org.springframework.graphql.execution.DataFetcherExceptionResolverAdapter")
+    static final class GraphQl {
+
+        @Bean
+        @Order(Ordered.LOWEST_PRECEDENCE)
+        PermitGraphQlErrors distributedPermitGraphQlErrors(PermitProblems problems) {
+            return new PermitGraphQlErrors(problems);
         }
     }
 }

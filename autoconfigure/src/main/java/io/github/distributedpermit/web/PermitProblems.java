@@ -65,25 +65,14 @@ public final class PermitProblems {
     @ExceptionHandler(PermitRejectedException.class)
     public @Nullable ResponseEntity<ProblemDetail> rejected(PermitRejectedException rejection, Throwable thrown)
             throws Throwable {
-        leaveToSpring(thrown, rejection);
-        String name = rejection.name();
-        String reason = rejection.reason().name().toLowerCase(Locale.ROOT).replace('_', '-');
-        ProblemDetail problem = problem(status(rejection.reason()), reason, title(rejection.reason()));
-        problem.setDetail("No permit of '" + name + "': " + reason.replace('-', ' '));
-        problem.setProperty("permit", name);
-        problem.setProperty("reason", reason);
-        return answer(problem, holdTimes.of(name), rejection);
+        return answer(rejection, thrown);
     }
 
     /** Answers a call whose store failed. The parameters are those of {@link #rejected}. */
     @ExceptionHandler(PermitBackendException.class)
     public @Nullable ResponseEntity<ProblemDetail> failed(PermitBackendException failure, Throwable thrown)
             throws Throwable {
-        leaveToSpring(thrown, failure);
-        ProblemDetail problem =
-                problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
-        problem.setProperty("reason", "store-failed");
-        return answer(problem, STORE_RETRY, failure);
+        return answer(failure, thrown);
     }
 
     /**
@@ -93,11 +82,7 @@ public final class PermitProblems {
     @ExceptionHandler(PermitInterruptedException.class)
     public @Nullable ResponseEntity<ProblemDetail> interrupted(
             PermitInterruptedException interruption, Throwable thrown) throws Throwable {
-        leaveToSpring(thrown, interruption);
-        ProblemDetail problem =
-                problem(HttpStatus.SERVICE_UNAVAILABLE, "interrupted", "The wait for a permit was interrupted");
-        problem.setProperty("reason", "interrupted");
-        return answer(problem, null, interruption);
+        return answer(interruption, thrown);
     }
 
     /** An exception of the application that says which answer it wants gets that, whatever its cause is. */
@@ -112,13 +97,13 @@ public final class PermitProblems {
         }
     }
 
-    private static @Nullable ResponseEntity<ProblemDetail> answer(
-            ProblemDetail problem, @Nullable Duration retry, RuntimeException cause) {
+    private @Nullable ResponseEntity<ProblemDetail> answer(RuntimeException ours, Throwable thrown) throws Throwable {
+        leaveToSpring(thrown, ours);
+        ProblemDetail problem = problem(ours);
         if (log.isDebugEnabled()) {
-            log.debug("Answered HTTP " + problem.getStatus() + ": " + cause.getMessage());
+            log.debug("Answered HTTP " + problem.getStatus() + ": " + ours.getMessage());
         }
-        long seconds = retry == null ? 1 : Math.max(1, retry.plusMillis(999).toSeconds());
-        String after = Long.toString(Math.min(LONGEST_RETRY_SECONDS, seconds));
+        String after = Long.toString(retryAfterSeconds(ours));
         if (SERVLET && CurrentResponse.answersWithPage(problem.getStatus(), after)) {
             return null;
         }
@@ -126,6 +111,29 @@ public final class PermitProblems {
                 .header(HttpHeaders.RETRY_AFTER, after)
                 .contentType(MediaType.APPLICATION_PROBLEM_JSON)
                 .body(problem);
+    }
+
+    /** What an exception of this library means to a client. */
+    static ProblemDetail problem(RuntimeException ours) {
+        if (ours instanceof PermitRejectedException rejection) {
+            String reason = rejection.reason().name().toLowerCase(Locale.ROOT).replace('_', '-');
+            ProblemDetail problem = problem(status(rejection.reason()), reason, title(rejection.reason()));
+            problem.setDetail("No permit of '" + rejection.name() + "': " + reason.replace('-', ' '));
+            problem.setProperty("permit", rejection.name());
+            return problem;
+        }
+        return ours instanceof PermitInterruptedException
+                ? problem(HttpStatus.SERVICE_UNAVAILABLE, "interrupted", "The wait for a permit was interrupted")
+                : problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
+    }
+
+    /** When a client may try again. */
+    long retryAfterSeconds(RuntimeException ours) {
+        Duration known = ours instanceof PermitRejectedException rejection
+                ? holdTimes.of(rejection.name())
+                : ours instanceof PermitBackendException ? STORE_RETRY : null;
+        long seconds = known == null ? 1 : known.plusMillis(999).toSeconds();
+        return Math.min(LONGEST_RETRY_SECONDS, Math.max(1, seconds));
     }
 
     /**
@@ -143,6 +151,7 @@ public final class PermitProblems {
         ProblemDetail problem = ProblemDetail.forStatus(status);
         problem.setType(URI.create(TYPE + type));
         problem.setTitle(title);
+        problem.setProperty("reason", type);
         return problem;
     }
 
