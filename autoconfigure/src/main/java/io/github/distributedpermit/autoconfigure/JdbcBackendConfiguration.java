@@ -55,7 +55,7 @@ class JdbcBackendConfiguration {
                                     several.isEmpty() ? "no" : several.size(),
                                     several.isEmpty() ? "" : ", none of them primary"),
                     several.isEmpty()
-                            ? "Set spring.datasource.url, or another store with distributed-permit.backend"
+                            ? "Set spring.datasource.url, or another store with distributed-permit.backend. Beside an R2DBC ConnectionFactory Spring Boot creates no DataSource: declare a bean of it"
                             : "Mark one of them with @PermitDataSource");
         }
         return PermitDatabase.of(chosen, core.commandTimeout(), new PermitSchema(jdbc));

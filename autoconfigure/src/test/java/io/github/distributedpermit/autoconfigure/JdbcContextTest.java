@@ -13,10 +13,13 @@ import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -255,6 +258,52 @@ class JdbcContextTest {
                 });
     }
 
+    /** Open connections go on with the old one. The next ones have the password that the application's pool has by then. */
+    @Test
+    void passwordMayBeRotatedWhilePermitsAreHeld() throws Exception {
+        try (EmbeddedPostgres secured = EmbeddedPostgres.start();
+                Connection admin = secured.getPostgresDatabase().getConnection();
+                Statement s = admin.createStatement()) {
+            s.execute("CREATE USER rotated SUPERUSER PASSWORD 'one'");
+            try (ResultSet row = s.executeQuery("SHOW hba_file")) {
+                row.next();
+                Path rules = Path.of(row.getString(1));
+                Files.writeString(rules, "host all rotated all scram-sha-256\n" + Files.readString(rules));
+            }
+            s.execute("SELECT pg_reload_conf()");
+            String url = secured.getJdbcUrl("rotated", "postgres");
+            await().untilAsserted(() -> assertThatExceptionOfType(SQLException.class)
+                    .isThrownBy(() ->
+                            DriverManager.getConnection(url, "rotated", "wrong").close()));
+            embedded.withInitializer(CommandTimeout.ofMillis(500))
+                    .withPropertyValues(
+                            "distributed-permit.jdbc.initialize-schema=always",
+                            "spring.datasource.url=" + url,
+                            "spring.datasource.username=rotated",
+                            "spring.datasource.password=one")
+                    .run(context -> {
+                        Permits permits = context.getBean(Permits.class);
+                        try (Permit held = permits.acquire("export")) {
+                            s.execute("ALTER USER rotated PASSWORD 'two'");
+                            permits.tryAcquire("export").orElseThrow().release();
+
+                            s.execute(
+                                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'");
+                            await().untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
+                                    .isThrownBy(() -> permits.tryAcquire("export"))
+                                    .withMessageContaining("28P01"));
+
+                            context.getBean(HikariDataSource.class)
+                                    .getHikariConfigMXBean()
+                                    .setPassword("two");
+                            await().ignoreExceptions()
+                                    .until(() -> permits.tryAcquire("export").isPresent());
+                            assertThat(held.isHeld()).isTrue();
+                        }
+                    });
+        }
+    }
+
     @Test
     void databaseThatComesLaterGetsItsTablesThen() throws Exception {
         int port;
@@ -367,6 +416,7 @@ class JdbcContextTest {
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .hasMessageContaining("has no DataSource beans")
+                        .hasMessageContaining("R2DBC")
                         .hasMessageContaining("spring.datasource.url"));
     }
 

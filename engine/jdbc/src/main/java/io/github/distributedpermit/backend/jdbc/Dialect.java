@@ -25,7 +25,7 @@ enum Dialect {
             return List.of(
                     "SET lock_timeout = " + statement.dividedBy(2).toMillis(),
                     "SET statement_timeout = " + statement.toMillis(),
-                    // A member that stands still between the statements of a batch and its commit keeps rows locked.
+                    // A member that stands still within a transaction keeps rows locked.
                     "SET idle_in_transaction_session_timeout = " + statement.toMillis(),
                     // A crash that loses claims empties the table of epochs. How long a grace must last then, the rows
                     // of sessions say, which therefore have to be on the disk before a member has permits.

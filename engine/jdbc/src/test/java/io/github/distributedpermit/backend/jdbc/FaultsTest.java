@@ -204,6 +204,33 @@ class FaultsTest {
                 .hasMessageContaining("distributed-permit.jdbc.initialize-schema=always");
     }
 
+    /** The default one would lead it to other tables than the others have, with limits of their own. */
+    @Test
+    void userWithAnotherSearchPathNeedsTheSchemaInThePrefixOfTheTables() {
+        String user = "elsewhere_" + COUNT.incrementAndGet();
+        execute("CREATE USER " + user + " SUPERUSER");
+        execute("CREATE SCHEMA " + user);
+        execute("ALTER USER " + user + " SET search_path = " + user);
+        PGSimpleDataSource elsewhere =
+                (PGSimpleDataSource) PostgreSql.database().source();
+        elsewhere.setUser(user);
+        Duration session = Duration.ofSeconds(20);
+        Duration timeout = Duration.ofSeconds(2);
+
+        assertThatThrownBy(() -> new JdbcPermitBackend(elsewhere, "", settings(session, timeout)).checkTables())
+                .isInstanceOfSatisfying(
+                        PermitStoreException.class,
+                        e -> assertThat(e.isPermanent()).isTrue())
+                .hasMessageContaining("distributed_permit_key");
+
+        try (TestMember a = member();
+                TestMember b = new TestMember(
+                        elsewhere, JdbcSettings.of(prefix, "public.distributed_permit_", session, timeout))) {
+            assertThat(a.permits("export", 1, 1)).isEqualTo(1);
+            assertThat(b.permits("export", 1, 1)).isZero();
+        }
+    }
+
     /** Those of docs/sql.md suffice, and a missing one is named. */
     @Test
     void userNeedsFourRightsOnThreeTables() throws SQLException {

@@ -25,6 +25,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -246,17 +248,44 @@ class StateLossTest {
         newProcessGetsTheThirdPermitOnly(source, held);
     }
 
-    @Test
-    void truncatedTables() throws InterruptedException {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "distributed_permit_key, distributed_permit_member, distributed_permit_epoch",
+                "distributed_permit_epoch"
+            })
+    void truncatedTables(String tables) throws InterruptedException {
         NamedPermits permits = joined();
         List<Permit> held = two(permits);
 
-        server.execute("TRUNCATE distributed_permit_key, distributed_permit_member, distributed_permit_epoch");
+        server.execute("TRUNCATE " + tables);
 
         await().atMost(SOON)
                 .until(() -> !server.query("SELECT count(*) FROM distributed_permit_epoch")
                         .equals("0"));
         newProcessGetsTheThirdPermitOnly(source, held);
+    }
+
+    /** A named exception, until the calls that hold permits have ended. */
+    @Test
+    void limitHoldsAgainAfterTheTableOfKeysWasTruncatedAndTheHoldersHaveEnded() throws InterruptedException {
+        NamedPermits permits = joined();
+        List<Permit> held = two(permits);
+
+        server.execute("TRUNCATE distributed_permit_key");
+        NamedPermits late = process().permits("export", 3);
+        List<Permit> granted = List.of(late.acquire("export"), late.acquire("export"), late.acquire("export"));
+        held.forEach(Permit::release);
+        CompletableFuture<Permit> next = permits.acquireAsync(PermitRequest.of("export"));
+
+        await().atMost(SOON)
+                .until(() -> server.query("SELECT count(*) FROM distributed_permit_holder WHERE waits")
+                        .equals("1"));
+        assertThat(server.query("SELECT sum(permits) FROM distributed_permit_holder"))
+                .isEqualTo("3");
+        assertThat(next).isNotDone();
+        granted.forEach(Permit::release);
+        assertThat(next).succeedsWithin(SOON).satisfies(Permit::release);
     }
 
     @Test
