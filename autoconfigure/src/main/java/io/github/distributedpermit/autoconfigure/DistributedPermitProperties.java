@@ -20,7 +20,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param lease How long an instance's permits outlive its last sign of life, with Redis, a database and in memory; in Consul and
  *     ZooKeeper the length of its session. Consul takes 10 s to 24 h, and up to twice as long to
  *     end a session; ZooKeeper's servers keep it between 2 and 20 of their ticks.
- * @param maxWaiters How many calls of one instance may wait for one key. Further ones are rejected.
  * @param instanceName Name of this instance for people, in health and operators' views. By default
  *     'application@host:pid'.
  * @param failFast Whether the application refuses to start when the store does not answer. Otherwise it starts and its
@@ -35,7 +34,6 @@ public record DistributedPermitProperties(
         @Nullable Backend backend,
         @DefaultValue("distributed-permit") String keyPrefix,
         @DefaultValue("15s") Duration lease,
-        @DefaultValue("10000") int maxWaiters,
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,
         @DefaultValue @NestedConfigurationProperty PermitSettings defaults,

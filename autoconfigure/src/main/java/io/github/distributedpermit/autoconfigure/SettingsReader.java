@@ -55,12 +55,10 @@ final class SettingsReader {
     /** @param permits the settings of names and the defaults, checked */
     CoreSettings core(NamedSettings permits) {
         lease();
-        atLeastOne("max-waiters", properties.maxWaiters());
         keyPrefix();
         return CoreSettings.DEFAULTS.toBuilder()
                 .lease(properties.lease())
                 .commandTimeout(commandTimeout(permits))
-                .maxWaiters(properties.maxWaiters())
                 .build();
     }
 
@@ -126,6 +124,11 @@ final class SettingsReader {
         }
         notNegative(prefix + "timeout", permit.timeout());
         notNegative(prefix + "hold-at-least", permit.holdAtLeast());
+        Integer maxWaiting = permit.maxWaiting();
+        if (maxWaiting != null && maxWaiting < 1) {
+            throw invalid(
+                    prefix + "max-waiting", maxWaiting, "give at least 1, or block=false for calls that do not wait");
+        }
         Duration headStart = permit.headStart();
         notNegative(prefix + "head-start", headStart);
         if (headStart != null && headStart.compareTo(PermitRequest.LONGEST_HEAD_START) > 0) {
@@ -168,12 +171,6 @@ final class SettingsReader {
         }
         if (value != null && value.compareTo(LONGEST) > 0) {
             throw invalid(name, value, "it is longer than a year; give a shorter duration");
-        }
-    }
-
-    private static void atLeastOne(String name, int value) {
-        if (value < 1) {
-            throw invalid(name, value, "give at least 1");
         }
     }
 

@@ -294,9 +294,9 @@ class LimitRefreshTest {
     void propertiesThatAreReadAtStartOnlyAreNamed(CapturedOutput output) {
         try {
             ConfigurableApplicationContext context = start("distributed-permit.backend=local");
-            write("distributed-permit.permits.export.limit=1", "distributed-permit.max-waiters=5");
+            write("distributed-permit.permits.export.limit=1", "distributed-permit.lease=20s");
             refresh(context);
-            assertThat(output.getAll()).contains("only take effect at the next start: distributed-permit.max-waiters");
+            assertThat(output.getAll()).contains("only take effect at the next start: distributed-permit.lease");
             context.publishEvent(new EnvironmentChangeEvent(context, Set.of()));
         } finally {
             stop();

@@ -191,7 +191,7 @@ class MistypedSettingsTest {
     @ParameterizedTest
     @CsvSource({
         "DISTRIBUTED_PERMIT_DEFAULTS_STORE_TIMOUT, distributed-permit.defaults.store-timeout",
-        "DISTRIBUTED_PERMIT_MAXWAITRS, distributed-permit.max-waiters",
+        "DISTRIBUTED_PERMIT_DEFAULTS_MAXWAITNG, distributed-permit.defaults.max-waiting",
         "DISTRIBUTEDPERMIT_REDIS_WAITFORREPLICAS, distributed-permit.redis.wait-for-replica",
         "DISTRIBUTED_PERMIT_REDIS_WAIT_FOR_REPLICAS, distributed-permit.redis.wait-for-replica",
         "DISTRIBUTED_PERMIT_PERMIT_NOW_LIMIT, distributed-permit.permits.now.limit",
@@ -238,7 +238,7 @@ class MistypedSettingsTest {
                         "distributed-permit.defaults.linger=${my.linger}",
                         "distributed-permit.log.long-wait=0",
                         "distributed-permit.defaults.store-timeout=10000",
-                        "distributed-permit.max-waiters=5")
+                        "distributed-permit.defaults.max-waiting=5")
                 .withBean(TimeoutWithoutUnit.class)
                 .run(context -> {
                     assertThat(output.getOut().split("without a unit|has no unit", -1))

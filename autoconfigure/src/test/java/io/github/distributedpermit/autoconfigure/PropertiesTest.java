@@ -37,29 +37,30 @@ class PropertiesTest {
     void everySettingIsBound() {
         local().withPropertyValues(
                         "distributed-permit.lease=30s",
-                        "distributed-permit.max-waiters=10",
                         "distributed-permit.defaults.store-timeout=9s",
                         "distributed-permit.defaults.linger=1ms",
                         "distributed-permit.defaults.release=sync",
+                        "distributed-permit.defaults.max-waiting=10",
                         "distributed-permit.permits.report-export.limit=3",
                         "distributed-permit.permits.report-export.block=false",
                         "distributed-permit.permits.report-export.timeout=30s",
                         "distributed-permit.permits.report-export.store-timeout=8s",
                         "distributed-permit.permits.report-export.linger=2ms",
-                        "distributed-permit.permits.report-export.release=async")
+                        "distributed-permit.permits.report-export.release=async",
+                        "distributed-permit.permits.report-export.max-waiting=7")
                 .run(context -> {
                     DistributedPermitProperties bound = context.getBean(DistributedPermitProperties.class);
                     SettingsReader reader = new SettingsReader(bound);
                     assertThat(reader.core(context.getBean(NamedSettings.class)))
                             .isEqualTo(CoreSettings.DEFAULTS.toBuilder()
                                     .lease(Duration.ofSeconds(30))
-                                    .maxWaiters(10)
                                     .build());
                     assertThat(reader.defaults(bound.defaults()))
                             .isEqualTo(PermitSettings.builder()
                                     .storeTimeout(Duration.ofSeconds(9))
                                     .linger(Duration.ofMillis(1))
                                     .release(Release.SYNC)
+                                    .maxWaiting(10)
                                     .build());
                     assertThat(reader.named(bound.permits()))
                             .containsOnlyKeys("report-export")
@@ -72,6 +73,7 @@ class PropertiesTest {
                                             .storeTimeout(Duration.ofSeconds(8))
                                             .linger(Duration.ofMillis(2))
                                             .release(Release.ASYNC)
+                                            .maxWaiting(7)
                                             .build());
                 });
     }
@@ -132,7 +134,8 @@ class PropertiesTest {
                 "defaults.linger|-1ms|negative",
                 "defaults.linger|11ms|longer than 10 ms",
                 "permits.x.linger|6s|longer than 10 ms",
-                "max-waiters|0|at least 1",
+                "defaults.max-waiting|0|at least 1",
+                "permits.x.max-waiting|-1|at least 1",
                 "key-prefix|a{b}|letters, digits",
                 "key-prefix|a b|letters, digits",
                 "key-prefix|''|letters, digits",
@@ -154,7 +157,7 @@ class PropertiesTest {
     @ParameterizedTest
     @CsvSource({
         "lease,soon",
-        "max-waiters,many",
+        "defaults.max-waiting,many",
         "defaults.release,maybe",
         "permits.x.limit,few",
         "permits.x.timeout,later"

@@ -65,7 +65,7 @@ class SettingsPropertyTest {
         for (String name : List.of("timeout", "store-timeout", "linger")) {
             all.put("distributed-permit.permits.export." + name, DURATIONS);
         }
-        for (String name : List.of("max-waiters", "permits.export.limit")) {
+        for (String name : List.of("defaults.max-waiting", "permits.export.max-waiting", "permits.export.limit")) {
             all.put("distributed-permit." + name, COUNTS);
         }
         all.put("distributed-permit.fail-fast", SWITCHES);

@@ -52,8 +52,6 @@ class WrongConfigurationsTest {
             defaults.store-timeout=400d
             defaults.linger=6s
             defaults.release=maybe
-            max-waiters=0
-            max-waiters=many
             key-prefix=a{b}
             key-prefix=a b
             key-prefix=
@@ -77,6 +75,9 @@ class WrongConfigurationsTest {
             permits.x.on-store-failure=ignore
             permits.x.hold-at-least=-1s
             permits.x.head-start=2h
+            permits.x.max-waiting=0
+            permits.x.max-waiting=many
+            defaults.max-waiting=0
             defaults.limit=5
             defaults.block=false
             defaults.within=total

@@ -50,7 +50,7 @@ public final class PermitRejectedException extends RejectedExecutionException {
         LIMIT_REACHED,
         /** The call waited for its whole time-out. */
         TIMED_OUT,
-        /** As many calls as allowed wait already ({@code distributed-permit.max-waiters}). */
+        /** As many calls as allowed wait already ({@code max-waiting}). */
         QUEUE_FULL,
         /** The call asks for more permits than the limit now is. */
         ABOVE_LIMIT,

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * @param window claims of one key that may be in flight
  * @param handOverSlice how long permits pass from call to call within this process while other members wait; {@code null}: as long as
  *     the store takes for a few answers
- * @param maxWaiters calls of this process that may wait for one key
  * @param maxKeys keys in use by this process at once
  * @param permits what applies to a permit where neither its settings nor its declaration nor the defaults say anything
  */
@@ -22,7 +21,6 @@ public record CoreSettings(
         Duration recheck,
         int window,
         @Nullable Duration handOverSlice,
-        int maxWaiters,
         int maxKeys,
         PermitSettings permits) {
 
@@ -37,7 +35,6 @@ public record CoreSettings(
                 .recheck(recheck)
                 .window(window)
                 .handOverSlice(handOverSlice)
-                .maxWaiters(maxWaiters)
                 .maxKeys(maxKeys)
                 .permits(permits);
     }
@@ -50,7 +47,6 @@ public record CoreSettings(
         private Duration recheck = Duration.ofMillis(500);
         private int window = 4;
         private @Nullable Duration handOverSlice;
-        private int maxWaiters = 10_000;
         private int maxKeys = 1_000_000;
         private PermitSettings permits = PermitSettings.BASE;
 
@@ -86,12 +82,6 @@ public record CoreSettings(
             return this;
         }
 
-        /** See {@link CoreSettings#maxWaiters()}. */
-        public Builder maxWaiters(int value) {
-            maxWaiters = value;
-            return this;
-        }
-
         /** See {@link CoreSettings#maxKeys()}. */
         public Builder maxKeys(int value) {
             maxKeys = value;
@@ -106,8 +96,7 @@ public record CoreSettings(
 
         /** The settings. */
         public CoreSettings build() {
-            return new CoreSettings(
-                    lease, commandTimeout, recheck, window, handOverSlice, maxWaiters, maxKeys, permits);
+            return new CoreSettings(lease, commandTimeout, recheck, window, handOverSlice, maxKeys, permits);
         }
     }
 }

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
  * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
  *     without it, or share this instance's part of the limit.
+ * @param maxWaiting How many calls of one instance may wait for one key, before a further call is rejected.
  * @param headStart How much earlier a call is queued than it arrives, so that it overtakes calls that have waited for less long.
  * @param within Name of the permit that each call takes as well, after this one.
  */
@@ -36,13 +37,15 @@ public record PermitSettings(
         @Nullable OnReject onReject,
         @Nullable Duration holdAtLeast,
         @Nullable OnStoreFailure onStoreFailure,
+        @Nullable Integer maxWaiting,
         @Nullable Duration headStart,
         @Nullable String within) {
 
     /** Nothing is set. */
     public static final PermitSettings NONE = builder().build();
 
-    /** What applies where no place says anything: such permits wait for a store for ten seconds, and return at once. */
+    /** What applies where no place says anything: such permits wait for a store for ten seconds, return at once,
+     * and have a bounded queue. */
     public static final PermitSettings BASE = builder()
             .storeTimeout(Duration.ofSeconds(10))
             .linger(Duration.ZERO)
@@ -50,6 +53,7 @@ public record PermitSettings(
             .onReject(OnReject.DEFAULT)
             .holdAtLeast(Duration.ZERO)
             .onStoreFailure(OnStoreFailure.DEFAULT)
+            .maxWaiting(10_000)
             .build();
 
     /** A builder that sets nothing yet. */
@@ -102,6 +106,7 @@ public record PermitSettings(
                 first(onReject, other.onReject),
                 first(holdAtLeast, other.holdAtLeast),
                 first(onStoreFailure, other.onStoreFailure),
+                first(maxWaiting, other.maxWaiting),
                 first(headStart, other.headStart),
                 first(within, other.within));
     }
@@ -122,6 +127,7 @@ public record PermitSettings(
         private @Nullable OnReject onReject;
         private @Nullable Duration holdAtLeast;
         private @Nullable OnStoreFailure onStoreFailure;
+        private @Nullable Integer maxWaiting;
         private @Nullable Duration headStart;
         private @Nullable String within;
 
@@ -181,6 +187,12 @@ public record PermitSettings(
             return this;
         }
 
+        /** See {@link PermitSettings#maxWaiting()}. */
+        public Builder maxWaiting(@Nullable Integer value) {
+            maxWaiting = value;
+            return this;
+        }
+
         /** See {@link PermitSettings#headStart()}. */
         public Builder headStart(@Nullable Duration value) {
             headStart = value;
@@ -205,6 +217,7 @@ public record PermitSettings(
                     onReject,
                     holdAtLeast,
                     onStoreFailure,
+                    maxWaiting,
                     headStart,
                     within);
         }

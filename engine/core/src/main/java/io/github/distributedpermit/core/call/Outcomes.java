@@ -14,6 +14,7 @@ import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.PermitObserver.Via;
+import io.github.distributedpermit.spi.PermitProperty;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -187,8 +188,8 @@ public final class Outcomes {
             case TIMED_OUT ->
                 "No permit within " + waited.toMillis() + " ms: " + what + "; raise the limit or the time-out";
             case QUEUE_FULL ->
-                stats.policy().maxWaiters() + " calls of this instance wait already: " + what
-                        + "; see distributed-permit.max-waiters";
+                stats.policy().maxWaiting() + " calls of this instance wait already: " + what + "; see "
+                        + PermitProperty.of(stats.name(), "max-waiting");
             case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;
             case TOO_MANY_KEYS ->
                 "Too many keys in use by this instance: " + what + "; use fewer different keys at once";

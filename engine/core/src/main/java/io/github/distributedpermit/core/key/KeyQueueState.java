@@ -131,7 +131,7 @@ final class KeyQueueState {
         Admission admission = host.admission();
         if (admission == Admission.NONE) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
-        } else if (isFull()) {
+        } else if (isFull(waiter.stats.policy().maxWaiting())) {
             refuse(waiter, Reason.QUEUE_FULL, effects);
         } else {
             waiter.isTry |= admission == Admission.WITHOUT_WAITING;
@@ -147,14 +147,12 @@ final class KeyQueueState {
      * Whether as many calls have to wait as may. A call on its way to the store does not wait: its permit may be free. It has to wait
      * if an answer has shown so, if claims fail, or if there are more such calls than permits.
      */
-    private boolean isFull() {
-        int beyond = waiters.size() - policy.maxWaiters();
+    private boolean isFull(int most) {
+        int beyond = waiters.size() - most;
         if (beyond < 0) {
             return false;
         }
-        return waiters.known() >= policy.maxWaiters()
-                || plan.backoff.isFailing()
-                || beyond >= highestLimit() - ledger.inUse();
+        return waiters.known() >= most || plan.backoff.isFailing() || beyond >= highestLimit() - ledger.inUse();
     }
 
     /** The limit that the store may apply to this member's next claim, as far as is known. */

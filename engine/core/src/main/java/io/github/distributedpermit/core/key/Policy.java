@@ -22,7 +22,7 @@ import java.time.Duration;
  *     {@link AnswerTime} says
  * @param linger how long an idle permit may stay
  * @param window claims that may be in flight
- * @param maxWaiters calls that may wait
+ * @param maxWaiting calls that may wait for a key when another one of this name arrives
  * @param release whether giving back waits for the store
  * @param onStoreFailure what happens to calls while the store does not answer; never {@code DEFAULT}
  */
@@ -35,7 +35,7 @@ public record Policy(
         long slice,
         long linger,
         int window,
-        int maxWaiters,
+        int maxWaiting,
         Release release,
         OnStoreFailure onStoreFailure) {
 
@@ -61,7 +61,7 @@ public record Policy(
                 slice == null ? OF_STORE : slice.toNanos(),
                 requireNonNull(permit.linger()).toNanos(),
                 general.window(),
-                general.maxWaiters(),
+                requireNonNull(permit.maxWaiting()),
                 requireNonNull(permit.release()),
                 onStoreFailure == OnStoreFailure.DEFAULT ? OnStoreFailure.FAIL : onStoreFailure);
     }
@@ -90,7 +90,7 @@ public record Policy(
                 slice,
                 linger,
                 window,
-                maxWaiters,
+                maxWaiting,
                 release,
                 onStoreFailure);
     }

@@ -109,9 +109,9 @@ final class Bench {
                 .build();
     }
 
-    static CoreSettings bounded(int maxWaiters, int maxKeys) {
+    static CoreSettings bounded(int maxWaiting, int maxKeys) {
         return CoreSettings.DEFAULTS.toBuilder()
-                .maxWaiters(maxWaiters)
+                .permits(PermitSettings.builder().maxWaiting(maxWaiting).build())
                 .maxKeys(maxKeys)
                 .build();
     }

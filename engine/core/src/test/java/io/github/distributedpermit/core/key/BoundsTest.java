@@ -6,12 +6,16 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.core.member.Observers;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +94,31 @@ class BoundsTest {
         }
         bench.runMillis(2);
         assertRejected(a.acquire(), Reason.QUEUE_FULL);
+    }
+
+    @Test
+    void eachNameHasItsOwnBound() {
+        PermitSettings strict = PermitSettings.builder().limit(1).maxWaiting(2).build();
+        PermitSettings patient = PermitSettings.builder().limit(1).maxWaiting(4).build();
+        Map<String, PermitSettings> both = Map.of(Bench.KEY, strict, "patient", patient);
+        Party a = bench.member("a", both, CoreSettings.DEFAULTS, Observers.NONE);
+        a.hold();
+        a.acquire();
+        a.acquire();
+        assertRejected(a.acquire(), Reason.QUEUE_FULL);
+        for (int i = 0; i < 2; i++) {
+            assertThat(new Asked(a.engine.named("patient").acquireAsync(PermitRequest.of(Bench.KEY))).isWaiting())
+                    .isTrue();
+        }
+        Asked tooMany = new Asked(a.engine.named("patient").acquireAsync(PermitRequest.of(Bench.KEY)));
+        assertRejected(tooMany, Reason.QUEUE_FULL);
+        assertThat(tooMany.failure()).hasMessageContaining("distributed-permit.permits.patient.max-waiting");
+        a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, patient.orElse(strict), "patient", strict));
+        assertRejected(a.acquire(), Reason.QUEUE_FULL);
+        a.engine.changeSettings(
+                PermitSettings.NONE,
+                Map.of(Bench.KEY, PermitSettings.builder().maxWaiting(9).build().orElse(strict), "patient", strict));
+        assertThat(a.acquire().isWaiting()).isTrue();
     }
 
     @Test

@@ -128,8 +128,8 @@ final class SimPlan {
                 .permits(PermitSettings.builder()
                         .storeTimeout(Duration.ofNanos(storeTimeout))
                         .linger(Duration.ofNanos(linger))
+                        .maxWaiting(MOST_WAITERS)
                         .build())
-                .maxWaiters(MOST_WAITERS)
                 .maxKeys(100)
                 .build();
     }
