@@ -1,0 +1,251 @@
+package io.github.distributedpermit.harness.tenants;
+
+import io.github.distributedpermit.DistributedPermit;
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitGroup;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.Permits;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** What one member does in a run. Each method returns at its end, when nothing is held any more. */
+class TenantLoad {
+
+    /** A call that waits for so long waits for ever, and the run has failed. */
+    private static final Duration FOR_EVER = Duration.ofSeconds(60);
+
+    private final Permits permits;
+    private final Queue<Grant> grants = new ConcurrentLinkedQueue<>();
+    private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+
+    TenantLoad(Permits permits) {
+        this.permits = permits;
+    }
+
+    List<Grant> grants() {
+        return List.copyOf(grants);
+    }
+
+    List<Throwable> failures() {
+        return List.copyOf(failures);
+    }
+
+    /** Eight threads take permits of random users within their tenants within all, in any order and in all ways. */
+    void chains(long seed, long until) throws InterruptedException {
+        threads(8, seed, until, this::chain);
+    }
+
+    /** The same with the outermost permit alone. */
+    void alone(long seed, long until) throws InterruptedException {
+        threads(8, seed, until, random -> {
+            long arrived = System.nanoTime();
+            try (Permit permit =
+                    permits.named("all").acquire(PermitRequest.of("all").withTimeout(FOR_EVER))) {
+                hold(random, arrived, List.of(permit.key()));
+            }
+        });
+    }
+
+    private void chain(Random random) throws InterruptedException, ExecutionException {
+        int user = random.nextInt(20);
+        PermitRequest ofUser = PermitRequest.builder("user-" + user)
+                .name("user")
+                .timeout(FOR_EVER)
+                .build();
+        PermitRequest ofTenant = PermitRequest.builder("tenant-" + user % 5)
+                .name("tenant")
+                .timeout(FOR_EVER)
+                .build();
+        long arrived = System.nanoTime();
+        int way = random.nextInt(4);
+        if (way < 2) {
+            List<PermitRequest> both = new ArrayList<>(List.of(ofUser, ofTenant));
+            Collections.shuffle(both, random);
+            try (PermitGroup group = way == 0
+                    ? permits.acquireAll(both)
+                    : permits.acquireAllAsync(both).get()) {
+                hold(random, arrived, group.permits().stream().map(Permit::key).toList());
+            }
+        } else {
+            try (Permit permit = way == 2
+                    ? permits.named("tenant").acquire(ofTenant)
+                    : permits.named("tenant").acquireAsync(ofTenant).get()) {
+                hold(random, arrived, List.of(permit.key(), "all"));
+            }
+        }
+    }
+
+    private void hold(Random random, long arrived, List<String> keys) {
+        long granted = System.nanoTime();
+        LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(random.nextInt(4_000)));
+        long released = System.nanoTime();
+        keys.forEach(key -> grants.add(new Grant("call", key, arrived, granted, released)));
+    }
+
+    private void threads(int count, long seed, long until, Call call) throws InterruptedException {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Random random = new Random(seed * 1_009 + i);
+            Thread thread = new Thread(() -> {
+                while (System.nanoTime() < until && failures.isEmpty()) {
+                    try {
+                        call.make(random);
+                    } catch (Exception e) {
+                        failures.add(e);
+                    }
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private interface Call {
+        void make(Random random) throws Exception;
+    }
+
+    /**
+     * Keeps calls waiting for one key all the time, and makes an urgent call every few seconds.
+     *
+     * @param bulk how many calls wait
+     * @param member its urgent calls come so many seconds after the beginning
+     * @param members how many seconds apart they are
+     */
+    void urgent(int bulk, int member, int members, Duration headStart, long until) throws InterruptedException {
+        ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(2);
+        Queue<CompletableFuture<?>> waiting = new ConcurrentLinkedQueue<>();
+        for (int i = 0; i < bulk; i++) {
+            ask("bulk", Duration.ZERO, true, until, timer, waiting);
+        }
+        timer.scheduleAtFixedRate(
+                () -> ask("urgent", headStart, false, until, timer, waiting),
+                members + member,
+                members,
+                TimeUnit.SECONDS);
+        TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
+        waiting.forEach(call -> call.cancel(false));
+        timer.shutdown();
+        if (!timer.awaitTermination(60, TimeUnit.SECONDS)) {
+            failures.add(new IllegalStateException("Calls go on"));
+        }
+    }
+
+    private void ask(
+            String kind,
+            Duration headStart,
+            boolean again,
+            long until,
+            ScheduledExecutorService timer,
+            Queue<CompletableFuture<?>> waiting) {
+        if (System.nanoTime() >= until) {
+            return;
+        }
+        long arrived = System.nanoTime();
+        CompletableFuture<Permit> call = permits.named("smtp")
+                .acquireAsync(PermitRequest.builder("smtp").headStart(headStart).build());
+        waiting.add(call);
+        call.thenAccept(permit -> {
+            long granted = System.nanoTime();
+            waiting.remove(call);
+            timer.schedule(
+                    () -> {
+                        grants.add(new Grant(kind, "smtp", arrived, granted, System.nanoTime()));
+                        permit.release();
+                        if (again) {
+                            ask(kind, headStart, true, until, timer, waiting);
+                        }
+                    },
+                    20,
+                    TimeUnit.MILLISECONDS);
+        });
+    }
+
+    /** One tenant calls, alone and then beside forty calls of another one, in code and by an annotation, with and without a thread. */
+    void forty(Exports exports, long until) throws InterruptedException {
+        List<Way> ways = List.of(
+                new Way("code", () -> inCode("b")),
+                new Way(
+                        "code async",
+                        () -> permits.named("tenant")
+                                .acquireAsync(tenant("b"))
+                                .get()
+                                .release()),
+                new Way("annotation", () -> exports.export("b", 0)),
+                new Way("annotation future", () -> exports.exportLater("b").get()));
+        ways.forEach(way -> measure(way, " alone"));
+        List<Thread> others = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            Thread thread = new Thread(() -> {
+                while (System.nanoTime() < until) {
+                    exports.export("a", 50);
+                }
+            });
+            others.add(thread);
+            thread.start();
+        }
+        TimeUnit.SECONDS.sleep(1);
+        ways.forEach(way -> measure(way, " beside"));
+        for (Thread other : others) {
+            other.join();
+        }
+    }
+
+    private void inCode(String tenant) throws InterruptedException {
+        permits.named("tenant").acquire(tenant(tenant)).release();
+    }
+
+    private static PermitRequest tenant(String name) {
+        return PermitRequest.of("tenant-" + name);
+    }
+
+    private void measure(Way way, String when) {
+        for (int i = 0; i < 150; i++) {
+            long arrived = System.nanoTime();
+            try {
+                way.call.make();
+            } catch (Exception e) {
+                failures.add(e);
+                return;
+            }
+            long granted = System.nanoTime();
+            if (i >= 50) { // the first ones load classes
+                grants.add(new Grant(way.name + when, "tenant-b", arrived, granted, granted));
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+    }
+
+    private record Way(String name, OneCall call) {}
+
+    private interface OneCall {
+        void make() throws Exception;
+    }
+
+    /** Methods of tenants, whose total is a setting. */
+    static class Exports {
+
+        @DistributedPermit(key = "tenant-#{#tenant}", name = "tenant", limit = 3)
+        public void export(String tenant, int millis) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+        }
+
+        @DistributedPermit(key = "tenant-#{#tenant}", name = "tenant", limit = 3)
+        public CompletableFuture<String> exportLater(String tenant) {
+            return CompletableFuture.completedFuture(tenant);
+        }
+    }
+}

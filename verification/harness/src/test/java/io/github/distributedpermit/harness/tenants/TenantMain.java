@@ -1,0 +1,91 @@
+package io.github.distributedpermit.harness.tenants;
+
+import io.github.distributedpermit.harness.fleet.ConsulStore;
+import io.github.distributedpermit.harness.fleet.PostgresStore;
+import io.github.distributedpermit.harness.fleet.RedisStore;
+import io.github.distributedpermit.harness.fleet.Store;
+import io.github.distributedpermit.harness.fleet.ZooKeeperStore;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Runs the loads of tenants on all stores, or on the named ones, and prints what came of them. */
+public final class TenantMain {
+
+    private static final Path FOLDER = Path.of("verification", "harness", "target", "harness", "tenants");
+
+    private TenantMain() {}
+
+    /**
+     * Runs them.
+     *
+     * @param arguments seconds of each run, scenario or {@code all}, then stores
+     */
+    public static void main(String[] arguments) throws Exception {
+        int seconds = Integer.parseInt(arguments[0]);
+        String scenario = arguments[1];
+        List<String> stores = arguments.length > 2
+                ? List.of(arguments).subList(2, arguments.length)
+                : List.of("redis", "consul", "zookeeper", "database");
+        for (String name : stores) {
+            if (is(scenario, "forty")) {
+                try (Store store = start(name)) {
+                    List<Grant> grants = new TenantRun("forty", 1, seconds, 0, 0).on(store, FOLDER.resolve(name));
+                    TenantRun.waits(grants).forEach((kind, waits) -> print(name, "forty", kind + ": " + waits));
+                }
+            }
+            if (is(scenario, "chains")) {
+                for (String load : List.of("chains", "alone")) {
+                    try (Store store = start(name)) {
+                        List<Grant> grants = new TenantRun(load, 4, seconds, 0, 0).on(store, FOLDER.resolve(name));
+                        print(
+                                name,
+                                load,
+                                "%d calls/s, most in use %s, %s"
+                                        .formatted(
+                                                grants.stream()
+                                                                .filter(each -> each.key()
+                                                                        .equals("all"))
+                                                                .count()
+                                                        / seconds,
+                                                TenantRun.mostInUse(grants),
+                                                TenantRun.waits(grants)));
+                    }
+                }
+            }
+            if (is(scenario, "urgent")) {
+                for (int headStart : new int[] {0, 30}) {
+                    try (Store store = start(name)) {
+                        List<Grant> grants =
+                                new TenantRun("urgent", 4, seconds, headStart, 500).on(store, FOLDER.resolve(name));
+                        print(
+                                name,
+                                "head start " + headStart + " s",
+                                "most in use %s, %s, longest overtaking %.1f s"
+                                        .formatted(
+                                                TenantRun.mostInUse(grants),
+                                                TenantRun.waits(grants),
+                                                TenantRun.longestOvertaking(grants)));
+                    }
+                }
+            }
+        }
+    }
+
+    private static boolean is(String asked, String scenario) {
+        return asked.equals("all") || asked.equals(scenario);
+    }
+
+    private static Store start(String name) throws Exception {
+        return switch (name) {
+            case "redis" -> RedisStore.start();
+            case "consul" -> ConsulStore.start();
+            case "zookeeper" -> ZooKeeperStore.start(1);
+            case "database" -> PostgresStore.start();
+            default -> throw new IllegalArgumentException("No store " + name);
+        };
+    }
+
+    private static void print(String store, String load, String result) {
+        System.out.println(store + ", " + load + ": " + result);
+    }
+}

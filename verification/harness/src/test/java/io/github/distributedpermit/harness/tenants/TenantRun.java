@@ -1,0 +1,188 @@
+package io.github.distributedpermit.harness.tenants;
+
+import io.github.distributedpermit.harness.fleet.Store;
+import java.io.BufferedInputStream;
+import java.io.BufferedReader;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * One scenario on one store, with members in JVMs of their own.
+ *
+ * @param scenario see {@link TenantMember}
+ * @param headStart of urgent calls, in seconds
+ * @param waiting calls of each member that wait
+ */
+record TenantRun(String scenario, int members, int seconds, int headStart, int waiting) {
+
+    private static final Map<String, Integer> LIMITS = Map.of("user", 1, "tenant", 3, "all", 8, "total", 20, "smtp", 4);
+
+    /** The grants of all members. An exception says that a call did not end, or that a permit is left. */
+    List<Grant> on(Store store, Path folder) throws Exception {
+        Files.createDirectories(folder);
+        List<Process> processes = new ArrayList<>();
+        List<BufferedReader> answers = new ArrayList<>();
+        try {
+            for (int member = 0; member < members; member++) {
+                Process process = start(member, store, folder);
+                processes.add(process);
+                answers.add(process.inputReader());
+            }
+            for (BufferedReader answer : answers) {
+                expect(answer, "ready");
+            }
+            for (Process process : processes) {
+                process.getOutputStream().write('\n');
+                process.getOutputStream().flush();
+            }
+            List<Grant> grants = new ArrayList<>();
+            for (int member = 0; member < members; member++) {
+                expect(answers.get(member), "ended");
+                if (!processes.get(member).waitFor(60, TimeUnit.SECONDS)) {
+                    throw new IllegalStateException("Member " + member + " does not end");
+                }
+                grants.addAll(read(file(folder, member)));
+            }
+            List<String> residue = store.residue();
+            if (!residue.isEmpty()) {
+                throw new IllegalStateException("Left in the store: " + residue);
+            }
+            return grants;
+        } finally {
+            processes.forEach(Process::destroyForcibly);
+        }
+    }
+
+    private Process start(int member, Store store, Path folder) throws IOException {
+        boolean ofChains = !scenario.equals("forty");
+        List<String> line = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx300m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Djava.net.preferIPv4Stack=true",
+                "-cp",
+                System.getProperty("java.class.path"),
+                TenantMember.class.getName(),
+                scenario,
+                String.valueOf(member),
+                String.valueOf(members),
+                String.valueOf(seconds),
+                String.valueOf(headStart),
+                String.valueOf(waiting),
+                file(folder, member).toString()));
+        line.addAll(store.settings(member));
+        LIMITS.forEach((name, limit) -> line.add("--distributed-permit.permits." + name + ".limit=" + limit));
+        line.addAll(List.of(
+                "--distributed-permit.permits.user.within=tenant",
+                "--distributed-permit.permits.tenant.within=" + (ofChains ? "all" : "total"),
+                "--distributed-permit.redis.new-server-grace=0s",
+                "--harness.tombstone=1000",
+                "--harness.command-timeout=2000"));
+        return new ProcessBuilder(line)
+                .redirectError(ProcessBuilder.Redirect.to(
+                        folder.resolve("member-" + member + ".log").toFile()))
+                .start();
+    }
+
+    private static Path file(Path folder, int member) {
+        return folder.resolve("member-" + member + ".grants");
+    }
+
+    private static void expect(BufferedReader answers, String answer) throws IOException {
+        List<String> others = new ArrayList<>();
+        for (String line = answers.readLine(); line != null; line = answers.readLine()) {
+            if (line.equals(answer)) {
+                return;
+            }
+            others.add(line);
+            if (line.startsWith("failed")) {
+                break;
+            }
+        }
+        throw new IllegalStateException("A member did not say '" + answer + "' but " + others);
+    }
+
+    private static List<Grant> read(Path file) throws IOException {
+        List<Grant> grants = new ArrayList<>();
+        try (DataInputStream in = new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
+            while (true) {
+                grants.add(Grant.read(in));
+            }
+        } catch (EOFException e) {
+            return grants;
+        }
+    }
+
+    /** The most permits of each name that were in use at once, of any key; fails if that is above its limit. */
+    static Map<String, Integer> mostInUse(List<Grant> grants) {
+        Map<String, Integer> most = new TreeMap<>();
+        grants.stream().collect(Collectors.groupingBy(Grant::key)).forEach((key, ofKey) -> {
+            String name = key.replaceAll("-.*", "");
+            int found = mostAtOnce(ofKey);
+            if (found > LIMITS.getOrDefault(name, 0)) {
+                throw new IllegalStateException("%d permits of %s in use at once".formatted(found, key));
+            }
+            most.merge(name, found, Math::max);
+        });
+        return most;
+    }
+
+    private static int mostAtOnce(List<Grant> grants) {
+        List<long[]> changes = new ArrayList<>();
+        for (Grant grant : grants) {
+            changes.add(new long[] {grant.granted(), 1});
+            changes.add(new long[] {grant.released(), -1});
+        }
+        changes.sort(Comparator.<long[]>comparingLong(change -> change[0]).thenComparingLong(change -> change[1]));
+        int inUse = 0;
+        int most = 0;
+        for (long[] change : changes) {
+            inUse += (int) change[1];
+            most = Math.max(most, inUse);
+        }
+        return most;
+    }
+
+    /** By how many seconds a bulk call had arrived earlier than an urgent one that was served before it, at most. */
+    static double longestOvertaking(List<Grant> grants) {
+        List<Grant> urgent =
+                grants.stream().filter(each -> each.kind().equals("urgent")).toList();
+        long longest = 0;
+        for (Grant bulk : grants) {
+            for (Grant ahead : urgent) {
+                if (bulk.kind().equals("bulk") && ahead.granted() < bulk.granted()) {
+                    longest = Math.max(longest, ahead.arrived() - bulk.arrived());
+                }
+            }
+        }
+        return longest / 1e9;
+    }
+
+    /** Median and longest wait of each kind of call, in milliseconds. */
+    static Map<String, String> waits(List<Grant> grants) {
+        Map<String, List<Double>> byKind = new HashMap<>();
+        grants.forEach(grant ->
+                byKind.computeIfAbsent(grant.kind(), kind -> new ArrayList<>()).add(grant.waitedMillis()));
+        Map<String, String> text = new TreeMap<>();
+        byKind.forEach((kind, waits) -> {
+            waits.sort(null);
+            text.put(
+                    kind,
+                    "%.1f ms (median of %d), %.1f ms (longest)"
+                            .formatted(waits.get(waits.size() / 2), waits.size(), waits.get(waits.size() - 1)));
+        });
+        return text;
+    }
+}

@@ -1,0 +1,47 @@
+package io.github.distributedpermit.harness.tenants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.distributedpermit.harness.fleet.RedisStore;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The short form of {@code ./verification/harness/run tenants}. */
+class TenantRunTest {
+
+    private static final Path FOLDER = Path.of("target", "harness", "tenants-short");
+
+    @Test
+    void chainsOfThreeEndAndKeepAllLimits() throws Exception {
+        try (RedisStore store = RedisStore.start()) {
+            List<Grant> grants = new TenantRun("chains", 2, 3, 0, 0).on(store, FOLDER);
+            assertThat(TenantRun.mostInUse(grants)).containsOnlyKeys("all", "tenant", "user");
+        }
+    }
+
+    @Test
+    void urgentCallsOvertakeNoneThatHasWaitedForLonger() throws Exception {
+        try (RedisStore store = RedisStore.start()) {
+            List<Grant> grants = new TenantRun("urgent", 2, 8, 30, 200).on(store, FOLDER);
+            assertThat(grants).extracting(Grant::kind).contains("urgent", "bulk");
+            assertThat(TenantRun.mostInUse(grants)).containsOnlyKeys("smtp");
+            assertThat(TenantRun.longestOvertaking(grants)).isLessThan(30);
+        }
+    }
+
+    @Test
+    void permitsAboveTheLimitAreFound() {
+        Grant one = new Grant("call", "user-1", 0, 10, 20);
+        Grant other = new Grant("call", "user-1", 0, 19, 30);
+        assertThat(TenantRun.mostInUse(List.of(one))).containsEntry("user", 1);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> TenantRun.mostInUse(List.of(one, other)))
+                .withMessageContaining("2 permits of user-1");
+        assertThat(TenantRun.longestOvertaking(List.of(
+                        new Grant("urgent", "smtp", 5_000_000_000L, 6_000_000_000L, 7_000_000_000L),
+                        new Grant("bulk", "smtp", 1_000_000_000L, 8_000_000_000L, 9_000_000_000L))))
+                .isEqualTo(4);
+    }
+}
