@@ -46,6 +46,16 @@ class ReportController {
         return reports.exportNow(id, checked(hold), askedAt);
     }
 
+    @PostMapping("/for/{tenant}")
+    Report exportFor(
+            @PathVariable long id,
+            @PathVariable String tenant,
+            @RequestParam(defaultValue = "500ms") @DurationFormat(style = DurationFormat.Style.SIMPLE) Duration hold)
+            throws InterruptedException {
+        Instant askedAt = Instant.now();
+        return reports.exportFor(tenant, id, checked(hold), askedAt);
+    }
+
     @GetMapping("/preview")
     Mono<Report> preview(
             @PathVariable long id,

@@ -27,6 +27,12 @@ class ReportService {
         return work(id, hold, askedAt);
     }
 
+    /** A permit of the tenant first, and then one of all exports: a tenant with many calls takes none from others. */
+    @DistributedPermit(key = "tenant-#{#tenant}", name = "tenant", limit = 2, within = "report-export")
+    public Report exportFor(String tenant, long id, Duration hold, Instant askedAt) throws InterruptedException {
+        return work(id, hold, askedAt);
+    }
+
     private Report work(long id, Duration hold, Instant askedAt) throws InterruptedException {
         Instant startedAt = Instant.now();
         // stands for the expensive work

@@ -2,7 +2,9 @@ package io.github.distributedpermit.sample.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
@@ -10,6 +12,8 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.sample.SampleApplication;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -30,6 +34,9 @@ class ExamplesTest {
     private PreviewService previews;
 
     @Autowired
+    private ReportService reports;
+
+    @Autowired
     private CleanUpJob job;
 
     @Autowired
@@ -45,6 +52,25 @@ class ExamplesTest {
             assertThat(all.isHeld()).isTrue();
         }
         assertThat(preview.block(Duration.ofSeconds(20))).extracting(Report::id).isEqualTo(7L);
+    }
+
+    @Test
+    void exportOfATenantTakesAPermitOfTheTenantAndOneOfAllExports() throws Exception {
+        NamedPermits ofTenant = permits.named("tenant");
+        PermitRequest both = PermitRequest.builder("tenant-a").permits(2).build();
+        try (Permit tenant = ofTenant.acquire(both)) {
+            assertThat(permits.state("report-export").inUse()).isEqualTo(2);
+            FutureTask<Report> waiting =
+                    new FutureTask<>(() -> reports.exportFor("a", 1, Duration.ofMillis(1), Instant.now()));
+            new Thread(waiting).start();
+            await().until(() -> ofTenant.state("tenant-a").waiting() == 1);
+            assertThat(permits.state("report-export").inUse()).isEqualTo(2);
+            assertThat(reports.exportFor("b", 2, Duration.ofMillis(1), Instant.now())
+                            .id())
+                    .isEqualTo(2);
+            tenant.release();
+            assertThat(waiting.get(20, TimeUnit.SECONDS).id()).isEqualTo(1);
+        }
     }
 
     @Test
