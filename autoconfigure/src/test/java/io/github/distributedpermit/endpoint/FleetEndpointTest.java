@@ -20,6 +20,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -143,6 +144,7 @@ class FleetEndpointTest {
 
         one.endpoint.change("fleet", KEY, 0, null);
         drain(one, two, 0);
+        assertThat(one.overrides()).isEqualTo(Map.of(KEY, 0)).isEqualTo(two.overrides());
 
         from = System.nanoTime();
         two.endpoint.lift("fleet", KEY);
@@ -161,6 +163,17 @@ class FleetEndpointTest {
         assertThat(taken.evicted()).isEqualTo(had).isPositive();
         atOnce().untilAsserted(() -> assertThat(holder.lost).hasValueGreaterThanOrEqualTo(had));
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT));
+        atOnce().untilAsserted(() -> assertThat(holder.key().calls().stream()
+                        .filter(call -> call.state().equals("lost"))
+                        .count())
+                .as("calls that go on without their permits")
+                .isEqualTo(holder.lost.get())
+                .isEqualTo((long) holder.registry
+                        .get("distributed.permit.running.lost")
+                        .tag("name", "fleet")
+                        .gauge()
+                        .value()));
+        assertThat(operator.key().calls()).noneMatch(call -> call.state().equals("lost"));
         changeAtOnce(one, two);
         one.stop();
         two.stop();
@@ -227,6 +240,7 @@ class FleetEndpointTest {
         private final Permits permits;
         private final MeterRegistry registry;
         private final List<Permit> held = new ArrayList<>();
+        private final List<Permit> goingOn = new ArrayList<>();
         private final AtomicInteger lost = new AtomicInteger();
         private final AtomicBoolean stopped = new AtomicBoolean();
 
@@ -255,6 +269,7 @@ class FleetEndpointTest {
                 lost.incrementAndGet();
                 synchronized (held) {
                     held.remove(permit);
+                    goingOn.add(permit);
                 }
                 again();
             });
@@ -289,6 +304,9 @@ class FleetEndpointTest {
         void stop() {
             stopped.set(true);
             endAll();
+            synchronized (held) {
+                goingOn.forEach(Permit::release);
+            }
         }
 
         double fleet(String what) {
@@ -296,6 +314,14 @@ class FleetEndpointTest {
                     .tag("name", "fleet")
                     .gauge()
                     .value();
+        }
+
+        Map<String, Integer> overrides() {
+            return endpoint.permits().permits().stream()
+                    .filter(permit -> permit.name().equals("fleet"))
+                    .map(PermitsView.Summary::overrides)
+                    .findFirst()
+                    .orElseThrow();
         }
 
         Key key() {

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.core.CoreSettings;
@@ -9,6 +10,7 @@ import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -97,6 +99,19 @@ class LeaseTest {
         assertThat(a.engine.calls(Bench.KEY, 10)).isEmpty();
         assertThat(a.engine.keysInUse(Bench.KEY)).isEmpty();
         assertThat(a.engine.gauges(Bench.KEY).orElseThrow().runningLost()).isZero();
+    }
+
+    @Test
+    void lostPermitThatNothingRefersToIsForgotten() {
+        Party a = bench.member("a", 1);
+        WeakReference<Permit> dropped = new WeakReference<>(a.hold());
+        bench.conditions.claimsLost = true;
+        bench.run(Bench.LEASE.multipliedBy(3));
+        await().until(() -> {
+            System.gc();
+            return dropped.get() == null;
+        });
+        assertThat(a.engine.calls(Bench.KEY, 10)).isEmpty();
     }
 
     @Test
