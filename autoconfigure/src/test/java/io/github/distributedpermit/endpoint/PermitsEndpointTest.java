@@ -92,6 +92,27 @@ class PermitsEndpointTest {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
+    @Test
+    void showsWhatLiesWithinWhat() throws Exception {
+        try (ConfigurableApplicationContext context = start(
+                WebApplicationType.SERVLET,
+                "distributed-permit.permits.tenant.limit=3",
+                "distributed-permit.permits.tenant.within=total",
+                "distributed-permit.permits.total.limit=20")) {
+            Permits permits = context.getBean(Permits.class);
+            try (Permit permit = permits.named("tenant").acquire("tenant-42")) {
+                assertThat(permit.isHeld()).isTrue();
+                JsonNode tenant = get(context, "permits/tenant");
+                assertThat(tenant.at("/within").asString()).isEqualTo("total");
+                assertThat(tenant.at("/holding").asInt()).isEqualTo(1);
+                JsonNode total = get(context, "permits/total");
+                assertThat(total.has("within")).isFalse();
+                assertThat(total.at("/holding").asInt()).isEqualTo(1);
+                assertThat(get(context, "permits").at("/permits").toString()).contains("\"within\":\"total\"");
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void showsLimitMembersAndCalls(WebApplicationType type) throws Exception {
