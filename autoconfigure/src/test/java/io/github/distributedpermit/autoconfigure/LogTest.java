@@ -66,7 +66,7 @@ class LogTest {
                     .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
                     .withPropertyValues(
                             "distributed-permit.backend=redis",
-                            "distributed-permit.lease=3s",
+                            "distributed-permit.lease=60s",
                             "distributed-permit.permits.export.limit=1",
                             "spring.data.redis.port=" + server.port())
                     .run(context -> {
@@ -75,14 +75,19 @@ class LogTest {
                         engine.override("export", OptionalInt.of(5))
                                 .toCompletableFuture()
                                 .join();
-                        await().until(() ->
-                                engine.gauges("export").orElseThrow().limit() == 5);
+                        Permit second = engine.acquire("export"); // with the limit in force
+                        assertThat(engine.gauges("export").orElseThrow().limit())
+                                .isEqualTo(5);
                         assertThat(server.<String>ask(commands -> commands.flushall()))
                                 .isEqualTo("OK");
+                        // its claim comes at once; a renewal only after a third of the lease
+                        CompletableFuture<Permit> waiting = engine.acquireAsync("export");
                         await().untilAsserted(() -> assertThat(output)
                                 .contains(
                                         "The limit 5 that an operator had set for key 'export' of 'export' is not in the store any more",
                                         "the limit in force is 1"));
+                        waiting.cancel(false);
+                        second.release();
                         held.release();
                     });
         }
