@@ -10,7 +10,7 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** A store in memory that does not answer while it is told so. */
+/** A store in memory that does not answer while {@code silent} is set. */
 final class SilentBackend implements PermitBackend {
 
     private final LocalPermitBackend local = new LocalPermitBackend();
