@@ -128,9 +128,9 @@ class StateLossTest {
     void killedServerThatHasLostAllOfAMemberThatHadJustBegun() throws InterruptedException {
         PGSimpleDataSource gone = server.source();
         List<Permit> held = two(process(gone).permits("export", 3));
+        gone.setPortNumbers(new int[] {FreePorts.some(1).get(0)}); // the process finds it never again, also not at once
         server.kill();
         server.start();
-        gone.setPortNumbers(new int[] {FreePorts.some(1).get(0)}); // the process does not reach it any more
 
         assertThat(server.query("SELECT count(*) FROM distributed_permit_key")).isEqualTo("0"); // lost
         NamedPermits late = process().permits("export", 3);
