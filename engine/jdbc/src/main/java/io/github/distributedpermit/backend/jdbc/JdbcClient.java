@@ -2,6 +2,8 @@ package io.github.distributedpermit.backend.jdbc;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore;
+import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore.Change;
+import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore.Renewal;
 import io.github.distributedpermit.spi.snapshot.Commit;
 import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.NewerFormatException;
@@ -167,7 +169,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     /** Rows that are created and rows that are changed in a transaction each. */
     @Override
-    public List<Commit<JdbcSnapshot>> commit(List<BatchingSnapshotStore.Change<JdbcSnapshot>> changes) {
+    public List<Commit<JdbcSnapshot>> commit(List<Change<JdbcSnapshot>> changes) {
         try {
             link.connection();
         } catch (SQLException e) {
@@ -176,12 +178,12 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         Map<String, Commit<JdbcSnapshot>> outcomes = new HashMap<>();
         // In one order in all processes, so that two batches do not wait for each other's rows.
         changes.stream()
-                .sorted(Comparator.comparing(BatchingSnapshotStore.Change::name))
+                .sorted(Comparator.comparing(Change::name))
                 .collect(Collectors.partitioningBy(JdbcClient::isInsert))
                 .values()
                 .forEach(some -> commit(some, outcomes));
         List<Notice> notices = new ArrayList<>();
-        for (BatchingSnapshotStore.Change<JdbcSnapshot> change : changes) {
+        for (Change<JdbcSnapshot> change : changes) {
             if (outcomes.get(change.name()) instanceof Commit.Done<JdbcSnapshot>) {
                 addNotices(notices, change.name(), change.planned().step());
             }
@@ -192,8 +194,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
                 .toList();
     }
 
-    private void commit(
-            List<BatchingSnapshotStore.Change<JdbcSnapshot>> some, Map<String, Commit<JdbcSnapshot>> outcomes) {
+    private void commit(List<Change<JdbcSnapshot>> some, Map<String, Commit<JdbcSnapshot>> outcomes) {
         List<Commit<JdbcSnapshot>> together = some.size() > 1 ? commitTogether(some) : List.of();
         for (int i = 0; i < some.size(); i++) {
             outcomes.put(some.get(i).name(), together.isEmpty() ? commitAlone(some.get(i)) : together.get(i));
@@ -241,7 +242,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     }
 
     /** Empty if the database refused all of them, so that the one which it refused is found one by one. */
-    private List<Commit<JdbcSnapshot>> commitTogether(List<BatchingSnapshotStore.Change<JdbcSnapshot>> some) {
+    private List<Commit<JdbcSnapshot>> commitTogether(List<Change<JdbcSnapshot>> some) {
         boolean begins = false;
         try {
             Connection c = link.connection();
@@ -263,8 +264,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
     }
 
-    private int[] execute(Connection c, Statements s, List<BatchingSnapshotStore.Change<JdbcSnapshot>> some)
-            throws SQLException {
+    private int[] execute(Connection c, Statements s, List<Change<JdbcSnapshot>> some) throws SQLException {
         int[] counts = new int[some.size()];
         boolean batch = s.dialect().sendsBatches();
         try (PreparedStatement p = c.prepareStatement(isInsert(some.get(0)) ? s.insert : s.update)) {
@@ -280,7 +280,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
     }
 
-    private Commit<JdbcSnapshot> commitAlone(BatchingSnapshotStore.Change<JdbcSnapshot> change) {
+    private Commit<JdbcSnapshot> commitAlone(Change<JdbcSnapshot> change) {
         try {
             Connection c = link.connection();
             Statements s = link.statements();
@@ -294,11 +294,11 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
     }
 
-    private static boolean isInsert(BatchingSnapshotStore.Change<JdbcSnapshot> change) {
+    private static boolean isInsert(Change<JdbcSnapshot> change) {
         return change.planned().before().revision() == 0;
     }
 
-    private Object[] arguments(Statements s, BatchingSnapshotStore.Change<JdbcSnapshot> change) {
+    private Object[] arguments(Statements s, Change<JdbcSnapshot> change) {
         JdbcSnapshot before = change.planned().before();
         return arguments(
                 s,
@@ -322,7 +322,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         return values.toArray();
     }
 
-    private static JdbcSnapshot after(BatchingSnapshotStore.Change<JdbcSnapshot> change) {
+    private static JdbcSnapshot after(Change<JdbcSnapshot> change) {
         return change.planned().before().with(change.planned().after());
     }
 
@@ -330,7 +330,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
      * A change that was not made is a conflict, also if the session has ended: then the next renewal shows it, and the layer
      * repeats the change until then.
      */
-    private static Commit<JdbcSnapshot> outcome(BatchingSnapshotStore.Change<JdbcSnapshot> change, int count) {
+    private static Commit<JdbcSnapshot> outcome(Change<JdbcSnapshot> change, int count) {
         return count == 0 ? new Commit.Conflict<>() : new Commit.Done<>(after(change));
     }
 
@@ -388,10 +388,10 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     }
 
     @Override
-    public BatchingSnapshotStore.Renewal renew(String session, Duration length, Duration valid) {
-        BatchingSnapshotStore.Renewal renewal = run((c, s) -> membership.renew(c, s, session, length, valid));
+    public Renewal renew(String session, Duration length, Duration valid) {
+        Renewal renewal = run((c, s) -> membership.renew(c, s, session, length, valid));
         boolean evicted = renewal.alive() && lookAtMembers(session);
-        return new BatchingSnapshotStore.Renewal(renewal.alive(), evicted, renewal.epoch());
+        return new Renewal(renewal.alive(), evicted, renewal.epoch());
     }
 
     /** Not evicted if this fails, since the renewal counts. */

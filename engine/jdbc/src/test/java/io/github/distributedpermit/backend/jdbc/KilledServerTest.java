@@ -74,7 +74,8 @@ class KilledServerTest {
             processes.forEach(TestProcess::close);
         }
 
-        assertThat(losses).as("hits in which commits were lost").isPositive();
+        // A renewal that reaches the disk just before a hit saves the marker, so that a few hits may all lose nothing.
+        assertThat(losses).as("hits in which commits were lost").isGreaterThanOrEqualTo(HITS / 20);
         assertThat(most).hasValueLessThanOrEqualTo(LIMIT);
     }
 
