@@ -396,14 +396,14 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     /** Not evicted if this fails, since the renewal counts. */
     private boolean lookAtMembers(String session) {
+        boolean evicted = false;
         try {
-            boolean evicted = run((c, s) -> membership.lookAtMembers(c, s, session));
+            evicted = run((c, s) -> membership.lookAtMembers(c, s, session));
             sweep(session);
-            return evicted;
         } catch (PermitStoreException e) {
             LOG.log(System.Logger.Level.DEBUG, "Expired members could not be looked for; the next renewal does", e);
-            return false;
         }
+        return evicted;
     }
 
     /** Each instance does it, since there is little to delete for the second one. */
@@ -422,7 +422,10 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         String from = orphans.isEmpty() ? settings.prefix() + ':' : orphans.get(orphans.size() - 1);
         List<String> found = run((c, s) ->
                 Sql.query(c, s.orphans, JdbcClient::texts, from, settings.prefix() + ';', age, settings.prefix()));
-        found.forEach(row -> clear(row, session));
+        // No name of a key has a colon: the others are of prefixes that begin like this one, and of other epochs.
+        found.stream()
+                .filter(row -> row.lastIndexOf(':') == settings.prefix().length())
+                .forEach(row -> clear(row, session));
         // The next renewal goes on, so that none is late.
         orphans = found.size() < Statements.ORPHANS ? List.of() : found;
     }

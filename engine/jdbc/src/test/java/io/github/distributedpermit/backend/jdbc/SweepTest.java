@@ -80,6 +80,30 @@ class SweepTest {
         }
     }
 
+    /** Its sessions and its epoch are others. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void rowsOfALongerPrefixAreLeft(Supplier<Database> chosen) throws SQLException {
+        Database database = chosen.get();
+        JdbcSettings longer = JdbcSettings.of(
+                settings.prefix() + ":b", settings.tablePrefix(), Duration.ofSeconds(20), Duration.ofSeconds(5));
+        try (Connection observer = database.source().getConnection();
+                TestMember other = new TestMember(database.source(), longer);
+                TestMember alive = new TestMember(database.source(), settings)) {
+            assertThat(other.permits("held", 1, 1)).isEqualTo(1);
+            Map<String, String> before = rows(observer);
+            TestMember dead = new TestMember(database.source(), settings);
+            assertThat(dead.permits("z", 1, 1)).isEqualTo(1); // swept behind the other row
+            Sql.update(observer, "DELETE FROM distributed_permit_member WHERE id LIKE ?", dead.id + "~%");
+            dead.close();
+
+            assertThat(alive.permits("any", 1, 0)).isZero();
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(rows(observer)).doesNotContainKey(settings.prefix() + ":z"));
+            assertThat(rows(observer)).containsAllEntriesOf(before);
+        }
+    }
+
     private Map<String, String> rows(Connection observer) throws SQLException {
         return Sql.query(
                 observer,
