@@ -49,6 +49,25 @@ public final class PostgresStore implements Store {
         return new PostgresStore(data, server, Proxy.to(server.getPort()));
     }
 
+    /**
+     * Starts a standby of this server.
+     *
+     * @param at its port, 0 for a free one
+     */
+    PostgresStore standby(int at) throws Exception {
+        Path copy = Files.createTempDirectory("harness-postgresql-");
+        try (Connection own = connect()) {
+            BaseBackup.create(own, data, port, copy);
+        }
+        PostgresStore standby = new PostgresStore(copy, started(copy, at), null);
+        String present = ask("SELECT pg_current_wal_lsn()").get(0);
+        while (!standby.ask("SELECT pg_last_wal_replay_lsn() >= '" + present + "'")
+                .equals(List.of("t"))) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+        return standby;
+    }
+
     /** A server that keeps what it confirms, as one in production does. */
     private static EmbeddedPostgres started(Path data, int port) throws IOException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
@@ -147,6 +166,17 @@ public final class PostgresStore implements Store {
         return DriverManager.getConnection(url(port), "postgres", "");
     }
 
+    int port() {
+        return port;
+    }
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
     private static String url(int port) {
         return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
     }
@@ -166,11 +196,15 @@ public final class PostgresStore implements Store {
 
     @Override
     public List<String> settings() {
+        return settings(url(network == null ? port : network.port()));
+    }
+
+    static List<String> settings(String url) {
         return List.of(
                 "--distributed-permit.backend=jdbc",
                 "--distributed-permit.jdbc.initialize-schema=always",
                 "--spring.cloud.consul.enabled=false",
-                "--spring.datasource.url=" + url(network == null ? port : network.port()),
+                "--spring.datasource.url=" + url,
                 "--spring.datasource.username=postgres");
     }
 

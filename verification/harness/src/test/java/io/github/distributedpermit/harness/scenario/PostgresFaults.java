@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.scenario;
 
+import io.github.distributedpermit.harness.fleet.PostgresPairStore;
 import io.github.distributedpermit.harness.fleet.PostgresStore;
 import io.github.distributedpermit.harness.history.Call;
 import java.sql.Connection;
@@ -40,6 +41,25 @@ final class PostgresFaults {
             hit[0] = stage.someone(Call::isInside);
             store.restart();
         });
+        return hit[0];
+    }
+
+    /**
+     * {@code kill -9} of the server while calls hold, and its standby is promoted, which lacks the changes of the last 0.1 s to
+     * two leases.
+     */
+    static boolean failOver(Stage stage, PostgresPairStore store) throws Exception {
+        store.cutOff();
+        Stage.during(stage.between(SOME_TIME.dividedBy(5), stage.setup().lease().multipliedBy(2)));
+        stage.aim(Call::isInside);
+        boolean[] hit = {store.standbyLacksChanges()};
+        stage.outage(() -> {
+            store.kill();
+            hit[0] &= stage.someone(Call::isInside);
+            store.promote();
+        });
+        stage.serves();
+        store.addStandby();
         return hit[0];
     }
 

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.scenario;
 
+import io.github.distributedpermit.harness.fleet.PostgresPairStore;
 import io.github.distributedpermit.harness.fleet.PostgresStore;
 import io.github.distributedpermit.harness.member.Orders;
 import java.time.Duration;
@@ -31,7 +32,7 @@ final class PostgresScenarios {
 
     private PostgresScenarios() {}
 
-    static List<Scenario<PostgresStore>> all() {
+    static List<Scenario<?>> all() {
         return List.of(
                 row(
                         "database-none",
@@ -105,6 +106,15 @@ final class PostgresScenarios {
                         "claims fail or wait, holders hold on",
                         Setup.ordinary(Setup.SHORT, RECONNECTED).withLongHolds(),
                         PostgresFaults::lockRows),
+                new Scenario<>(
+                        "database-promotion",
+                        "PostgreSQL",
+                        "`kill -9` of the server; a standby is promoted that lacks the commits of the last 0.1 s to two leases",
+                        "never over the limit; free permits wait for up to a lease",
+                        LONG,
+                        Setup.ordinary(Setup.SHORT, RESTARTED).withLongHolds(),
+                        PostgresPairStore::start,
+                        PostgresFaults::failOver),
                 new Scenario<>(
                         "database-black-hole",
                         "PostgreSQL",
