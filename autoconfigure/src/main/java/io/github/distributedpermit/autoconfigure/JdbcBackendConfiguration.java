@@ -58,7 +58,7 @@ class JdbcBackendConfiguration {
                             ? "Set spring.datasource.url, or another store with distributed-permit.backend. Beside an R2DBC ConnectionFactory Spring Boot creates no DataSource: declare a bean of it"
                             : "Mark one of them with @PermitDataSource");
         }
-        return PermitDatabase.of(chosen, core.commandTimeout(), new PermitSchema(jdbc));
+        return PermitDatabase.of(chosen, core.commandTimeout(), new PermitSchema(jdbc, core.commandTimeout()));
     }
 
     @Bean

@@ -6,6 +6,10 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -21,22 +25,31 @@ import org.springframework.jdbc.datasource.init.ScriptException;
  */
 final class PermitSchema {
 
+    private static final Log log = LogFactory.getLog(PermitSchema.class);
     private static final String SCRIPT = "io/github/distributedpermit/backend/jdbc/schema-%s.sql";
 
     /** More than there are statements, each of which may meet another instance once. */
     private static final int ATTEMPTS = 10;
 
     private final JdbcPermitProperties properties;
+    private final Duration commandTimeout;
     private boolean done;
 
-    PermitSchema(JdbcPermitProperties properties) {
+    /** @param commandTimeout how long the database may take for a statement before its connection is given up */
+    PermitSchema(JdbcPermitProperties properties, Duration commandTimeout) {
         this.properties = properties;
+        this.commandTimeout = commandTimeout;
         this.done = properties.initializeSchema() == DatabaseInitializationMode.NEVER;
     }
 
     /** Creates what is missing, if it is to be created and this was not done yet. */
     synchronized void ensure(Connection connection) throws SQLException {
         if (!done) {
+            try {
+                connection.setNetworkTimeout(Runnable::run, Math.toIntExact(commandTimeout.toMillis()));
+            } catch (SQLFeatureNotSupportedException e) {
+                log.debug("This driver has no network time-out", e);
+            }
             if (properties.initializeSchema() == DatabaseInitializationMode.ALWAYS
                     || EmbeddedDatabaseConnection.isEmbedded(new SingleConnectionDataSource(connection, true))) {
                 create(connection);

@@ -125,8 +125,9 @@ class JdbcContextTest {
     @Test
     void startMeetsAnotherInstanceAtEachOfTheTables() throws SQLException {
         DataSource database = new TestDatabase().source();
-        PermitSchema schema =
-                new PermitSchema(new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_"));
+        PermitSchema schema = new PermitSchema(
+                new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_"),
+                Duration.ofSeconds(30));
         Connection starting = database.getConnection();
         List<Connection> others = new ArrayList<>();
         for (String statement : schema.script(starting).split(";")) {
@@ -150,6 +151,32 @@ class JdbcContextTest {
             other.close();
         }
         assertThat(start).succeedsWithin(Duration.ofSeconds(30));
+    }
+
+    /** A server that stands still answers as little as one whose table is locked. */
+    @Test
+    void startDoesNotWaitForTablesThatTheServerDoesNotCreate(CapturedOutput output) throws Exception {
+        ApplicationContextRunner application = postgres("locked")
+                .withInitializer(CommandTimeout.ofMillis(500))
+                .withPropertyValues("distributed-permit.jdbc.initialize-schema=always");
+        CompletableFuture<Void> start;
+        try (Connection other = server.getDatabase("postgres", "locked").getConnection();
+                Statement s = other.createStatement()) {
+            other.setAutoCommit(false);
+            s.execute("CREATE TABLE distributed_permit_key (name int)");
+            CompletableFuture<Void> started = new CompletableFuture<>();
+            start = CompletableFuture.runAsync(() -> application.run(context -> {
+                assertThat(context).hasNotFailed();
+                started.complete(null);
+                Permits permits = context.getBean(Permits.class);
+                await().ignoreExceptions()
+                        .until(() -> permits.tryAcquire("export").isPresent());
+            }));
+            assertThat(started).succeedsWithin(Duration.ofSeconds(30));
+            other.rollback();
+        }
+        assertThat(start).succeedsWithin(Duration.ofSeconds(60));
+        assertThat(output).contains("Permits cannot be given until their database can be used");
     }
 
     private static boolean isWaiting(DataSource database) throws SQLException {

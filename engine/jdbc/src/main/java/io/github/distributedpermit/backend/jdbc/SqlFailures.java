@@ -2,6 +2,7 @@ package io.github.distributedpermit.backend.jdbc;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -21,6 +22,8 @@ final class SqlFailures {
     private static final Set<Integer> MYSQL_ROLLED_BACK = Set.of(1205, 1213);
 
     private static final Set<String> PERMANENT = Set.of("42", "28", "3D", "3F", "22");
+    /** H2 has a state of its own for a missing right. */
+    private static final Map<String, String> GENERAL = Map.of("90096", "42501");
 
     private SqlFailures() {}
 
@@ -54,6 +57,7 @@ final class SqlFailures {
     }
 
     private static String state(SQLException e) {
-        return e.getSQLState() == null ? "" : e.getSQLState();
+        String state = e.getSQLState() == null ? "" : e.getSQLState();
+        return GENERAL.getOrDefault(state, state);
     }
 }

@@ -9,6 +9,8 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -83,9 +85,9 @@ class BadDaysTest {
         JdbcDataSource source = new JdbcDataSource();
         source.setURL("jdbc:h2:mem:version;DB_CLOSE_DELAY=-1");
         assertThat(new Database("h2", source).name()).isNotEmpty();
-        try (var c = source.getConnection()) {
+        try (Connection c = source.getConnection()) {
             Sql.update(c, "ALTER TABLE distributed_permit_key DROP COLUMN pool");
-        } catch (java.sql.SQLException e) {
+        } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
 
@@ -95,6 +97,27 @@ class BadDaysTest {
                         e -> assertThat(e.isPermanent()).isTrue())
                 .hasMessageContaining("POOL")
                 .hasMessageContaining("are they of this version");
+    }
+
+    /** Its SQLState is H2's own. */
+    @Test
+    void missingRightInH2IsAPermanentFailureThatSaysWhatToDo() throws SQLException {
+        JdbcDataSource source = new JdbcDataSource();
+        source.setURL("jdbc:h2:mem:rights;DB_CLOSE_DELAY=-1");
+        assertThat(new Database("h2", source).name()).isNotEmpty();
+        try (Connection c = source.getConnection()) {
+            Sql.update(c, "CREATE USER guest PASSWORD 'guest'");
+            Sql.update(c, "GRANT SELECT ON distributed_permit_key, distributed_permit_epoch TO guest");
+        }
+        source.setUser("guest");
+        source.setPassword("guest");
+
+        assertThatThrownBy(() -> new JdbcPermitBackend(source, "", settings).checkTables())
+                .isInstanceOfSatisfying(
+                        PermitStoreException.class,
+                        e -> assertThat(e.isPermanent()).isTrue())
+                .hasMessageContaining("DISTRIBUTED_PERMIT_MEMBER")
+                .hasMessageContaining("may this user read and change their rows");
     }
 
     @Test
@@ -224,10 +247,10 @@ class BadDaysTest {
                     Duration.ofSeconds(2),
                     settings.commandTimeout(),
                     Duration.ofMillis(10));
-            try (var old = source.getConnection();
+            try (Connection old = source.getConnection();
                     TestMember a = new TestMember(source, sweeping)) {
                 old.setAutoCommit(false);
-                old.setTransactionIsolation(java.sql.Connection.TRANSACTION_REPEATABLE_READ);
+                old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
                 Sql.query(old, "SELECT 1 FROM distributed_permit_key", rows -> rows.next());
                 assertThat(a.permits("export", 1, 1)).isEqualTo(1);
                 server.execute("INSERT INTO distributed_permit_key SELECT 'dead' || i, 1, 1, 1, 0, '' FROM"
