@@ -16,10 +16,13 @@ enum Dialect {
             // dump.
             "e.tableoid::text",
             "'{epoch}'::regclass::oid::text",
-            "INSERT INTO {key} (name, revision, touched, epoch, pool, document)"
-                    + " SELECT ?, ?, GREATEST({now}, ?), ?, ?, ? FROM {live} ON CONFLICT (name) DO NOTHING",
-            "DELETE FROM {key} WHERE name IN (SELECT name FROM {key} WHERE document = '' AND touched < {now} - ?"
-                    + " LIMIT 1000) AND document = '' AND touched < {now} - ?") {
+            "INSERT INTO {key} (revision, touched, epoch, pool, document, name)"
+                    + " SELECT ?, GREATEST({now}, ?), ?, ?, ?, ? FROM {live} ON CONFLICT (name) DO NOTHING",
+            "DELETE FROM {key} WHERE name IN (SELECT name FROM {key} WHERE document = '' AND touched < {now} - {age}"
+                    + " LIMIT 1000) AND document = '' AND touched < {now} - {age}",
+            "SELECT 'pg_is_in_recovery' WHERE pg_is_in_recovery() UNION ALL SELECT 'a table that must not survive a"
+                    + " crash; execute ALTER TABLE {epoch} SET UNLOGGED' FROM pg_class"
+                    + " WHERE oid = to_regclass('{epoch}') AND relpersistence <> 'u'") {
         @Override
         List<String> session(Duration statement, boolean control) {
             return List.of(
@@ -33,77 +36,60 @@ enum Dialect {
                             ? "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
                             : "SET synchronous_commit = off");
         }
-
-        @Override
-        String refusal() {
-            return "SELECT 'pg_is_in_recovery' WHERE pg_is_in_recovery() UNION ALL SELECT 'a table that must not survive a"
-                    + " crash; execute ALTER TABLE {epoch} SET UNLOGGED' FROM pg_class"
-                    + " WHERE oid = to_regclass('{epoch}') AND relpersistence <> 'u'";
-        }
-
-        @Override
-        boolean isShared(Connection open) throws SQLException {
-            return !DRIVER || Notices.isShared(open);
-        }
-
-        @Override
-        @Nullable
-        Notices listen(Connection open, String channel) throws SQLException {
-            return Notices.listen(open, channel);
-        }
     },
     MYSQL(
             "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))",
             "CONCAT(@@hostname, ':', @@port, ':', @@server_id)",
             "CONCAT(@@hostname, ':', @@port, ':', @@server_id)",
-            "INSERT IGNORE INTO {key} (name, revision, touched, epoch, pool, document)"
-                    + " SELECT ?, ?, GREATEST({now}, ?), ?, ?, ? FROM {live}",
-            "DELETE FROM {key} WHERE document = '' AND touched < {now} - ? AND touched < {now} - ? LIMIT 1000") {
+            "INSERT IGNORE INTO {key} (revision, touched, epoch, pool, document, name)"
+                    + " SELECT ?, GREATEST({now}, ?), ?, ?, ?, ? FROM {live}",
+            "DELETE FROM {key} WHERE document = '' AND touched < {now} - {age} LIMIT 1000",
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on') AND Value <> 'OFF'") {
         @Override
         List<String> session(Duration statement, boolean control) {
             return List.of(
                     "SET SESSION innodb_lock_wait_timeout = " + Math.max(1, statement.toSeconds()),
                     "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')");
         }
-
-        @Override
-        String refusal() {
-            return "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on') AND Value <> 'OFF'";
-        }
     },
     H2(
             "DATEDIFF('MICROSECOND', TIMESTAMP '1970-01-01 00:00:00', CURRENT_TIMESTAMP AT TIME ZONE 'UTC')",
             "'h2'",
             "'h2'",
-            "INSERT INTO {key} (name, revision, touched, epoch, pool, document) SELECT CAST(? AS VARCHAR),"
-                    + " CAST(? AS BIGINT), GREATEST({now}, CAST(? AS BIGINT)), CAST(? AS BIGINT), CAST(? AS INT),"
-                    + " CAST(? AS VARCHAR) FROM {live} AND NOT EXISTS (SELECT 1 FROM {key} WHERE name = ?)",
-            "DELETE FROM {key} WHERE document = '' AND touched < {now} - ? AND touched < {now} - ? LIMIT 1000") {
+            "INSERT INTO {key} (revision, touched, epoch, pool, document, name) SELECT CAST(? AS BIGINT),"
+                    + " GREATEST({now}, CAST(? AS BIGINT)), CAST(? AS BIGINT), CAST(? AS INT), CAST(? AS VARCHAR),"
+                    + " CAST(? AS VARCHAR) FROM {live}",
+            "DELETE FROM {key} WHERE document = '' AND touched < {now} - {age} LIMIT 1000",
+            "SELECT 'jdbc:h2:mem: without a name' WHERE LOWER(DATABASE()) = 'unnamed'") {
         @Override
         List<String> session(Duration statement, boolean control) {
             return List.of("SET LOCK_TIMEOUT " + statement.toMillis());
         }
-
-        @Override
-        String refusal() {
-            return "SELECT 'jdbc:h2:mem: without a name' WHERE LOWER(DATABASE()) = 'unnamed'";
-        }
     };
 
-    private static final boolean DRIVER = hasDriver();
+    /** The clock, in microseconds since 1970. */
+    final String now;
+    /** Which server has the row {@code e} of the table of epochs; another one has, or may have, other permits. */
+    final String server;
+    /** The same, for a row that is about to be written. */
+    final String thisServer;
+    /**
+     * Creates the row of a key: revision, version, epoch, pool, document, name, session, epoch. If there is one, it changes no
+     * row, or fails.
+     */
+    final String insert;
+    /** Deletes some rows of unused keys. */
+    final String sweep;
+    /** Answers with the reason why permits cannot live there, if there is one. */
+    final String refusal;
 
-    private final String now;
-    private final String server;
-    private final String thisServer;
-    private final String insert;
-    private final String sweep;
-
-    Dialect(String now, String server, String thisServer, String insert, String sweep) {
+    Dialect(String now, String server, String thisServer, String insert, String sweep, String refusal) {
         this.now = now;
         this.server = server;
         this.thisServer = thisServer;
         this.insert = insert;
         this.sweep = sweep;
+        this.refusal = refusal;
     }
 
     /** By the name that the driver has for it. */
@@ -118,31 +104,6 @@ enum Dialect {
                                 .formatted(product),
                         null);
         };
-    }
-
-    /** The clock, in microseconds since 1970. */
-    String now() {
-        return now;
-    }
-
-    /** Which server has the row {@code e} of the table of epochs; another one has, or may have, other permits. */
-    String server() {
-        return server;
-    }
-
-    /** The same, for a row that is about to be written. */
-    String thisServer() {
-        return thisServer;
-    }
-
-    /** Creates the row of a key, unless there is one: name, revision, version, epoch, pool, document, session, epoch. */
-    String insert() {
-        return insert;
-    }
-
-    /** Deletes some rows of unused keys; the age in microseconds, twice. */
-    String sweep() {
-        return sweep;
     }
 
     /**
@@ -161,21 +122,20 @@ enum Dialect {
      */
     abstract List<String> session(Duration statement, boolean control);
 
-    /** Answers with the reason why permits cannot live there, if there is one. */
-    abstract String refusal();
-
     /**
      * Unless it is certain that only this client uses the connection of the server: a setting might reach transactions of the
      * application.
      */
     boolean isShared(Connection open) throws SQLException {
-        return false;
+        // The class of the driver may be missing.
+        return this == POSTGRESQL
+                && (!open.getMetaData().getDriverName().equals("PostgreSQL JDBC Driver") || Notices.isShared(open));
     }
 
     /** Begins to receive notices over a connection; {@code null} if it cannot. */
     @Nullable
     Notices listen(Connection open, String channel) throws SQLException {
-        return null;
+        return this == POSTGRESQL ? Notices.listen(open, channel) : null;
     }
 
     /** Sends notices: the channels and the names of the keys; {@code null} if the database has none. */
@@ -185,8 +145,9 @@ enum Dialect {
     }
 
     /**
-     * A transaction that is older than a number of microseconds and keeps dead rows of keys from being removed: its process, its
-     * age in seconds, and how many rows; {@code null} if the database does not become slower by that.
+     * A transaction that keeps dead rows of keys from being removed, and is older than a sixth of the time for which rows of
+     * unused keys stay: its process, its age in seconds, and how many rows; {@code null} if the database does not become slower
+     * by that.
      */
     @Nullable
     String oldSnapshot() {
@@ -194,17 +155,7 @@ enum Dialect {
                 ? "SELECT a.pid, EXTRACT(EPOCH FROM clock_timestamp() - a.xact_start)::bigint, t.n_dead_tup"
                         + " FROM pg_stat_activity a, pg_stat_user_tables t WHERE t.relid = '{key}'::regclass"
                         + " AND t.n_dead_tup > 10000 AND a.backend_xmin IS NOT NULL AND a.pid <> pg_backend_pid()"
-                        + " AND a.xact_start < clock_timestamp() - ? * INTERVAL '1 microsecond' ORDER BY a.xact_start LIMIT 1"
+                        + " AND a.xact_start < clock_timestamp() - {age} / 6 * INTERVAL '1 microsecond' ORDER BY a.xact_start LIMIT 1"
                 : null;
-    }
-
-    /** Whether the application has the usual driver of PostgreSQL; another one may serve the database as well. */
-    private static boolean hasDriver() {
-        try {
-            Class.forName("org.postgresql.PGConnection", false, Dialect.class.getClassLoader());
-            return true;
-        } catch (ClassNotFoundException e) {
-            return false;
-        }
     }
 }

@@ -48,8 +48,6 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private static final int EVICTION_ATTEMPTS = 20;
     /** How often rows of unused keys are deleted. */
     private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(10);
-    /** A transaction counts as old after this part of the time for which rows of unused keys stay. */
-    private static final int SNAPSHOT_SHARE = 6;
 
     private interface Work<T> {
         T in(Connection connection, Statements statements) throws SQLException;
@@ -182,13 +180,13 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
                 .collect(Collectors.partitioningBy(JdbcClient::isInsert))
                 .values()
                 .forEach(some -> commit(some, outcomes));
-        List<Notice> notices = new ArrayList<>();
+        Map<String, Step> done = new HashMap<>();
         for (Change<JdbcSnapshot> change : changes) {
             if (outcomes.get(change.name()) instanceof Commit.Done<JdbcSnapshot>) {
-                addNotices(notices, change.name(), change.planned().step());
+                done.put(change.name(), change.planned().step());
             }
         }
-        send(notices);
+        notifyServed(done);
         return changes.stream()
                 .map(change -> Objects.requireNonNull(outcomes.get(change.name())))
                 .toList();
@@ -201,36 +199,34 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
     }
 
-    private record Notice(String channel, String name) {}
-
-    private static void addNotices(List<Notice> notices, String name, Step step) {
-        for (String session : step.served().keySet()) {
-            notices.add(new Notice(channel(BatchingSnapshotStore.process(session)), name));
-        }
-    }
-
     /**
      * After the commit, so that only grants that stand are notified. Within its transaction all that notify would wait for each
      * other's commits to reach the disk.
      */
-    private void send(List<Notice> notices) {
-        if (notices.isEmpty()) {
+    private void notifyServed(Map<String, Step> done) {
+        List<String> channels = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        done.forEach((name, step) -> step.served().keySet().forEach(session -> {
+            channels.add(channel(BatchingSnapshotStore.process(session)));
+            names.add(name);
+        }));
+        if (channels.isEmpty()) {
             return;
         }
         try {
-            run((c, s) -> s.send == null ? 0 : send(c, s.send, notices));
+            run((c, s) -> s.dialect().send() == null
+                    ? 0
+                    : Sql.update(
+                            c,
+                            s.dialect().send(),
+                            c.createArrayOf("text", channels.toArray()),
+                            c.createArrayOf("text", names.toArray())));
         } catch (PermitStoreException e) {
             LOG.log(
                     System.Logger.Level.DEBUG,
                     "Members were not notified; they find their grants by their re-checks",
                     e);
         }
-    }
-
-    private static int send(Connection c, String sql, List<Notice> notices) throws SQLException {
-        Object[] channels = notices.stream().map(Notice::channel).toArray();
-        Object[] names = notices.stream().map(Notice::name).toArray();
-        return Sql.update(c, sql, c.createArrayOf("text", channels), c.createArrayOf("text", names));
     }
 
     @Override
@@ -267,9 +263,9 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private int[] execute(Connection c, Statements s, List<Change<JdbcSnapshot>> some) throws SQLException {
         int[] counts = new int[some.size()];
         boolean batch = s.dialect().sendsBatches();
-        try (PreparedStatement p = c.prepareStatement(isInsert(some.get(0)) ? s.insert : s.update)) {
+        try (PreparedStatement p = c.prepareStatement(statement(s, some.get(0)))) {
             for (int i = 0; i < counts.length; i++) {
-                Sql.bind(p, arguments(s, some.get(i)));
+                Sql.bind(p, arguments(some.get(i)));
                 if (batch) {
                     p.addBatch();
                 } else {
@@ -284,10 +280,9 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         try {
             Connection c = link.connection();
             Statements s = link.statements();
-            return outcome(change, Sql.update(c, isInsert(change) ? s.insert : s.update, arguments(s, change)));
+            return outcome(change, Sql.update(c, statement(s, change), arguments(change)));
         } catch (SQLException e) {
-            boolean wroteNothing = link.failed(e, false);
-            if (!wroteNothing) {
+            if (!link.failed(e, false)) {
                 return new Commit.OutcomeUnknown<>(failure(e));
             }
             return SqlFailures.isConflict(e) ? new Commit.Conflict<>() : new Commit.Denied<>(failure(e));
@@ -298,27 +293,24 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         return change.planned().before().revision() == 0;
     }
 
-    private Object[] arguments(Statements s, Change<JdbcSnapshot> change) {
-        JdbcSnapshot before = change.planned().before();
-        return arguments(
-                s,
-                rowName(change.name()),
-                before,
-                after(change),
-                change.planned().member());
+    private static String statement(Statements s, Change<JdbcSnapshot> change) {
+        return s.of(isInsert(change) ? s.dialect().insert : Statements.UPDATE);
     }
 
-    private static Object[] arguments(
-            Statements s, String row, JdbcSnapshot before, JdbcSnapshot after, String session) {
+    private Object[] arguments(Change<JdbcSnapshot> change) {
+        JdbcSnapshot before = change.planned().before();
+        return arguments(
+                rowName(change.name()), before, after(change), change.planned().member());
+    }
+
+    private static Object[] arguments(String row, JdbcSnapshot before, JdbcSnapshot after, String session) {
         long epoch = after.epoch().number();
         List<Object> values =
-                new ArrayList<>(List.of(after.revision(), after.version(), epoch, after.pool(), after.encode()));
-        boolean insert = before.revision() == 0;
-        values.addAll(insert ? 0 : values.size(), insert ? List.of(row) : List.of(row, before.revision()));
-        values.addAll(List.of(session, epoch));
-        if (insert && s.dialect() == Dialect.H2) {
-            values.add(row);
+                new ArrayList<>(List.of(after.revision(), after.version(), epoch, after.pool(), after.encode(), row));
+        if (before.revision() > 0) {
+            values.add(before.revision());
         }
+        values.addAll(List.of(session, epoch));
         return values.toArray();
     }
 
@@ -346,9 +338,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
             KeyTable table = before.table();
             Step step = table.evict(record.member(), before.version());
             if (evict(rowName(name), record.member(), before, before.with(table))) {
-                List<Notice> notices = new ArrayList<>();
-                addNotices(notices, name, step);
-                send(notices);
+                notifyServed(Map.of(name, step));
                 return record.permits();
             }
         }
@@ -369,9 +359,9 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
             Connection c = link.connection();
             Statements s = link.statements();
             c.setAutoCommit(false);
-            boolean done = Sql.update(c, s.update, arguments(s, row, before, after, session)) > 0;
+            boolean done = Sql.update(c, s.of(Statements.UPDATE), arguments(row, before, after, session)) > 0;
             if (done) {
-                Sql.update(c, s.markEvicted, session);
+                Sql.update(c, s.of(Statements.MARK_EVICTED), session);
             }
             c.commit();
             c.setAutoCommit(true);
@@ -409,19 +399,19 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     /** Each instance does it, since there is little to delete for the second one. */
     private void sweep(String session) {
         long now = ticker.getAsLong();
-        long age = TimeUnit.MICROSECONDS.convert(settings.emptied());
         if (orphans.isEmpty()) {
             if (now - swept < Math.min(SWEEP_NANOS, settings.emptied().toNanos())) {
                 return;
             }
             swept = now;
-            run((c, s) -> Sql.update(c, s.sweep, age, age));
-            run((c, s) ->
-                    s.oldSnapshot == null ? false : Sql.query(c, s.oldSnapshot, this::warn, age / SNAPSHOT_SHARE));
+            run((c, s) -> Sql.update(c, s.of(s.dialect().sweep)));
+            run((c, s) -> s.dialect().oldSnapshot() == null
+                    ? false
+                    : Sql.query(c, s.of(s.dialect().oldSnapshot()), this::warn));
         }
         String from = orphans.isEmpty() ? settings.prefix() + ':' : orphans.get(orphans.size() - 1);
-        List<String> found = run((c, s) ->
-                Sql.query(c, s.orphans, JdbcClient::texts, from, settings.prefix() + ';', age, settings.prefix()));
+        List<String> found = run((c, s) -> Sql.query(
+                c, s.of(Statements.FIND_ORPHANS), JdbcClient::texts, from, settings.prefix() + ';', settings.prefix()));
         // No name of a key has a colon: the others are of prefixes that begin like this one, and of other epochs.
         found.stream()
                 .filter(row -> row.lastIndexOf(':') == settings.prefix().length())
@@ -435,7 +425,8 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         String name = row.substring(settings.prefix().length() + 1);
         try {
             JdbcSnapshot before = Objects.requireNonNull(read(List.of(name)).get(name));
-            run((c, s) -> Sql.update(c, s.update, arguments(s, row, before, before.with(before.table()), session)));
+            run((c, s) -> Sql.update(
+                    c, s.of(Statements.UPDATE), arguments(row, before, before.with(before.table()), session)));
         } catch (PermitStoreException e) {
             LOG.log(System.Logger.Level.DEBUG, "Row '%s' stays as it is".formatted(row), e);
         }
@@ -463,13 +454,16 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     @Override
     public void end(String session) {
-        run((c, s) -> Sql.update(c, s.end, session));
+        run((c, s) -> Sql.update(c, s.of(Statements.END), session));
     }
 
     @Override
     public Optional<String> name(String session) {
         return run((c, s) -> Sql.query(
-                c, s.name, row -> row.next() ? Optional.of(row.getString(1)) : Optional.<String>empty(), session));
+                c,
+                s.of(Statements.NAME),
+                row -> row.next() ? Optional.of(row.getString(1)) : Optional.<String>empty(),
+                session));
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
@@ -56,11 +57,7 @@ final class JdbcLink {
     /** Those of the database behind the last connection. */
     Statements statements() throws SQLException {
         connection();
-        Statements known = statements;
-        if (known == null) {
-            throw new IllegalStateException("Set when the connection was opened");
-        }
-        return known;
+        return Objects.requireNonNull(statements);
     }
 
     /** What the database sends to this member; {@code null} if the present connection receives nothing. */
@@ -79,8 +76,8 @@ final class JdbcLink {
             LOG.log(System.Logger.Level.DEBUG, "This driver has no network time-out", e);
         }
         Dialect dialect = Dialect.of(open.getMetaData().getDatabaseProductName());
-        Statements prepared = new Statements(dialect, settings.tablePrefix());
-        refuse(open, prepared.refusal);
+        Statements prepared = new Statements(dialect, settings);
+        refuse(open, prepared.of(dialect.refusal));
         open.setAutoCommit(true);
         open.setReadOnly(false);
         if (dialect.isShared(open)) {

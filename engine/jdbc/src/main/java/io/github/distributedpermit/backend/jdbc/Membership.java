@@ -57,7 +57,7 @@ final class Membership {
     private Standing look(Connection c, Statements s, String session) throws SQLException {
         return Sql.query(
                 c,
-                s.look,
+                s.of(Statements.LOOK),
                 row -> {
                     row.next();
                     long own = row.getLong(3);
@@ -79,9 +79,9 @@ final class Membership {
     /** Executes the statements without an effect, so that a missing table or right shows. */
     void check(Connection c, Statements s) throws SQLException {
         look(c, s, "-");
-        Sql.update(c, s.renew, 0L, "-", 0L, 0L, "-", 0L);
-        Sql.update(c, s.nextEpoch, 0L, 0L, 0L, "-", 0L);
-        Sql.update(c, s.end, "-");
+        Sql.update(c, s.of(Statements.RENEW), 0L, "-", 0L, 0L, "-", 0L);
+        Sql.update(c, s.of(Statements.NEXT_EPOCH), 0L, 0L, 0L, "-", 0L);
+        Sql.update(c, s.of(Statements.END), "-");
     }
 
     /** @return the epoch in which it begins */
@@ -96,7 +96,8 @@ final class Membership {
 
     private void insert(Connection c, Statements s, String session, long present, Duration length) throws SQLException {
         long lease = TimeUnit.MICROSECONDS.convert(length);
-        Sql.update(c, s.begin, session, settings.prefix(), readableName, present, lease, renewals, lease);
+        Sql.update(
+                c, s.of(Statements.BEGIN), session, settings.prefix(), readableName, present, lease, renewals, lease);
         epoch = present;
         longest = Math.max(longest, lease);
         live.add(Set.of(session));
@@ -104,14 +105,16 @@ final class Membership {
 
     Renewal renew(Connection c, Statements s, String session, Duration length, Duration valid) throws SQLException {
         renewals++;
-        boolean alive = Sql.update(c, s.renew, renewals, session, epoch, confirmed, settings.prefix(), epoch) > 0;
+        boolean alive =
+                Sql.update(c, s.of(Statements.RENEW), renewals, session, epoch, confirmed, settings.prefix(), epoch)
+                        > 0;
         if (!alive) {
             Standing at = look(c, s, session);
             if (at.sameServer && at.epoch == epoch && at.renewals < 0) {
                 return new Renewal(false, false, epoch);
             }
             long present = enter(c, s, session, false, TimeUnit.MICROSECONDS.convert(valid));
-            if (Sql.update(c, s.adopt, renewals, present, session) == 0) {
+            if (Sql.update(c, s.of(Statements.ADOPT), renewals, present, session) == 0) {
                 insert(c, s, session, present, length);
             }
             epoch = present;
@@ -149,9 +152,9 @@ final class Membership {
         long next = Math.max(at.now, Math.max(at.epoch, epoch) + 1);
         try {
             if (at.epoch == 0) {
-                Sql.update(c, s.firstEpoch, next, lease, graceEnds, settings.prefix());
+                Sql.update(c, s.of(Statements.FIRST_EPOCH), next, lease, graceEnds, settings.prefix());
             } else {
-                Sql.update(c, s.nextEpoch, next, lease, graceEnds, settings.prefix(), at.epoch);
+                Sql.update(c, s.of(Statements.NEXT_EPOCH), next, lease, graceEnds, settings.prefix(), at.epoch);
             }
         } catch (SQLException e) {
             if (!SqlFailures.isConflict(e)) {
@@ -166,12 +169,12 @@ final class Membership {
      * @return whether permits were taken from this member since the last look
      */
     boolean lookAtMembers(Connection c, Statements s, String session) throws SQLException {
-        Sql.update(c, s.reap, settings.prefix());
+        Sql.update(c, s.of(Statements.REAP), settings.prefix());
         Set<String> before = live.known();
         Map<String, Long> evicted = new HashMap<>();
         long lease = Sql.query(
                 c,
-                s.members,
+                s.of(Statements.MEMBERS),
                 rows -> {
                     long most = 0;
                     while (rows.next()) {

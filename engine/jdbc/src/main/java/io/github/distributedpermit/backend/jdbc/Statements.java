@@ -2,72 +2,55 @@ package io.github.distributedpermit.backend.jdbc;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
-/** The statements of a database, with the names of the tables. Immutable. */
+/** The statements of a database, with the names of the tables. Confined to one thread. */
 final class Statements {
 
     /** Lists of names are padded to one of these lengths, so that few statements are prepared. */
     private static final List<Integer> LENGTHS = List.of(1, 8, 64);
 
-    /** How many rows of {@link #orphans} are answered at once. */
+    /** How many rows of {@link #FIND_ORPHANS} are answered at once. */
     static final int ORPHANS = 8;
 
+    static final String UPDATE =
+            "UPDATE {key} SET revision = ?, touched = GREATEST({now}, ?), epoch = ?, pool = ?, document = ?"
+                    + " WHERE name = ? AND revision = ? AND EXISTS (SELECT 1 FROM {live})";
+    static final String LOOK = "SELECT {now}, x.longest, x.own, e.epoch, e.lease, e.grace_ends,"
+            + " CASE WHEN e.server = {server} THEN 1 ELSE 0 END"
+            + " FROM (SELECT MAX(lease) AS longest, MAX(CASE WHEN id = ? THEN renewals END) AS own FROM {member}"
+            + " WHERE prefix = ?) x LEFT JOIN {epoch} e ON e.prefix = ?";
+    static final String FIRST_EPOCH =
+            "INSERT INTO {epoch} (epoch, lease, grace_ends, prefix, server) VALUES (?, ?, ?, ?, {this})";
+    static final String NEXT_EPOCH =
+            "UPDATE {epoch} SET epoch = ?, lease = ?, grace_ends = ?, server = {this} WHERE prefix = ? AND epoch = ?";
+    static final String BEGIN = "INSERT INTO {member} (id, prefix, name, epoch, lease, renewals, expires, evictions)"
+            + " VALUES (?, ?, ?, ?, ?, ?, {now} + ?, 0)";
+    static final String RENEW =
+            "UPDATE {member} SET expires = {now} + lease, renewals = ? WHERE id = ? AND epoch = ? AND renewals >= ?"
+                    + " AND EXISTS (SELECT 1 FROM {epoch} e WHERE e.prefix = ? AND e.epoch = ? AND e.server = {server})";
+    static final String ADOPT = "UPDATE {member} SET expires = {now} + lease, renewals = ?, epoch = ? WHERE id = ?";
+    static final String REAP = "DELETE FROM {member} WHERE prefix = ? AND expires < {now}";
+    static final String MEMBERS = "SELECT id, evictions, lease FROM {member} WHERE prefix = ?";
+    static final String END = "DELETE FROM {member} WHERE id = ?";
+    static final String NAME = "SELECT name FROM {member} WHERE id = ?";
+    static final String MARK_EVICTED = "UPDATE {member} SET evictions = evictions + 1 WHERE id = ?";
+    /** An id that is part of another text only keeps a row. */
+    static final String FIND_ORPHANS =
+            "SELECT name FROM {key} k WHERE name > ? AND name < ? AND document <> '' AND touched < {now} - {age}"
+                    + " AND NOT EXISTS (SELECT 1 FROM {member} m WHERE m.prefix = ? AND k.document LIKE CONCAT('%', m.id, '%'))"
+                    + " ORDER BY name LIMIT " + ORPHANS;
+
     private final Dialect dialect;
-    private final String tablePrefix;
+    private final JdbcSettings settings;
+    private final Map<String, String> complete = new HashMap<>();
 
-    final String refusal;
-    final String update;
-    final String insert;
-    final String look;
-    final String firstEpoch;
-    final String nextEpoch;
-    final String begin;
-    final String renew;
-    final String adopt;
-    final String reap;
-    final String members;
-    final String end;
-    final String name;
-    final String markEvicted;
-    final String sweep;
-    final String orphans;
-    final @Nullable String send;
-    final @Nullable String oldSnapshot;
-
-    Statements(Dialect dialect, String tablePrefix) {
+    Statements(Dialect dialect, JdbcSettings settings) {
         this.dialect = dialect;
-        this.tablePrefix = tablePrefix;
-        refusal = of(dialect.refusal());
-        update = of("UPDATE {key} SET revision = ?, touched = GREATEST({now}, ?), epoch = ?, pool = ?, document = ?"
-                + " WHERE name = ? AND revision = ? AND EXISTS (SELECT 1 FROM {live})");
-        insert = of(dialect.insert());
-        look = of("SELECT {now}, x.longest, x.own, e.epoch, e.lease, e.grace_ends,"
-                + " CASE WHEN e.server = {server} THEN 1 ELSE 0 END"
-                + " FROM (SELECT MAX(lease) AS longest, MAX(CASE WHEN id = ? THEN renewals END) AS own FROM {member}"
-                + " WHERE prefix = ?) x LEFT JOIN {epoch} e ON e.prefix = ?");
-        firstEpoch = of("INSERT INTO {epoch} (epoch, lease, grace_ends, prefix, server) VALUES (?, ?, ?, ?, {this})");
-        nextEpoch = of("UPDATE {epoch} SET epoch = ?, lease = ?, grace_ends = ?, server = {this}"
-                + " WHERE prefix = ? AND epoch = ?");
-        begin = of("INSERT INTO {member} (id, prefix, name, epoch, lease, renewals, expires, evictions)"
-                + " VALUES (?, ?, ?, ?, ?, ?, {now} + ?, 0)");
-        renew = of(
-                "UPDATE {member} SET expires = {now} + lease, renewals = ? WHERE id = ? AND epoch = ? AND renewals >= ?"
-                        + " AND EXISTS (SELECT 1 FROM {epoch} e WHERE e.prefix = ? AND e.epoch = ? AND e.server = {server})");
-        adopt = of("UPDATE {member} SET expires = {now} + lease, renewals = ?, epoch = ? WHERE id = ?");
-        reap = of("DELETE FROM {member} WHERE prefix = ? AND expires < {now}");
-        members = of("SELECT id, evictions, lease FROM {member} WHERE prefix = ?");
-        end = of("DELETE FROM {member} WHERE id = ?");
-        name = of("SELECT name FROM {member} WHERE id = ?");
-        markEvicted = of("UPDATE {member} SET evictions = evictions + 1 WHERE id = ?");
-        sweep = of(dialect.sweep());
-        // An id that is part of another text only keeps a row.
-        orphans = of("SELECT name FROM {key} k WHERE name > ? AND name < ? AND document <> '' AND touched < {now} - ?"
-                + " AND NOT EXISTS (SELECT 1 FROM {member} m WHERE m.prefix = ? AND k.document LIKE CONCAT('%', m.id, '%'))"
-                + " ORDER BY name LIMIT " + ORPHANS);
-        send = dialect.send();
-        oldSnapshot = dialect.oldSnapshot() == null ? null : of(dialect.oldSnapshot());
+        this.settings = settings;
     }
 
     Dialect dialect() {
@@ -75,7 +58,7 @@ final class Statements {
     }
 
     String keyTable() {
-        return tablePrefix + "key";
+        return settings.tablePrefix() + "key";
     }
 
     /** The rows of some keys, and one row with the epoch, the end of its grace, the clock and no name, unless state was lost. */
@@ -105,16 +88,22 @@ final class Statements {
         return String.join(", ", Collections.nCopies(count, "?"));
     }
 
-    private String of(String template) {
+    /** One of the statements here or of the dialect, for this database. */
+    String of(String template) {
+        return complete.computeIfAbsent(template, this::complete);
+    }
+
+    private String complete(String template) {
         return template.replace(
                         "{live}",
                         "{member} m, {epoch} e WHERE m.id = ? AND e.prefix = m.prefix AND e.epoch = ? AND m.epoch = e.epoch"
                                 + " AND e.server = {server}")
-                .replace("{server}", dialect.server())
-                .replace("{this}", dialect.thisServer())
-                .replace("{now}", dialect.now())
+                .replace("{server}", dialect.server)
+                .replace("{this}", dialect.thisServer)
+                .replace("{now}", dialect.now)
+                .replace("{age}", Long.toString(TimeUnit.MICROSECONDS.convert(settings.emptied())))
                 .replace("{key}", keyTable())
-                .replace("{member}", tablePrefix + "member")
-                .replace("{epoch}", tablePrefix + "epoch");
+                .replace("{member}", settings.tablePrefix() + "member")
+                .replace("{epoch}", settings.tablePrefix() + "epoch");
     }
 }

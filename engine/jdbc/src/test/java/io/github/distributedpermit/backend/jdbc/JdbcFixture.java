@@ -112,10 +112,9 @@ final class JdbcFixture implements SessionStoreFixture, PermitBackend {
     }
 
     private synchronized boolean isSwept() {
-        try (PreparedStatement p = link.connection().prepareStatement(link.statements().sweep)) {
-            p.setLong(1, EMPTIED.toMillis() * 1000);
-            p.setLong(2, EMPTIED.toMillis() * 1000);
-            p.executeUpdate();
+        try {
+            Statements statements = link.statements();
+            Sql.update(link.connection(), statements.of(statements.dialect().sweep));
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
