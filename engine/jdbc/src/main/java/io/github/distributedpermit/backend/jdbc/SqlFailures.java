@@ -22,8 +22,8 @@ final class SqlFailures {
     private static final Set<Integer> MYSQL_ROLLED_BACK = Set.of(1205, 1213);
 
     private static final Set<String> PERMANENT = Set.of("42", "28", "3D", "3F", "22");
-    /** H2 has a state of its own for a missing right. */
-    private static final Map<String, String> GENERAL = Map.of("90096", "42501");
+    /** H2 has states of its own for missing rights. */
+    private static final Map<String, String> GENERAL = Map.of("90096", "42501", "90040", "42501");
 
     private SqlFailures() {}
 

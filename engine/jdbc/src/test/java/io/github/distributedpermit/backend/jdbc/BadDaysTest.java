@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -99,6 +100,25 @@ class BadDaysTest {
                 .hasMessageContaining("are they of this version");
     }
 
+    /** It may be promoted, so that it is tried again. */
+    @Test
+    void mariaDbThatCanOnlyBeReadIsRefused() throws SQLException {
+        DataSource source = MariaDb.database().source();
+        try (Connection c = source.getConnection()) {
+            Sql.update(c, "SET GLOBAL read_only = ON");
+            try {
+                assertThatThrownBy(() -> new JdbcPermitBackend(source, "", settings).checkTables())
+                        .isInstanceOfSatisfying(
+                                PermitStoreException.class,
+                                e -> assertThat(e.isPermanent()).isFalse())
+                        .hasMessageContaining("read_only")
+                        .hasMessageContaining("replica");
+            } finally {
+                Sql.update(c, "SET GLOBAL read_only = OFF");
+            }
+        }
+    }
+
     /** Its SQLState is H2's own. */
     @Test
     void missingRightInH2IsAPermanentFailureThatSaysWhatToDo() throws SQLException {
@@ -109,6 +129,7 @@ class BadDaysTest {
             Sql.update(c, "CREATE USER guest PASSWORD 'guest'");
             Sql.update(c, "GRANT SELECT ON distributed_permit_key, distributed_permit_epoch TO guest");
         }
+        source.setURL("jdbc:h2:mem:rights"); // with a setting only an administrator can connect
         source.setUser("guest");
         source.setPassword("guest");
 

@@ -231,6 +231,39 @@ class FaultsTest {
         }
     }
 
+    /** With others a statement would end at any lock, or a change would fail beside one of another member. */
+    @Test
+    void settingsOfTheUserAreReplaced() throws SQLException {
+        String user = "impatient_" + COUNT.incrementAndGet();
+        execute("CREATE USER " + user + " SUPERUSER");
+        for (String setting : new String[] {
+            "statement_timeout = '200ms'",
+            "lock_timeout = '1ms'",
+            "default_transaction_isolation = 'serializable'",
+            "synchronous_commit = 'remote_apply'"
+        }) {
+            execute("ALTER USER " + user + " SET " + setting);
+        }
+        PGSimpleDataSource theirs = (PGSimpleDataSource) PostgreSql.database().source();
+        theirs.setUser(user);
+        JdbcLink link = new JdbcLink(theirs, settings(Duration.ofSeconds(20), Duration.ofSeconds(2)), Optional.empty());
+        try {
+            for (String[] expected : new String[][] {
+                {"statement_timeout", "1500ms"},
+                {"lock_timeout", "750ms"},
+                {"transaction_isolation", "read committed"},
+                {"synchronous_commit", "off"}
+            }) {
+                assertThat(Sql.query(
+                                link.connection(), "SHOW " + expected[0], row -> row.next() ? row.getString(1) : ""))
+                        .as(expected[0])
+                        .isEqualTo(expected[1]);
+            }
+        } finally {
+            link.discard();
+        }
+    }
+
     /** Those of docs/sql.md suffice, and a missing one is named. */
     @Test
     void userNeedsFourRightsOnThreeTables() throws SQLException {
