@@ -254,10 +254,9 @@ class FaultsTest {
                 {"transaction_isolation", "read committed"},
                 {"synchronous_commit", "off"}
             }) {
-                assertThat(Sql.query(
-                                link.connection(), "SHOW " + expected[0], row -> row.next() ? row.getString(1) : ""))
-                        .as(expected[0])
-                        .isEqualTo(expected[1]);
+                String seen =
+                        Sql.query(link.connection(), "SHOW " + expected[0], row -> row.next() ? row.getString(1) : "");
+                assertThat(seen).as(expected[0]).isEqualTo(expected[1]);
             }
         } finally {
             link.discard();
