@@ -42,6 +42,7 @@ class DocumentedExamplesTest {
             import io.github.distributedpermit.*;
             import io.github.distributedpermit.aop.*;
             import io.github.distributedpermit.autoconfigure.*;
+            import io.github.distributedpermit.http.*;
             import io.github.distributedpermit.metrics.*;
             import io.github.distributedpermit.web.*;
             import io.micrometer.core.instrument.Tags;
@@ -65,6 +66,8 @@ class DocumentedExamplesTest {
             import org.springframework.stereotype.*;
             import org.springframework.transaction.annotation.*;
             import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
+            import org.springframework.web.client.*;
+            import org.springframework.web.reactive.function.client.WebClient;
             import reactor.core.publisher.*;
 
             class Report {}

@@ -116,7 +116,7 @@ class WallsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"aop", "metrics", "observation", "health", "web", "endpoint"})
+    @ValueSource(strings = {"aop", "metrics", "observation", "health", "web", "http", "endpoint"})
     void springSideKnowsApiAndSpiButNeitherCoreNorBackends(String name) {
         String side = API + "." + name + "..";
         check(mayUseOfOurs(side, API, SPI, side));
@@ -181,7 +181,8 @@ class WallsTest {
     }
 
     private List<String> parts() {
-        Stream<String> spring = Stream.of("aop", "autoconfigure", "metrics", "observation", "health", "web", "endpoint")
+        Stream<String> spring = Stream.of(
+                        "aop", "autoconfigure", "metrics", "observation", "health", "web", "http", "endpoint")
                 .map(name -> API + "." + name + "..");
         Stream<String> engine = Stream.concat(Stream.of(API + ".core", API + ".spi"), backends().stream())
                 .map(name -> name + "..");

@@ -57,6 +57,7 @@ import org.springframework.core.env.Environment;
     LocalBackendConfiguration.class,
     NoBackendConfiguration.class,
     AdviceConfiguration.class,
+    HttpGroupsConfiguration.class,
     SpringCloudRefreshConfiguration.class
 })
 public final class DistributedPermitAutoConfiguration {

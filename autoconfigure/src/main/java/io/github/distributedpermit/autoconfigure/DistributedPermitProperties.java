@@ -27,6 +27,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param defaults Settings for all permits, where neither the settings of the name nor the annotation say anything.
  * @param permits Settings of single permits, by name or by a pattern such as 'permits[tenant-*]'. They win over the annotation's attributes. Names that
  *     an annotation or PermitCatalog.define declares match in Boot's relaxed form, other names as they are written; brackets, such as 'permits[my:name].limit', give a name exactly.
+ * @param http Permits of outgoing requests: for each HTTP service group, such as 'http.partner', the name of the permit that each of its requests takes.
  */
 @ConfigurationProperties("distributed-permit")
 public record DistributedPermitProperties(
@@ -37,4 +38,5 @@ public record DistributedPermitProperties(
         @Nullable String instanceName,
         @DefaultValue("false") boolean failFast,
         @DefaultValue @NestedConfigurationProperty PermitSettings defaults,
-        @DefaultValue Map<String, PermitSettings> permits) {}
+        @DefaultValue Map<String, PermitSettings> permits,
+        @DefaultValue Map<String, String> http) {}

@@ -23,6 +23,7 @@ final class KnownSettings {
 
     private static final String PREFIX = "distributed-permit.";
     private static final String PERMITS = "permits";
+    private static final String HTTP = "http";
 
     /** Settings whose class needs optional libraries. */
     private static final List<String> OTHERS = List.of("jdbc.initialize-schema", "jdbc.table-prefix");
@@ -81,6 +82,9 @@ final class KnownSettings {
         if (property.permit() != null) {
             String setting = ofPermit.get(property.property());
             return setting == null ? null : PermitProperty.of(property.permit(), setting);
+        }
+        if (property.path().size() == 2 && property.path().get(0).equals(HTTP)) {
+            return property.name().toString(); // the name of a group
         }
         String name = uniform(property);
         return name == null ? null : PREFIX + general.get(name);

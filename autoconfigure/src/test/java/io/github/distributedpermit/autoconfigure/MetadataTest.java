@@ -51,6 +51,7 @@ class MetadataTest {
                         "distributed-permit.instance-name",
                         "distributed-permit.jdbc.initialize-schema",
                         "distributed-permit.jdbc.table-prefix",
+                        "distributed-permit.http",
                         "distributed-permit.key-prefix",
                         "distributed-permit.lease",
                         "distributed-permit.log.long-hold",

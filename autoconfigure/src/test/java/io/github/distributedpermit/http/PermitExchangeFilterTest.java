@@ -1,0 +1,232 @@
+package io.github.distributedpermit.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.web.reactive.function.client.WebClient;
+import org.springframework.web.reactive.function.client.WebClientRequestException;
+import org.springframework.web.reactive.function.client.WebClientResponseException;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** The permit of a request of {@code WebClient}: how long it is held, and who gets none. */
+class PermitExchangeFilterTest {
+
+    private static final int LENGTH = 200_000;
+
+    private Partner partner;
+    private ConfigurableApplicationContext context;
+    private Permits permits;
+    private WebClient client;
+
+    @BeforeEach
+    void start() throws IOException {
+        partner = new Partner();
+        context = new SpringApplicationBuilder(DistributedPermitAutoConfiguration.class)
+                .web(WebApplicationType.NONE)
+                .properties(
+                        "distributed-permit.backend=local",
+                        "distributed-permit.permits.partner.limit=1",
+                        "distributed-permit.permits.partner.block=false",
+                        "distributed-permit.permits.patient.limit=1",
+                        "distributed-permit.permits.many.limit=1000")
+                .run();
+        permits = context.getBean(Permits.class);
+        client = client(new PermitExchangeFilter(permits, "partner"));
+    }
+
+    private WebClient client(PermitExchangeFilter limit) {
+        return WebClient.builder()
+                .baseUrl(partner.url())
+                .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(2 * LENGTH))
+                .filter(limit)
+                .build();
+    }
+
+    @AfterEach
+    void stop() {
+        context.close();
+        partner.close();
+    }
+
+    static Stream<Named<Call>> ends() {
+        return Stream.of(
+                Named.of(
+                        "body read",
+                        c -> get(c, LENGTH).bodyToMono(byte[].class).block()),
+                Named.of(
+                        "no body wanted", c -> get(c, LENGTH).toBodilessEntity().block()),
+                Named.of(
+                        "no body sent",
+                        c -> c.get().uri("/204?0").retrieve().toBodilessEntity().block()),
+                Named.of(
+                        "body not read",
+                        c -> c.get()
+                                .uri("/200?" + LENGTH)
+                                .exchangeToMono(answer -> Mono.just("x"))
+                                .block()),
+                Named.of(
+                        "body cancelled",
+                        c -> get(c, LENGTH)
+                                .bodyToFlux(DataBuffer.class)
+                                .doOnNext(DataBufferUtils::release)
+                                .next()
+                                .then()
+                                .block()),
+                Named.of(
+                        "function throws",
+                        c -> assertThatExceptionOfType(IllegalStateException.class)
+                                .isThrownBy(() -> c.get()
+                                        .uri("/200?" + LENGTH)
+                                        .exchangeToMono(answer -> {
+                                            throw new IllegalStateException();
+                                        })
+                                        .block())),
+                Named.of(
+                        "partner's own 503",
+                        c -> assertThatExceptionOfType(WebClientResponseException.ServiceUnavailable.class)
+                                .isThrownBy(() -> c.get()
+                                        .uri("/503?9")
+                                        .retrieve()
+                                        .bodyToMono(String.class)
+                                        .block())),
+                Named.of(
+                        "no connection",
+                        c -> assertThatExceptionOfType(WebClientRequestException.class)
+                                .isThrownBy(() -> c.get()
+                                        .uri("http://127.0.0.1:1/")
+                                        .retrieve()
+                                        .toBodilessEntity()
+                                        .block())),
+                Named.of("request cancelled", c -> {
+                    CountDownLatch sent = new CountDownLatch(1);
+                    Disposable request = c.mutate()
+                            .filter((each, next) -> next.exchange(each).doOnSubscribe(begun -> sent.countDown()))
+                            .build()
+                            .get()
+                            .uri("/200?" + LENGTH)
+                            .retrieve()
+                            .toBodilessEntity()
+                            .subscribe();
+                    sent.await();
+                    request.dispose();
+                }));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ends")
+    void permitIsFreeAgain(Call call) throws Exception {
+        call.with(client);
+        call.with(client);
+        await().until(() -> inUse("partner") == 0);
+    }
+
+    @Test
+    void permitIsHeldWhileTheBodyFlows() {
+        Integer seen = get(client, LENGTH)
+                .bodyToFlux(DataBuffer.class)
+                .doOnNext(DataBufferUtils::release)
+                .map(part -> inUse("partner"))
+                .reduce(Math::min)
+                .block();
+        assertThat(seen).isOne();
+        await().until(() -> inUse("partner") == 0);
+    }
+
+    @Test
+    void requestWithoutAPermitIsNotSent() throws Exception {
+        try (Permit held = permits.acquire("partner")) {
+            assertThatExceptionOfType(PermitRejectedException.class)
+                    .isThrownBy(() -> get(client, 9).toBodilessEntity().block());
+            assertThat(partner.requests).hasValue(0);
+        }
+    }
+
+    @Test
+    void waitingRequestsNeedNoThreadAndLeaveWhenCancelled() throws Exception {
+        WebClient patient = client(new PermitExchangeFilter(permits, "patient"));
+        List<Disposable> waiting = new ArrayList<>();
+        Mono<Integer> last;
+        try (Permit held = permits.acquire("patient")) {
+            for (int i = 0; i < 500; i++) {
+                waiting.add(get(patient, 9).toBodilessEntity().subscribe());
+            }
+            assertThat(permits.state("patient").waiting()).isPositive();
+            waiting.forEach(Disposable::dispose);
+            assertThat(permits.state("patient").waiting()).isZero();
+            last = get(patient, 9).bodyToMono(byte[].class).map(body -> body.length);
+            last = Mono.fromFuture(last.toFuture());
+        }
+        assertThat(last.block()).isEqualTo(9);
+        assertThat(partner.requests).hasValue(1);
+    }
+
+    @Test
+    void everyAttemptTakesAPermitOfItsOwn() {
+        WebClient repeating = client.mutate()
+                .filters(filters -> filters.add(
+                        0,
+                        (request, next) -> next.exchange(request)
+                                .flatMap(answer -> answer.statusCode().isError()
+                                        ? answer.releaseBody().then(Mono.error(new IllegalStateException()))
+                                        : Mono.just(answer))
+                                .retry(2)))
+                .build();
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> repeating
+                        .get()
+                        .uri("/503?9")
+                        .retrieve()
+                        .toBodilessEntity()
+                        .block());
+        assertThat(partner.requests).hasValue(3);
+        await().until(() -> inUse("partner") == 0);
+    }
+
+    @Test
+    void permitsOfAbandonedAnswersComeBack() {
+        WebClient many = client(new PermitExchangeFilter(permits, "many"));
+        for (int i = 0; i < 50; i++) { // each occupies a connection of the client's pool
+            get(many, 9).toEntityFlux(DataBuffer.class).block();
+        }
+        await().atMost(Duration.ofMinutes(1)).until(() -> {
+            System.gc();
+            return inUse("many") == 0;
+        });
+    }
+
+    private static WebClient.ResponseSpec get(WebClient client, int length) {
+        return client.get().uri("/200?" + length).retrieve();
+    }
+
+    private int inUse(String name) {
+        return permits.state(name).inUse();
+    }
+
+    interface Call {
+
+        void with(WebClient client) throws Exception;
+    }
+}
