@@ -2,9 +2,12 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.web.CatchAllWarning;
 import io.github.distributedpermit.web.ClosestHandlerResolver;
+import io.github.distributedpermit.web.FilterProblems;
 import io.github.distributedpermit.web.HoldTimes;
 import io.github.distributedpermit.web.PermitGraphQlErrors;
 import io.github.distributedpermit.web.PermitProblems;
+import io.github.distributedpermit.web.WebFluxProblems;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -16,6 +19,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
+import org.springframework.http.codec.ServerCodecConfigurer;
 
 /** Auto-configuration of {@link PermitProblems}, the answers of web applications to calls that got no permit. */
 @AutoConfiguration(before = DistributedPermitAutoConfiguration.class)
@@ -44,6 +48,11 @@ public final class DistributedPermitWebAutoConfiguration {
         ClosestHandlerResolver distributedPermitExceptionResolver() {
             return new ClosestHandlerResolver();
         }
+
+        @Bean
+        FilterProblems distributedPermitFilterProblems(ClosestHandlerResolver answers) {
+            return new FilterProblems(answers);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -53,6 +62,12 @@ public final class DistributedPermitWebAutoConfiguration {
         @Bean
         CatchAllWarning distributedPermitCatchAllWarning(ApplicationContext context) {
             return new CatchAllWarning(context);
+        }
+
+        @Bean
+        WebFluxProblems distributedPermitWebFluxProblems(
+                PermitProblems problems, ObjectProvider<ServerCodecConfigurer> codecs) {
+            return new WebFluxProblems(problems, codecs.getIfAvailable(ServerCodecConfigurer::create));
         }
     }
 

@@ -7,6 +7,7 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Objects;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -99,16 +100,18 @@ public final class PermitProblems {
 
     private @Nullable ResponseEntity<ProblemDetail> answer(RuntimeException ours, Throwable thrown) throws Throwable {
         leaveToSpring(thrown, ours);
+        ResponseEntity<ProblemDetail> answer = answer(ours);
+        String after = Objects.requireNonNull(answer.getHeaders().getFirst(HttpHeaders.RETRY_AFTER));
+        return SERVLET && CurrentResponse.answersWithPage(answer.getStatusCode().value(), after) ? null : answer;
+    }
+
+    ResponseEntity<ProblemDetail> answer(RuntimeException ours) {
         ProblemDetail problem = problem(ours);
         if (log.isDebugEnabled()) {
             log.debug("Answered HTTP " + problem.getStatus() + ": " + ours.getMessage());
         }
-        String after = Long.toString(retryAfterSeconds(ours));
-        if (SERVLET && CurrentResponse.answersWithPage(problem.getStatus(), after)) {
-            return null;
-        }
         return ResponseEntity.status(problem.getStatus())
-                .header(HttpHeaders.RETRY_AFTER, after)
+                .header(HttpHeaders.RETRY_AFTER, Long.toString(retryAfterSeconds(ours)))
                 .contentType(MediaType.APPLICATION_PROBLEM_JSON)
                 .body(problem);
     }

@@ -7,12 +7,15 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -29,6 +32,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.server.WebFilter;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -82,10 +86,31 @@ class CatchAllHandlersTest {
                 .isEqualTo(429);
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void filterIsAnswered(WebApplicationType type) throws Exception {
+        assertProblem(answer(type, CatchAll.class, "/filtered", "*/*"));
+    }
+
+    private static void assertProblem(HttpResponse<String> answer) {
+        assertThat(answer.statusCode()).isEqualTo(429);
+        assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+        assertThat(answer.body()).contains("web-name");
+    }
+
     @Test
-    void browserGetsTheErrorPage() throws Exception {
-        HttpResponse<String> answer = answer(
-                WebApplicationType.SERVLET, CatchAll.class, "/limited", "text/html,application/xhtml+xml,*/*;q=0.8");
+    void handlerOfTheApplicationAnswersFiltersToo() throws Exception {
+        assertThat(answer(WebApplicationType.SERVLET, ForRejections.class, "/filtered", "*/*")
+                        .body())
+                .isEqualTo("close");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/limited", "/filtered"})
+    void browserGetsTheErrorPage(String path) throws Exception {
+        HttpResponse<String> answer =
+                answer(WebApplicationType.SERVLET, CatchAll.class, path, "text/html,application/xhtml+xml,*/*;q=0.8");
 
         assertThat(answer.statusCode()).isEqualTo(429);
         assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
@@ -145,6 +170,35 @@ class CatchAllHandlersTest {
                         return ServerResponse.ok().build();
                     })
                     .build();
+        }
+
+        @Bean
+        @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+        Filter filter(Permits permits) {
+            return (request, response, chain) -> {
+                if (((HttpServletRequest) request).getRequestURI().equals("/filtered")) {
+                    take(permits);
+                }
+                chain.doFilter(request, response);
+            };
+        }
+
+        @Bean
+        @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+        WebFilter webFilter(Permits permits) {
+            return (exchange, chain) -> exchange.getRequest().getPath().value().equals("/filtered")
+                    ? Mono.fromFuture(() -> permits.named("web-name")
+                                    .acquireAsync(PermitRequest.of("web").withoutWaiting()))
+                            .then(chain.filter(exchange))
+                    : chain.filter(exchange);
+        }
+
+        private static void take(Permits permits) {
+            try {
+                permits.named("web-name").acquire(PermitRequest.of("web").withoutWaiting());
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         @Bean
