@@ -93,13 +93,6 @@ final class AnnotationReader {
                 : null;
     }
 
-    /** The text of a head start that is made for each call, placeholders resolved; {@code null} if it is not. */
-    @Nullable
-    String headStartOfEachCall(DeclaredPermit declared) {
-        String text = declared.annotation().headStart();
-        return KeyTemplate.isLiteral(text) ? null : resolve("headStart", text, declared.fullName());
-    }
-
     private @Nullable String within(DistributedPermit annotation, String origin) {
         String within = annotation.within();
         if (within.isEmpty()) {
@@ -114,7 +107,7 @@ final class AnnotationReader {
     }
 
     /** Resolves placeholders; nothing else in the text is evaluated. */
-    private String resolve(String attribute, String text, String origin) {
+    String resolve(String attribute, String text, String origin) {
         if (!text.contains("${")) {
             return text;
         }
@@ -143,6 +136,9 @@ final class AnnotationReader {
         }
         if (!asText) {
             return null;
+        }
+        if (!KeyTemplate.isLiteral(annotation.limitString())) {
+            return PermitDefinition.PER_CALL;
         }
         String resolved = resolve("limitString", annotation.limitString(), origin);
         String said = "limitString '%s'%s"

@@ -60,6 +60,12 @@ final class NestedLimits {
                 .map(each -> String.valueOf(each.definition().key()))
                 .distinct()
                 .count();
+        if (outer.isLimitedPerCall()) {
+            throw new InvalidPermitException(
+                    "%s: permit '%s' lies within '%s', whose limit each call states, and the method does not say which one (%s)"
+                            .formatted(method.description(), chain.get(0).name(), outer.name(), show(chain)),
+                    "Annotate the method with '%s' and its limit too".formatted(outer.name()));
+        }
         if (outer.usualKey() == null || keys > 1) {
             throw new InvalidPermitException(
                     "%s: permit '%s' lies within '%s', which has many keys, and the method does not say which one (%s)"

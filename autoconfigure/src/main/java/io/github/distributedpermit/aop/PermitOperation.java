@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param definition as it takes effect, settings merged in
  * @param declared as the annotation declares it
  * @param key makes the key of a call
- * @param headStart makes the head start of a call, if settings do not say it; {@code null} if all calls have the same
+ * @param ofEachCall makes what else each call has of its own; {@code null} if there is nothing
  * @param answer answers rejected calls instead of the exception
  * @param reentrant whether a call joins the permit of its caller
  * @param interruptOnLoss whether the thread of a call is interrupted when its permit is lost
@@ -24,7 +24,7 @@ record PermitOperation(
         PermitDefinition definition,
         PermitDefinition declared,
         KeyTemplate key,
-        @Nullable HeadStart headStart,
+        @Nullable CallAttributes ofEachCall,
         @Nullable RejectedAnswer answer,
         boolean reentrant,
         boolean interruptOnLoss,
@@ -35,7 +35,7 @@ record PermitOperation(
             PermitDefinition definition,
             PermitDefinition declared,
             KeyTemplate key,
-            @Nullable HeadStart headStart,
+            @Nullable CallAttributes ofEachCall,
             @Nullable RejectedAnswer answer,
             boolean reentrant,
             boolean interruptOnLoss,
@@ -44,7 +44,7 @@ record PermitOperation(
                 definition,
                 declared,
                 key,
-                headStart,
+                ofEachCall,
                 answer,
                 reentrant,
                 interruptOnLoss,
@@ -60,17 +60,13 @@ record PermitOperation(
     /** The same with another definition and another answer to rejected calls. */
     PermitOperation with(PermitDefinition changed, @Nullable RejectedAnswer otherAnswer) {
         return new PermitOperation(
-                changed, declared, key, headStart, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
+                changed, declared, key, ofEachCall, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
     }
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {
         PermitRequest request =
                 everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments), reentrant);
-        return headStart == null || definition.headStart() != null
-                ? request
-                : request.toBuilder()
-                        .headStart(headStart.of(target, method, arguments))
-                        .build();
+        return ofEachCall == null ? request : ofEachCall.of(request, definition, target, method, arguments);
     }
 
     /** What answers a call that ended with this; {@code null} for the exception. */

@@ -49,7 +49,6 @@ final class PermitOperationFactory {
         String key = annotations.key(declared);
         ParameterNameDiscoverer names = ParameterNames.of(declared.method(), method, type);
         KeyTemplate template = keys.parse(key, method, names, origin);
-        String headStart = annotations.headStartOfEachCall(declared);
         PermitDefinition read = read(declared, key, origin);
         PermitDefinition definition = define(read, origin);
         RejectedAnswer answer = answer(annotation.fallback(), definition, method, type, origin);
@@ -57,13 +56,28 @@ final class PermitOperationFactory {
                 definition,
                 read,
                 template,
-                headStart == null
-                        ? null
-                        : new HeadStart(keys.parse("headStart", headStart, method, names, origin), origin),
+                callAttributes(declared, method, names),
                 answer,
                 annotation.reentrant(),
                 annotation.onLoss() == OnLoss.INTERRUPT,
                 minimumHolds);
+    }
+
+    private @Nullable CallAttributes callAttributes(
+            DeclaredPermit declared, Method method, ParameterNameDiscoverer names) {
+        DistributedPermit annotation = declared.annotation();
+        KeyTemplate headStart = ofEachCall(declared, "headStart", annotation.headStart(), method, names);
+        KeyTemplate limit = ofEachCall(declared, "limitString", annotation.limitString(), method, names);
+        return headStart == null && limit == null ? null : new CallAttributes(headStart, limit, declared.fullName());
+    }
+
+    /** Makes the attribute of each call; {@code null} if it is the same for all. */
+    private @Nullable KeyTemplate ofEachCall(
+            DeclaredPermit declared, String attribute, String text, Method method, ParameterNameDiscoverer names) {
+        String origin = declared.fullName();
+        return KeyTemplate.isLiteral(text)
+                ? null
+                : keys.parse(attribute, annotations.resolve(attribute, text, origin), method, names, origin);
     }
 
     private @Nullable RejectedAnswer answer(

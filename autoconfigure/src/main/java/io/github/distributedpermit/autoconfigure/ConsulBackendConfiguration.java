@@ -97,7 +97,7 @@ class ConsulBackendConfiguration {
     private static void checkLimits(PermitCatalog catalog) {
         catalog.definitions().forEach(definition -> {
             Integer limit = definition.limit();
-            if (limit != null && limit != PermitDefinition.UNLIMITED && limit > ConsulPermitBackend.MAX_LIMIT) {
+            if (limit != null && limit < PermitDefinition.PER_CALL && limit > ConsulPermitBackend.MAX_LIMIT) {
                 throw new UnusableBackendException(
                         "Permit '%s' (%s) has limit %d, but a key in Consul has at most %d permits"
                                 .formatted(

@@ -121,13 +121,14 @@ final class PermitsReader {
             }
         });
         Integer override = overrides.get(usual);
+        Integer stated = definition.isLimitedPerCall() ? null : Integer.valueOf(limit(definition));
         boolean known = definition.isUnlimited() || states.containsKey(usual);
         return new Summary(
                 definition.name(),
                 definition.key(),
-                override != null ? override : known ? limit(definition) : null,
+                override != null ? override : known ? stated : null,
                 override != null ? "override" : known ? source(definition) : null,
-                limit(definition),
+                stated,
                 overrides.isEmpty() ? null : overrides,
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
@@ -227,7 +228,7 @@ final class PermitsReader {
         }
         return new Key(
                 state.key(),
-                known ? Integer.valueOf(state.override().orElse(limit(definition))) : null,
+                known ? Integer.valueOf(state.limit(limit(definition))) : null,
                 known ? state.override().isPresent() ? "override" : source(definition) : null,
                 differing(state.members()),
                 known ? Integer.valueOf(state.used()) : null,

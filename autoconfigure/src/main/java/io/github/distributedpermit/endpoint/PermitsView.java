@@ -46,9 +46,10 @@ public record PermitsView(
      *
      * @param name of the permit
      * @param key of all calls, if it is the same for all of them
-     * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer
+     * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer, or if
+     *     each call states its own limit
      * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
-     * @param statedLimit the limit that this instance states
+     * @param statedLimit the limit that this instance states; {@code null} if each call states its own
      * @param overrides the operator's limits of keys that this instance knows, by key; {@code null} if there are none
      * @param within the name of the permit that it lies within; so the list is a tree
      * @param holding permits that calls of this instance hold, over all keys
@@ -61,7 +62,7 @@ public record PermitsView(
             @Nullable String key,
             @Nullable Integer limit,
             @Nullable String limitSource,
-            int statedLimit,
+            @Nullable Integer statedLimit,
             @Nullable Map<String, Integer> overrides,
             @Nullable String within,
             int holding,
@@ -74,7 +75,7 @@ public record PermitsView(
      * @param store where the permits are
      * @param instance the instance that answers
      * @param name of the permit
-     * @param statedLimit the limit that this instance states
+     * @param statedLimit the limit that this instance states; {@code null} if each call states its own
      * @param within the name of the permit that it lies within
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -89,7 +90,7 @@ public record PermitsView(
             Store store,
             Instance instance,
             String name,
-            int statedLimit,
+            @Nullable Integer statedLimit,
             @Nullable String within,
             int holding,
             int waiting,
@@ -104,7 +105,8 @@ public record PermitsView(
      * One key in the whole fleet.
      *
      * @param key what is limited
-     * @param limit in force: the operator's if one is set, else the one this instance states
+     * @param limit in force: the operator's if one is set, else the one this instance states, or the highest stated one if each call
+     *     states its own
      * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
      * @param statedLimits the limits that members state, lowest first; only if they differ
      * @param inUse permits that members hold

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.metrics;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 
@@ -26,11 +27,11 @@ record FleetTotals(long holders, long waiters, long members, long limit, int mix
      */
     static FleetTotals of(KeyState key, int own) {
         long calls = 0;
-        int stated = own;
+        int stated = own == PermitDefinition.PER_CALL ? 0 : own;
         boolean differ = false;
         for (MemberState member : key.members()) {
             stated = Math.max(stated, member.limit());
-            differ |= member.limit() != own;
+            differ |= member.limit() != own && own != PermitDefinition.PER_CALL;
             calls += member.calls();
         }
         return new FleetTotals(

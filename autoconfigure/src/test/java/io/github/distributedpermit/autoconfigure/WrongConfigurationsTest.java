@@ -274,6 +274,12 @@ class WrongConfigurationsTest {
         public void call() {}
     }
 
+    static class LimitOfAnUnknownParameter {
+
+        @DistributedPermit(key = "k", limitString = "#{#plan == 'premium' ? 10 : 3}")
+        public void call(String tenant) {}
+    }
+
     static class LimitOfZero {
 
         @DistributedPermit(key = "k", limit = 0)

@@ -59,7 +59,12 @@ public @interface DistributedPermit {
     /** How many permits the key has over all instances, 1 to 1,000,000. */
     int limit() default UNSET;
 
-    /** The limit as text, for {@code ${...}} placeholders. At most one of this and {@link #limit()} may be given. */
+    /**
+     * The limit as text: a number or {@code unlimited}, {@code ${...}} placeholders, or {@code #{...}}, evaluated for each call as in
+     * {@link #key()}, such as {@code #{#plan == 'premium' ? 10 : 3}}. Then a call gets its permits while no more than its limit are in
+     * use, and calls of one key may have different limits; settings win, and their limit is not per call. At most one of this and
+     * {@link #limit()} may be given.
+     */
     String limitString() default "";
 
     /** Whether a call waits in the queue when no permit is free; otherwise it is rejected at once. */

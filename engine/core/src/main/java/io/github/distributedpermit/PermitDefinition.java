@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name what settings and metrics call it
  * @param key the literal key, {@code null} if it is made for each call
- * @param limit how many permits a key has, {@link #UNLIMITED} for no limit, {@code null} if the settings have to say
+ * @param limit how many permits a key has, {@link #UNLIMITED} for no limit, {@link #PER_CALL} if each call states
+ *     its own, {@code null} if the settings have to say
  * @param permits how many of them one call takes
  * @param block whether a call waits
  * @param timeout how long it waits at most, {@code null} for ever
@@ -47,6 +48,9 @@ public record PermitDefinition(
     /** As a limit: none. Calls get their permit at once and do not ask the store. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
+    /** As a limit: each call {@linkplain PermitRequest#limit() states its own}, unless the settings give one. */
+    public static final int PER_CALL = Integer.MAX_VALUE - 1;
+
     /** Checks the values; messages name the origin. */
     public PermitDefinition {
         Objects.requireNonNull(name, "name");
@@ -54,7 +58,7 @@ public record PermitDefinition(
         if (name.isBlank()) {
             throw new IllegalArgumentException(origin + ": the name of a permit must not be blank");
         }
-        if (limit != null && limit != UNLIMITED && (limit < 1 || limit > MAX_LIMIT)) {
+        if (limit != null && limit < PER_CALL && !isPossible(limit)) {
             throw new IllegalArgumentException(
                     "%s: limit %d of permit '%s' is not between 1 and %d".formatted(origin, limit, name, MAX_LIMIT));
         }
@@ -101,6 +105,15 @@ public record PermitDefinition(
                 .onStoreFailure(onStoreFailure)
                 .headStart(headStart)
                 .within(within);
+    }
+
+    static boolean isPossible(int limit) {
+        return limit >= 1 && limit <= MAX_LIMIT;
+    }
+
+    /** Whether each call states its own limit. */
+    public boolean isLimitedPerCall() {
+        return limit != null && limit == PER_CALL;
     }
 
     /** Whether there is no limit. */

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param reentrant whether the call joins a permit of the same key that an outer call of its thread holds
  * @param onStoreFailure what happens to the call while the store does not answer
  * @param headStart how much earlier the call is queued than it arrives, {@code null} if the settings of its permit say it
+ * @param limit the limit that the key has for this call, {@code null} if its permit has one. Without effect unless the limit of the
+ *     permit is {@link PermitDefinition#PER_CALL}
  */
 public record PermitRequest(
         String key,
@@ -28,7 +30,8 @@ public record PermitRequest(
         @Nullable String name,
         boolean reentrant,
         OnStoreFailure onStoreFailure,
-        @Nullable Duration headStart) {
+        @Nullable Duration headStart,
+        @Nullable Integer limit) {
 
     /** The longest head start. */
     public static final Duration LONGEST_HEAD_START = Duration.ofHours(1);
@@ -50,6 +53,10 @@ public record PermitRequest(
         Objects.requireNonNull(onStoreFailure, "onStoreFailure");
         if (headStart != null && !isPossibleHeadStart(headStart)) {
             throw new IllegalArgumentException("The head start %s is not between 0 and an hour".formatted(headStart));
+        }
+        if (limit != null && (!PermitDefinition.isPossible(limit) || permits > limit)) {
+            throw new IllegalArgumentException("The limit %d of a call for %d permit(s) is not between %d and %d"
+                    .formatted(limit, permits, permits, PermitDefinition.MAX_LIMIT));
         }
     }
 
@@ -81,12 +88,13 @@ public record PermitRequest(
         builder.reentrant = reentrant;
         builder.onStoreFailure = onStoreFailure;
         builder.headStart = headStart;
+        builder.limit = limit;
         return builder;
     }
 
     /**
      * One request for what this and the other one ask for: the permits of both, or the larger number of them if one of the
-     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, the longer head start, and the stricter of both behaviours while the store does not answer. It
+     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, the longer head start, the lower limit, and the stricter of both behaviours while the store does not answer. It
      * has the name of this one.
      *
      * @throws IllegalArgumentException if the other one is for another key
@@ -105,6 +113,9 @@ public record PermitRequest(
         }
         both.onStoreFailure = stricter(onStoreFailure, other.onStoreFailure);
         both.headStart = longer(headStart, other.headStart);
+        if (limit == null || (other.limit != null && other.limit < limit)) {
+            both.limit = other.limit;
+        }
         both.name = name == null ? other.name : name;
         return block && other.block ? both.build() : both.withoutWaiting().build();
     }
@@ -154,6 +165,7 @@ public record PermitRequest(
         private boolean reentrant;
         private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
         private @Nullable Duration headStart;
+        private @Nullable Integer limit;
 
         private Builder(String key) {
             this.key = key;
@@ -216,12 +228,21 @@ public record PermitRequest(
         }
 
         /**
+         * The limit that the key has for this call, 1 to 1,000,000: the call gets its permits while no more than this are in use, of all
+         * calls. For permits whose limit is {@link PermitDefinition#PER_CALL}; has no effect on others.
+         */
+        public Builder limit(@Nullable Integer limit) {
+            this.limit = limit;
+            return this;
+        }
+
+        /**
          * The request.
          *
          * @throws IllegalArgumentException if a value is out of range
          */
         public PermitRequest build() {
-            return new PermitRequest(key, permits, block, timeout, name, reentrant, onStoreFailure, headStart);
+            return new PermitRequest(key, permits, block, timeout, name, reentrant, onStoreFailure, headStart, limit);
         }
     }
 }

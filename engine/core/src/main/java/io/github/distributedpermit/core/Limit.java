@@ -41,6 +41,8 @@ public record Limit(int permits) {
 
     @Override
     public String toString() {
-        return permits == PermitDefinition.UNLIMITED ? UNLIMITED_TEXT : Integer.toString(permits);
+        return permits == PermitDefinition.UNLIMITED
+                ? UNLIMITED_TEXT
+                : permits == PermitDefinition.PER_CALL ? "one for each call" : Integer.toString(permits);
     }
 }

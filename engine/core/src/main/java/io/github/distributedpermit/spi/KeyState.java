@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi;
 
+import io.github.distributedpermit.PermitDefinition;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,18 @@ public record KeyState(String key, int used, OptionalInt override, List<MemberSt
     /** Copies the list. */
     public KeyState {
         members = List.copyOf(members);
+    }
+
+    /**
+     * The limit in effect.
+     *
+     * @param own the limit of the permit's name. If each call states one, the highest that a member states; 0 if none does
+     */
+    public int limit(int own) {
+        int stated = own == PermitDefinition.PER_CALL
+                ? members.stream().mapToInt(MemberState::limit).max().orElse(0)
+                : own;
+        return override.orElse(stated);
     }
 
     /** The members that wait, head of the queue first. */

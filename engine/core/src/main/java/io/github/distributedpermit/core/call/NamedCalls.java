@@ -10,6 +10,7 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.core.Limit;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
@@ -172,6 +173,9 @@ public final class NamedCalls implements NamedPermits {
 
     private void prepare(Waiter waiter, PermitRequest request) {
         waiter.inner = inner;
+        if (request.limit() != null) {
+            waiter.limit = request.limit();
+        }
         Duration headStart = request.headStart();
         if (headStart == null) {
             headStart = stats.definition().headStart();
@@ -192,7 +196,7 @@ public final class NamedCalls implements NamedPermits {
         if (stats.policy().isUnlimited()) {
             return in.registry.storeless().grant(stats, request.key(), request.permits(), now);
         }
-        KeyQueue queue = in.registry.find(request.key());
+        KeyQueue queue = request.limit() == null ? in.registry.find(request.key()) : null;
         return queue == null ? null : queue.take(stats, request.permits(), now);
     }
 
@@ -243,11 +247,11 @@ public final class NamedCalls implements NamedPermits {
             // of two names, one may have got its new limit and the other not yet
             if (!queue.fits(stats) && !names.settled(() -> queue.fits(stats))) {
                 throw new IllegalArgumentException(
-                        "Key '%s' is in use under another name with another limit than the %d of permit '%s'; give both names one limit"
+                        "Key '%s' is in use under another name with another limit than that of permit '%s' (%s); give both names one limit"
                                 .formatted(
                                         LogSafe.escape(request.key()),
-                                        stats.policy().limit(),
-                                        stats.name()));
+                                        stats.name(),
+                                        Limit.of(stats.policy().limit())));
             }
         }
     }
@@ -266,6 +270,14 @@ public final class NamedCalls implements NamedPermits {
     }
 
     private void check(PermitRequest request) {
+        if (stats.policy().isPerCall()) {
+            int highest = present.get().registry.highestLimit();
+            if (request.limit() == null || request.limit() > highest) {
+                throw new IllegalArgumentException(
+                        "Each call of permit '%s' has to state a limit from 1 to %d; this one states %s"
+                                .formatted(stats.name(), highest, request.limit() == null ? "none" : request.limit()));
+            }
+        }
         if (request.permits() > stats.policy().limit()) {
             throw new IllegalArgumentException("A call of permit '%s' asks for %d permits, but its limit is %d"
                     .formatted(stats.name(), request.permits(), stats.policy().limit()));

@@ -64,7 +64,7 @@ public final class StateQueries {
                 .filter(KeyState.MemberState::waiting)
                 .mapToInt(KeyState.MemberState::calls)
                 .sum();
-        return new PermitState(state.override().orElse(stats.policy().limit()), state.used(), waiting);
+        return new PermitState(state.limit(stats.policy().limit()), state.used(), waiting);
     }
 
     /** A backend may throw instead of returning a failed stage. */

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.engine;
 
 import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.core.Limit;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.util.Collection;
@@ -136,7 +137,9 @@ final class Declarations {
     }
 
     private static String shown(@Nullable Integer limit) {
-        return limit != null && limit == PermitDefinition.UNLIMITED ? "'unlimited'" : String.valueOf(limit);
+        return limit == null
+                ? "null"
+                : limit < PermitDefinition.PER_CALL ? String.valueOf(limit) : "'" + Limit.of(limit) + "'";
     }
 
     private record Statement(

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.spi.Claim;
 import java.time.Duration;
@@ -37,6 +38,9 @@ final class ClaimPlan {
     /** The last claim, with which isDue(), nextTimed() and beyond() compare the present numbers; {@code null} if it is void. */
     private @Nullable Claim last;
 
+    /** The limit that the last claim stated. */
+    private int stated;
+
     private long lastSentAt;
     private @Nullable Waiter lastOldest;
 
@@ -68,10 +72,16 @@ final class ClaimPlan {
         this.key = key;
         this.answers = answers;
         this.policy = policy;
+        this.stated = Math.min(policy.limit(), PermitDefinition.MAX_LIMIT);
     }
 
     void adopt(Policy settings) {
         policy = settings;
+    }
+
+    /** The limit that a claim for this call states; without a call the one of the claim before, if each call has its own. */
+    int limitFor(@Nullable Waiter head) {
+        return !policy.isPerCall() ? policy.limit() : head == null ? stated : head.limit;
     }
 
     /** Another claim is due, even if it is equal to the last one. */
@@ -166,7 +176,7 @@ final class ClaimPlan {
     /**
      * Whether a claim is due: a return is owed, a call that does not wait has no claim yet, another claim was requested, calls want
      * more than the last claim asked for, the last waiter has left the queue, the head of the queue wants another number of
-     * permits or is older than the last claim stated, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
+     * permits, has another limit or is older than the last claim stated, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
     boolean isDue(int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now) {
         int lastWanted = last == null ? 0 : last.wanted();
@@ -177,12 +187,15 @@ final class ClaimPlan {
                 || waiters.hasUnclaimedTry()) {
             return true;
         }
-        Waiter oldest = waiters.first();
+        Waiter oldest = waiters.head();
         // the queue is empty now: the store has to take this member out of its queue
         if (oldest == null && lastQueue && lastWanted > ledger.granted()) {
             return true;
         }
-        if (oldest != null && (oldest.weight != lastUnit() || waiters.hasQueueing() != lastQueue)) {
+        if (oldest != null
+                && (oldest.weight != lastUnit()
+                        || waiters.hasQueueing() != lastQueue
+                        || (policy.isPerCall() && oldest.limit != stated))) {
             return true;
         }
         if (oldest != null && isOlderThanStated(oldest)) {
@@ -202,10 +215,15 @@ final class ClaimPlan {
         return last == null ? 0 : last.weightOfHead();
     }
 
+    /** Whether the next claim is one in case a notification was lost. */
+    boolean isRecheck(long now) {
+        return now >= recheckAt;
+    }
+
     /** When a claim is due without an event: to renew, to re-check or to report a hand-over, or {@link Times#NEVER}. */
     long nextTimed(int granted, WaiterQueue waiters, boolean leases) {
         long at = Times.NEVER;
-        Waiter oldest = waiters.first();
+        Waiter oldest = waiters.head();
         if (oldest != null) {
             at = recheckAt;
         }
@@ -287,7 +305,8 @@ final class ClaimPlan {
         boolean returning = ledger.owes() && !isOutOfContact(ledger);
         int held = returning ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
-        Waiter oldest = probing ? null : waiters.first();
+        Waiter oldest = probing ? null : waiters.head();
+        stated = limitFor(oldest);
         int unit = oldest == null ? 0 : oldest.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.queuedAt);
         boolean queue = !probing && waiters.hasQueueing();
@@ -295,7 +314,7 @@ final class ClaimPlan {
         int beyond = beyond(wanted, ledger.granted(), unit, leases, oldest, calls, now);
         Claim claim = new Claim(
                 key,
-                policy.limit(),
+                stated,
                 sequence,
                 held,
                 wanted,
@@ -308,13 +327,13 @@ final class ClaimPlan {
                 probe,
                 beyond,
                 ledger.highestVersion());
-        SentClaim record = new SentClaim(answers, sequence, held, now, ledger.epoch());
+        SentClaim record = new SentClaim(answers, sequence, stated, held, now, ledger.epoch());
         sent.add(record);
         if (probing) {
             // this claim asks for no waiter, so its answer must reject none of them
             waiters.unclaimed();
         } else {
-            waiters.claimed(sequence);
+            waiters.claimed(sequence, stated);
         }
         if (unconfirmedSince == Times.NEVER) {
             unconfirmedSince = now;

@@ -49,6 +49,7 @@ final class KeyQueueState {
         this.policy = policy;
         this.host = host;
         this.ledger = new Ledger(policy);
+        this.waiters.adopt(policy);
         this.plan = new ClaimPlan(key, queue, policy);
         this.withoutStore = new OutageCalls(key, queue, policy, host, waiters, ledger);
         this.failures = new ClaimFailures(policy, host, waiters, ledger, plan, withoutStore);
@@ -67,8 +68,7 @@ final class KeyQueueState {
     void change(Policy settings) {
         if (settings.limit() != policy.limit()) {
             changed();
-            Integer known = ledger.knownLimit();
-            if (ledger.granted() > settings.limit() && known != null && known == policy.limit()) {
+            if (ledger.granted() > settings.limit() && ledger.knownLimit() != null && !ledger.isOverridden()) {
                 ledger.exceedLimit();
             }
         }
@@ -78,6 +78,7 @@ final class KeyQueueState {
     /** Applies the settings of the first call, in a queue that was created for a notification. */
     void adopt(Policy settings) {
         policy = settings;
+        waiters.adopt(settings);
         ledger.adopt(settings);
         plan.adopt(settings);
         failures.adopt(settings);
@@ -131,7 +132,7 @@ final class KeyQueueState {
         Admission admission = host.admission();
         if (admission == Admission.NONE) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
-        } else if (isFull(waiter.stats.policy().maxWaiting())) {
+        } else if (isFull(waiter)) {
             refuse(waiter, Reason.QUEUE_FULL, effects);
         } else {
             waiter.isTry |= admission == Admission.WITHOUT_WAITING;
@@ -147,18 +148,20 @@ final class KeyQueueState {
      * Whether as many calls have to wait as may. A call on its way to the store does not wait: its permit may be free. It has to wait
      * if an answer has shown so, if claims fail, or if there are more such calls than permits.
      */
-    private boolean isFull(int most) {
+    private boolean isFull(Waiter arriving) {
+        int most = arriving.stats.policy().maxWaiting();
         int beyond = waiters.size() - most;
         if (beyond < 0) {
             return false;
         }
-        return waiters.known() >= most || plan.backoff.isFailing() || beyond >= highestLimit() - ledger.inUse();
+        return waiters.known() >= most || plan.backoff.isFailing() || beyond >= highestLimit(arriving) - ledger.inUse();
     }
 
-    /** The limit that the store may apply to this member's next claim, as far as is known. */
-    private int highestLimit() {
+    /** The limit that the store may apply to a claim for this call, as far as is known. */
+    private int highestLimit(Waiter head) {
         Integer known = ledger.knownLimit();
-        return known == null ? policy.limit() : Math.max(known, policy.limit());
+        int stated = plan.limitFor(head);
+        return known == null ? stated : Math.max(known, stated);
     }
 
     /** A call that was not served can only wait for the store. It fails at once if the store is known not to answer. */
@@ -272,7 +275,7 @@ final class KeyQueueState {
 
     private void noteOverride() {
         Integer known = ledger.knownLimit();
-        if (known != null && known != policy.limit()) {
+        if (known != null && ledger.isOverridden()) {
             limitAtLoss = known;
         }
     }
@@ -281,14 +284,14 @@ final class KeyQueueState {
     private void checkOverride(Holding holding, PermitStats stats, Effects effects) {
         Integer before = limitAtLoss;
         limitAtLoss = null;
-        if (before != null && holding.limit() == policy.limit()) {
+        if (before != null && !ledger.isOverridden()) {
             effects.execute(() -> stats.warnOfLostOverride(key, before, holding.limit()));
         }
     }
 
     /** Keeps the limit for the gauges, and warns of applications that state different limits. */
     private void noteLimit(Holding holding, PermitStats stats, Effects effects) {
-        host.watch().noteLimit(key, holding.limit(), policy.limit());
+        host.watch().noteLimit(key, holding.limit(), ledger.statedLimit());
         stats.limitIs(holding.limit(), holding.over());
         if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
             effects.execute(() -> stats.warnOfHigherLimit(key));
@@ -362,9 +365,12 @@ final class KeyQueueState {
         rejectTooHeavy(effects);
         handOut(false, now, effects);
         withoutStore.serve(now, effects);
-        rejectTries(effects);
         waiters.answered(ledger.appliedSequence());
+        rejectTries(effects);
         returnIdle(now);
+        if (plan.isRecheck(now)) {
+            waiters.tryAgain();
+        }
         int wanted = wanted(now);
         if (plan.isDue(wanted, ledger, waiters, usesLeases(), now)
                 && plan.maySend(waiters, ledger.isContended(), now)
@@ -400,6 +406,9 @@ final class KeyQueueState {
      */
     private void rejectTooHeavy(Effects effects) {
         Integer limit = ledger.knownLimit();
+        if (policy.isPerCall() && !ledger.isOverridden()) {
+            return; // a call with its own limit asks for no more than that
+        }
         if (limit != null && limit > 0 && waiters.heaviest() > limit) {
             long applied = ledger.appliedSequence();
             waiters.end(w -> w.weight > limit && w.wasClaimedBy(applied), new Refused(Reason.ABOVE_LIMIT), effects);
@@ -409,13 +418,24 @@ final class KeyQueueState {
     /** Rejects calls that do not wait, once a claim that was sent after they arrived has been answered. */
     private void rejectTries(Effects effects) {
         if (waiters.hasTries()) {
-            long applied = ledger.appliedSequence();
+            Waiter head = waiters.head();
             Outcome end =
                     ledger.isInGrace() ? new Failed(ClaimFailures.inGrace(policy)) : new Refused(Reason.LIMIT_REACHED);
-            waiters.end(w -> !w.queueing && w.wasClaimedBy(applied), end, effects);
+            waiters.end(w -> !w.queueing && waiters.isAnswered(w, head), end, effects);
             Outcome closing = new Refused(Reason.SHUTTING_DOWN);
-            waiters.end(w -> w.isTry && w.wasClaimedBy(applied), closing, effects);
+            waiters.end(w -> w.isTry && waiters.isAnswered(w, head), closing, effects);
         }
+    }
+
+    /**
+     * The limit within which the permits in use are, as of the last answer: calls with a lower one have to ask the store, unless an
+     * operator's limit applies. If more are in use, permits that were granted under an earlier claim have to go back.
+     */
+    private int limitOfIdle() {
+        if (!policy.isPerCall() || ledger.isOverridden()) {
+            return 0;
+        }
+        return ledger.isOver() ? Integer.MAX_VALUE : ledger.statedLimit();
     }
 
     /**
@@ -425,7 +445,10 @@ final class KeyQueueState {
      * @param passing whether a permit that is handed out passes from call to call, which the next claim has to report
      */
     private void handOut(boolean passing, long now, Effects effects) {
-        for (Waiter w = waiters.first(); w != null && w.weight <= ledger.idle(); w = waiters.first()) {
+        int least = limitOfIdle();
+        for (Waiter w = waiters.firstAbove(least);
+                w != null && w.weight <= ledger.idle();
+                w = waiters.firstAbove(least)) {
             if (now >= validUntil()) {
                 return;
             }
@@ -519,19 +542,19 @@ final class KeyQueueState {
 
     /**
      * How many permits a claim asks for: those in use, those that waiters want, and those that linger. It exceeds the
-     * limit only if the permits in use and the oldest waiter together do. A member that gets no answers asks only for
+     * limit only if the permits in use and the head of the queue together do. A member that gets no answers asks only for
      * what is in use, see {@link ClaimPlan#isProbing}.
      */
     private int wanted(long now) {
         if (plan.isProbing(now)) {
             return ledger.inUse();
         }
-        Waiter oldest = waiters.first();
-        if (oldest == null) {
+        Waiter head = waiters.head();
+        if (head == null) {
             return ledger.granted();
         }
-        long most = Math.max(highestLimit(), (long) ledger.inUse() + oldest.weight);
-        return (int) Math.min(most, ledger.inUse() + waiters.weight());
+        long most = Math.max(highestLimit(head), (long) ledger.inUse() + head.weight);
+        return (int) Math.min(most, ledger.inUse() + waiters.weight(head.limit));
     }
 
     /**

@@ -37,6 +37,10 @@ final class Ledger {
     private long validUntil;
     private long sliceStart;
     private int knownLimit = UNKNOWN;
+
+    /** The limit that the applied claim stated. */
+    private int statedLimit = UNKNOWN;
+
     private boolean contended;
     private boolean over;
 
@@ -94,12 +98,14 @@ final class Ledger {
             return false;
         }
         long sentAt = appliedSentAt;
+        int stated = statedLimit;
         if (holding.sequence() != appliedSequence) {
             SentClaim claim = sent.find(holding.sequence());
             if (claim == null) {
                 return false;
             }
             sentAt = claim.at;
+            stated = claim.limit;
         }
         // validity counts from when the claim was sent: the store cannot have recorded it before
         boolean sessions = aliveUntil != Times.NEVER;
@@ -120,6 +126,7 @@ final class Ledger {
         appliedSentAt = sentAt;
         validUntil = until;
         knownLimit = holding.limit();
+        statedLimit = stated;
         contended = holding.contended();
         over = holding.over();
         if (epoch == 0) {
@@ -266,6 +273,16 @@ final class Ledger {
     /** More permits are in use here than a limit that has just been lowered, although the store has not answered yet. */
     void exceedLimit() {
         over = true;
+    }
+
+    /** The limit that this member has stated, as of the last answer. No more permits than this are in use, unless an operator or others allow it. */
+    int statedLimit() {
+        return statedLimit;
+    }
+
+    /** Whether an operator's limit is in effect, as of the last answer. */
+    boolean isOverridden() {
+        return knownLimit != statedLimit;
     }
 
     /** The limit in effect as of the last answer; {@code null} before the first. */

@@ -12,6 +12,7 @@ final class OutageCall implements Grant.Owner {
 
     final Grant grant;
     private final Grant.Owner queue;
+    private final int limit;
 
     @Nullable
     OutageCall previous;
@@ -26,9 +27,10 @@ final class OutageCall implements Grant.Owner {
     /** Whether it runs without the store: neither ended nor recorded by the store. */
     volatile boolean counted;
 
-    OutageCall(Grant.Owner queue, PermitStats stats, int weight, long count, long now) {
+    OutageCall(Grant.Owner queue, Waiter waiter, long count, long now) {
+        this.limit = waiter.limit;
         this.queue = queue;
-        this.grant = new Grant(this, stats, weight, Grant.STORELESS, count, now);
+        this.grant = new Grant(this, waiter.stats, waiter.weight, Grant.STORELESS, count, now);
     }
 
     @Override
@@ -71,6 +73,7 @@ final class OutageCall implements Grant.Owner {
                     outcome -> {},
                     OnStoreFailure.FAIL);
             this.call = call;
+            this.limit = call.limit;
             this.firstClaim = 0; // the limit as of the last answer may reject it, since that does not end the call
         }
     }

@@ -97,8 +97,8 @@ final class OutageCalls {
     boolean serves(Waiter waiter) {
         return on
                 && switch (waiter.onStoreFailure) {
-                    case ALLOW -> limit() > 0;
-                    case LOCAL -> waiter.weight <= share();
+                    case ALLOW -> limit(waiter) > 0;
+                    case LOCAL -> waiter.weight <= share(waiter);
                     case FAIL, DEFAULT -> false;
                 };
     }
@@ -106,15 +106,15 @@ final class OutageCalls {
     /** Why the call does not get one. */
     private PermitStoreException refusal(Waiter waiter) {
         String why;
-        if (limit() == 0) {
+        if (limit(waiter) == 0) {
             why = "an operator had paused the key";
-        } else if (share() == 0) {
+        } else if (share(waiter) == 0) {
             why = host.watch().outage().answeredAt() < 0
                     ? "this instance has never reached the store and does not know its share of the limit"
-                    : "this instance has no share of the limit of " + limit();
+                    : "this instance has no share of the limit of " + limit(waiter);
         } else {
             why = "the call asks for %d permits, but the share of this instance is %d of %d"
-                    .formatted(waiter.weight, share(), limit());
+                    .formatted(waiter.weight, share(waiter), limit(waiter));
         }
         return PermitStoreException.passing("the store does not answer, and without it " + why, null);
     }
@@ -124,13 +124,14 @@ final class OutageCalls {
         if (!on || !waiters.hasLenient()) {
             return;
         }
-        if (limit() == 0 || waiters.heaviest() > share()) {
-            failUnserved(effects);
-        }
         Waiter waiter = waiters.first();
+        if (waiter != null && (waiters.isMixed() || limit(waiter) == 0 || waiters.heaviest() > share(waiter))) {
+            failUnserved(effects);
+            waiter = waiters.first();
+        }
         while (waiter != null) {
             Waiter following = waiter.next;
-            if (!waiter.needsStore() && !grantIfFree(waiter, now, effects)) {
+            if (!waiter.needsStore() && !grantIfFree(waiter, now, effects) && !waiters.isMixed()) {
                 break;
             }
             waiter = following;
@@ -158,17 +159,16 @@ final class OutageCalls {
 
     private boolean grantIfFree(Waiter waiter, long now, Effects effects) {
         boolean local = waiter.onStoreFailure == OnStoreFailure.LOCAL;
-        if (local && waiter.weight > share() - running()) {
+        if (local && waiter.weight > share(waiter) - running()) {
             return false;
         }
-        OutageCall call = new OutageCall(
-                queue, waiter.stats, waiter.weight, host.storeless().nextCount(), now);
+        OutageCall call = new OutageCall(queue, waiter, host.storeless().nextCount(), now);
         // the order is: decide, count, remove. After an error in between, mend() completes what is missing
         if (waiter.grant(call.grant, false)) {
             add(call);
             effects.ended(waiter, call.grant);
-            int limit = limit();
-            int share = share();
+            int limit = limit(waiter);
+            int share = share(waiter);
             effects.execute(() -> host.ranWithoutStore(waiter.stats, waiter.onStoreFailure, share, limit));
         }
         waiters.remove(waiter);
@@ -180,12 +180,12 @@ final class OutageCalls {
         return ledger.inUse() + ledger.holders.lostInUse() + inUse;
     }
 
-    private int limit() {
-        return host.watch().limit(key, policy.limit());
+    private int limit(Waiter waiter) {
+        return host.watch().limit(key, policy.isPerCall() ? waiter.limit : policy.limit());
     }
 
-    private int share() {
-        return host.localShare(key, limit());
+    private int share(Waiter waiter) {
+        return host.localShare(key, limit(waiter));
     }
 
     private void add(OutageCall call) {

@@ -13,7 +13,7 @@ import java.time.Duration;
  * The settings that apply to the calls of one name: {@link CoreSettings}, and {@link PermitSettings}
  * merged, with times in nanoseconds so that events only add numbers. Immutable.
  *
- * @param limit the limit this member states
+ * @param limit the limit this member states; {@link PermitDefinition#PER_CALL} if that of a call
  * @param lease how long the store keeps a claim; with sessions, the length of the session
  * @param commandTimeout how long an answer may take
  * @param storeTimeout how long calls wait for a store that does not answer
@@ -77,6 +77,11 @@ public record Policy(
     /** Whether calls get their permits at once, without the store. */
     public boolean isUnlimited() {
         return limit == PermitDefinition.UNLIMITED;
+    }
+
+    /** Whether each call states its own limit. */
+    public boolean isPerCall() {
+        return limit == PermitDefinition.PER_CALL;
     }
 
     /** The same with another lease, which in a store with sessions is the length of the session. */

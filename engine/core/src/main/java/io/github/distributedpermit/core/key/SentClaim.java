@@ -20,6 +20,8 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     /** The epoch of the store that the claim carries, see {@link Holding#epoch}. */
     final long epoch;
 
+    final int limit;
+
     /** What the claim left this member; lowered when older claims are merged into this one, see {@link SentClaims}. */
     int held;
     /** Whether an answer may still come: it was neither answered, nor did it fail or time out. */
@@ -37,7 +39,8 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     private final Answers answers;
     private volatile @Nullable CompletionStage<Holding> stage;
 
-    SentClaim(Answers answers, long sequence, int held, long at, long epoch) {
+    SentClaim(Answers answers, long sequence, int limit, int held, long at, long epoch) {
+        this.limit = limit;
         this.epoch = epoch;
         this.answers = answers;
         this.sequence = sequence;

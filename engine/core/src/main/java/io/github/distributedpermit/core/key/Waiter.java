@@ -34,6 +34,9 @@ public class Waiter extends ObservedCall {
     /** Its place in the queue: when it would have arrived without its head start. */
     long queuedAt;
 
+    /** The limit that the key has for this call, as long as the settings leave limits to the calls. */
+    public int limit;
+
     /** How many calls that had arrived before it are behind it, since it has a head start. Read by its own thread once it is queued. */
     public int overtaken;
 
@@ -71,6 +74,9 @@ public class Waiter extends ObservedCall {
     /** The sequence of the first claim that was sent after the call arrived. */
     long firstClaim = UNCLAIMED;
 
+    /** That of the first one of these that stated the limit of the call. */
+    long ownClaim = UNCLAIMED;
+
     private volatile @Nullable Outcome outcome;
 
     /** A call for which the settings of its name say what happens to it while the store does not answer. */
@@ -94,6 +100,7 @@ public class Waiter extends ObservedCall {
         this.isTry = !queueing;
         this.arrival = arrival;
         this.queuedAt = arrival;
+        this.limit = stats.policy().limit();
         this.waker = waker;
     }
 
@@ -145,6 +152,11 @@ public class Waiter extends ObservedCall {
     /** Whether a claim that was sent after the call arrived is among the confirmed ones. */
     boolean wasClaimedBy(long confirmed) {
         return firstClaim != UNCLAIMED && firstClaim <= confirmed;
+    }
+
+    /** The same for a claim that stated the limit of the call. */
+    boolean wasTriedBy(long confirmed) {
+        return ownClaim != UNCLAIMED && ownClaim <= confirmed;
     }
 
     /** Notifies the caller. Called without any lock, perhaps more than once. */

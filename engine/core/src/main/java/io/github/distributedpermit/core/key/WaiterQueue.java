@@ -30,11 +30,25 @@ final class WaiterQueue {
 
     private int headStarts;
 
+    /** Whether each call has its own limit. */
+    private boolean perCall;
+
+    /** Whether calls with different limits have waited since the queue was empty. */
+    private boolean limitsDiffer;
+
+    /** Up to which claim answers have been applied. */
+    private long answered = Waiter.UNCLAIMED;
+
     /** How many calls have to wait, as the answers to claims have shown that were sent after they arrived. */
     private int known;
 
     /** The first waiter behind those calls; {@code null} if there is none. */
     private @Nullable Waiter unknown;
+
+    /** Applies the settings of the key. */
+    void adopt(Policy settings) {
+        perCall = settings.isPerCall();
+    }
 
     /**
      * Puts the waiter at the end, or as far before it as its head start takes it. A call that runs already is not overtaken.
@@ -54,6 +68,9 @@ final class WaiterQueue {
                 overtaken++;
             }
             headStarts++;
+        }
+        if (last != null && last.limit != waiter.limit) {
+            limitsDiffer = true;
         }
         waiter.previous = before;
         waiter.next = after;
@@ -90,6 +107,9 @@ final class WaiterQueue {
 
     /** Puts a permit that the store has not recorded at the head, since its call runs already. */
     void addFirst(Adoption adoption) {
+        if (first != null && first.limit != adoption.limit) {
+            limitsDiffer = true;
+        }
         adoption.next = first;
         if (first == null) {
             last = adoption;
@@ -152,12 +172,65 @@ final class WaiterQueue {
         }
         if (size == 0) {
             heaviest = 0;
+            limitsDiffer = false;
         }
     }
 
     @Nullable
     Waiter first() {
         return first;
+    }
+
+    /** Whether calls with different limits may wait. */
+    boolean isMixed() {
+        return perCall && limitsDiffer;
+    }
+
+    /** The first call for which the key has at least this limit; {@code null} if there is none. */
+    @Nullable
+    Waiter firstAbove(int limit) {
+        Waiter w = first;
+        while (perCall && w != null && w.limit < limit) {
+            w = w.next;
+        }
+        return w;
+    }
+
+    /**
+     * The call that the next claim asks for. One that got no permit under its own limit is passed by the next one with a higher limit,
+     * since that may be all that keeps the first one out.
+     */
+    @Nullable
+    Waiter head() {
+        Waiter head = first;
+        if (isMixed()) {
+            for (Waiter w = first; w != null && head != null && head.wasTriedBy(answered); w = w.next) {
+                if (w.limit > head.limit) {
+                    head = w;
+                }
+            }
+        }
+        return head;
+    }
+
+    /**
+     * Whether the call, which does not wait, has had its answer: to a claim with its limit, or since the head has a higher one
+     * and waits.
+     */
+    boolean isAnswered(Waiter waiter, @Nullable Waiter head) {
+        if (!isMixed() || head == null || !waiter.wasClaimedBy(answered)) {
+            return waiter.wasClaimedBy(answered);
+        }
+        return waiter.wasTriedBy(answered) || (head.limit >= waiter.limit && head.wasTriedBy(answered));
+    }
+
+    /** Lets the calls that wait be tried again under their own limits, the first one first. */
+    void tryAgain() {
+        for (Waiter w = first; isMixed() && w != null; w = w.next) {
+            if (!w.isTry) {
+                w.ownClaim = Waiter.UNCLAIMED;
+            }
+        }
     }
 
     /** The call that waits for the longest, without those that run already; {@code null} if none waits. */
@@ -206,8 +279,21 @@ final class WaiterQueue {
         return weight;
     }
 
+    /** How many permits the waiters want together that may be served under this limit. */
+    long weight(int limit) {
+        if (!isMixed()) {
+            return weight;
+        }
+        long sum = 0;
+        for (Waiter w = first; w != null; w = w.next) {
+            sum += w.limit >= limit ? w.weight : 0;
+        }
+        return sum;
+    }
+
     /** The claims up to this one were answered: calls that they asked for, and that are still here, have to wait. */
     void answered(long sequence) {
+        answered = sequence;
         for (Waiter w = unknown; w != null && w.wasClaimedBy(sequence); w = unknown) {
             if (!w.hasToWait && !(w instanceof Adoption)) {
                 w.hasToWait = true;
@@ -258,12 +344,19 @@ final class WaiterQueue {
         return heaviest;
     }
 
-    /** Notes a claim for the waiters that have none, which arrived after the last claim. */
-    void claimed(long sequence) {
-        for (Waiter w = last; w != null && unclaimed > 0; w = w.previous) {
+    /**
+     * Notes a claim for the waiters that have none, which arrived after the last claim.
+     *
+     * @param limit that the claim states
+     */
+    void claimed(long sequence, int limit) {
+        for (Waiter w = last; w != null && (unclaimed > 0 || isMixed()); w = w.previous) {
             if (w.firstClaim == Waiter.UNCLAIMED) {
                 w.firstClaim = sequence;
                 unclaimed--;
+            }
+            if (w.ownClaim == Waiter.UNCLAIMED && w.limit == limit) {
+                w.ownClaim = sequence;
             }
         }
     }
@@ -271,6 +364,7 @@ final class WaiterQueue {
     /** Clears the noted claims, so that the answer to a claim in flight rejects no waiter. */
     void unclaimed() {
         for (Waiter w = last; w != null; w = w.previous) {
+            w.ownClaim = Waiter.UNCLAIMED;
             if (w.firstClaim != Waiter.UNCLAIMED) {
                 w.firstClaim = Waiter.UNCLAIMED;
                 unclaimed++;

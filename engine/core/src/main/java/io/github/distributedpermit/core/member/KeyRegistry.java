@@ -69,6 +69,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final Repairs repairs;
     private final StoreLog log;
     private final StoreProbe probe;
+    private final int highestLimit;
     private final Instances instances;
     private final KeySurvey survey;
 
@@ -94,17 +95,17 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
         this.log = new StoreLog(backend.name(), backend.address());
         long commandTimeout = settings.commandTimeout().toNanos();
-        int highest = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
+        this.highestLimit = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
         this.watch = new StoreWatch(commandTimeout, log, this::askStore);
         this.probe = new StoreProbe(
                 watch,
-                wanted -> claim(StoreProbe.KEY, highest, wanted),
+                wanted -> claim(StoreProbe.KEY, highestLimit, wanted),
                 environment.scheduler(),
                 this::now,
                 commandTimeout,
                 this::outageEnded);
         this.survey = new KeySurvey(this);
-        this.instances = new Instances(member.id(), this, this::store, highest, settings);
+        this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -126,6 +127,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     @Nullable
     public KeyQueue find(String key) {
         return queues.get(key);
+    }
+
+    /** The highest limit that a key may have in this store. */
+    public int highestLimit() {
+        return highestLimit;
     }
 
     private Policy ofSession(Policy policy) {

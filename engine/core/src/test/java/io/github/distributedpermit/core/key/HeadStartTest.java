@@ -199,7 +199,7 @@ class HeadStartTest {
                             queue.remove(model.remove(random.nextInt(model.size())));
                         }
                     }
-                    case 4 -> queue.claimed(++sequence);
+                    case 4 -> queue.claimed(++sequence, 5);
                     default -> {
                         if (random.nextInt(8) == 0) {
                             queue.unclaimed();
@@ -217,7 +217,7 @@ class HeadStartTest {
                 assertThat(queue.hasHeadStarts())
                         .isEqualTo(model.stream().anyMatch(each -> each.queuedAt != each.arrival));
             }
-            queue.claimed(++sequence);
+            queue.claimed(++sequence, 5);
             assertThat(model).allSatisfy(each -> assertThat(each.firstClaim).isPositive());
             queue.answered(sequence);
             assertThat(queue.known()).isEqualTo(model.size());

@@ -35,6 +35,17 @@ final class Mistakes {
         }
     }
 
+    /** {@code WaiterQueue.isAnswered}: the answer to a claim with any limit counts. */
+    static final class AnyAnswerRejects {
+        @OnMethodExit
+        static void exit(
+                @Argument(0) Waiter waiter,
+                @FieldValue("answered") long answered,
+                @Return(readOnly = false) boolean rejected) {
+            rejected = waiter.wasClaimedBy(answered);
+        }
+    }
+
     /** {@code KeyRegistry.admit}. */
     static final class AdmitsNone {
         @OnMethodEnter

@@ -75,6 +75,10 @@ class MutantTest {
         "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
         "LEFT_BROKEN, ErrorsTest, callThatWasDecidedWhenAnErrorStruckHasItsPermit",
         "HEAD_START_UNREPORTED, HeadStartTest, aNewHeadThatIsOlderIsReportedAtOnce",
+        "PASSED_ON_UNDER_A_LOWER_LIMIT, LimitPerCallTest, aPermitThatCameUnderAHigherLimitIsNotPassedToACallWithALowerOne",
+        "LOWER_LIMIT_OF_A_CALL_BLOCKS, LimitPerCallTest, eachCallIsServedUnderItsOwnLimitAndBlocksNoneWithAHigherOne",
+        "REJECTED_UNDER_ANOTHERS_LIMIT, LimitPerCallTest, aCallThatDoesNotWaitIsRejectedOnlyUnderItsOwnLimit",
+        "TRIED_ONLY_ONCE, LimitPerCallTest, aCallThatWasPassedIsTriedAgain",
         "NO_FREE_PERMIT_WHILE_LEAVING, ShutdownTest, laterCallGetsAFreePermitAndReturnsItAtOnce",
     })
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {

@@ -14,6 +14,7 @@ final class SimCall {
     final SimMember member;
     final int key;
     final int weight;
+    final int limit;
     final boolean block;
     /** Nanoseconds; negative for none. */
     final long timeout;
@@ -39,11 +40,21 @@ final class SimCall {
     @Nullable
     CompletableFuture<Permit> future;
 
-    SimCall(long number, SimMember member, int key, int weight, boolean block, long timeout, long headStart, long now) {
+    SimCall(
+            long number,
+            SimMember member,
+            int key,
+            int weight,
+            int limit,
+            boolean block,
+            long timeout,
+            long headStart,
+            long now) {
         this.number = number;
         this.member = member;
         this.key = key;
         this.weight = weight;
+        this.limit = limit;
         this.block = block;
         this.timeout = timeout;
         this.arrivedAt = now;
@@ -73,12 +84,13 @@ final class SimCall {
 
     @Override
     public String toString() {
-        return "call %d (%s %s x%d%s)"
+        return "call %d (%s %s x%d of %d%s)"
                 .formatted(
                         number,
                         member,
                         SimMember.name(key),
                         weight,
+                        limit,
                         block ? timeout < 0 ? "" : " " + timeout / Weather.MILLI + " ms" : " try");
     }
 }

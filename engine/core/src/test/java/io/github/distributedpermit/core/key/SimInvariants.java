@@ -59,7 +59,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             excusedUntil[key] = Long.MIN_VALUE;
         }
         patience = plan.severity == 0
-                ? 6 * plan.slowest + plan.slice + plan.linger + 2 * MILLI
+                ? (plan.limitsAreOfCalls() ? 18 : 6) * plan.slowest + plan.slice + plan.linger + 2 * MILLI
                 : 2 * plan.commandTimeout + plan.recheck + 2_500 * MILLI;
     }
 
@@ -83,7 +83,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         ceiling[key] = Math.max(ceiling[key], limit.orElse(0));
         for (SimMember member : members) {
             for (SimCall call : member.waiting.get(key)) {
-                call.leastLimit = Math.min(call.leastLimit, limit.orElse(member.limits[key]));
+                call.leastLimit = Math.min(call.leastLimit, limit.orElse(call.limit));
             }
         }
     }
@@ -96,9 +96,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
     }
 
-    int limitFor(SimMember member, int key) {
-        SimTable table = server.find(SimMember.name(key));
-        return table == null ? member.limits[key] : table.override().orElse(member.limits[key]);
+    int limitFor(SimCall call) {
+        SimTable table = server.find(SimMember.name(call.key));
+        return table == null ? call.limit : table.override().orElse(call.limit);
     }
 
     // ---- what goes through the network
@@ -366,13 +366,14 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         PermitToken token = call.permit == null ? new PermitToken(0, 0) : call.permit.token();
         for (SimCall other : call.member.waiting.get(call.key)) {
             boolean wasThere = other.number < call.number || !isAsRecentAsCallbacks(other.arrivedAt, other.member);
-            if (other.precedes(call) && !other.ended && wasThere) {
+            if (other.precedes(call) && other.limit >= call.limit && !other.ended && wasThere) {
                 other.passedBy(call, token, time.now());
             }
         }
         if (call.passing != null && call.passing.token().compareTo(token) < 0) {
             throw violation("%s was served before %s of the same process", call.passing.by(), call);
         }
+        checkOwnLimit(call);
         if (!tokens.get(call.key).add(token)) {
             throw violation("token %s of %s was given before", token, call);
         }
@@ -385,6 +386,17 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
                 throw violation("token %s of %s is not above %s, with a limit of 1", token, call, last);
             }
             newest[call.key] = token;
+        }
+    }
+
+    /** What the process itself has in use, with this call, is at most the limit of the call. */
+    private void checkOwnLimit(SimCall call) {
+        int inUse = 0;
+        for (SimCall other : call.member.holding.get(call.key)) {
+            inUse += other.isHeld() ? other.weight : 0;
+        }
+        if (plan.limitsAreOfCalls() && !overridden[call.key] && !plan.deferred && inUse > call.limit) {
+            throw violation("%d are in use by the process of %s", inUse, call);
         }
     }
 
@@ -562,7 +574,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             for (SimCall call : member.waiting.get(key)) {
                 if (call.block && !call.ended) {
                     heaviest = Math.max(heaviest, call.weight);
-                    int own = limitFor(member, key);
+                    int own = limitFor(call);
                     oldest = own < limit ? oldest : Math.min(own > limit ? Long.MAX_VALUE : oldest, call.arrivedAt);
                     limit = Math.max(limit, own);
                 }

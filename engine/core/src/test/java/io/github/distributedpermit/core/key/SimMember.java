@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
@@ -76,10 +77,14 @@ final class SimMember {
             heardBefore[key] = process.clock();
             answeredAt[key] = Long.MIN_VALUE / 2;
             failedAt[key] = Long.MIN_VALUE;
-            claims[key] = new Budget(network.time, 60, 40);
+            claims[key] = plan.limitsAreOfCalls()
+                    ? new Budget(network.time, 300, 400) // each limit is tried
+                    : new Budget(network.time, 60, 40);
             waiting.add(new ArrayList<>());
             holding.add(new ArrayList<>());
-            named.put(name(key), PermitSettings.ofLimit(limits[key]));
+            named.put(
+                    name(key),
+                    PermitSettings.ofLimit(plan.limitsAreOfCalls() ? PermitDefinition.PER_CALL : limits[key]));
         }
         engine = new PermitEngine(
                 network.backend(process),

@@ -52,14 +52,26 @@ final class SimPlan {
     /** Whether each member draws its limits by itself. */
     private final boolean mixed;
 
+    /** Draws the limits that calls state; {@code null} if those of a member are the same. */
+    private final @Nullable SplittableRandom ownLimits;
+
     SimPlan(long seed) {
-        this(seed, false);
+        this(seed, Series.PLAIN);
     }
 
-    /** @param mixed whether each member draws its limits by itself, and there are at least two */
-    SimPlan(long seed, boolean mixed) {
+    /** What is special about the runs of a series. */
+    enum Series {
+        PLAIN,
+        /** Each member draws its limits by itself, and there are at least two. */
+        MEMBERS_DIFFER,
+        /** Each call draws its limit. */
+        CALLS_DIFFER
+    }
+
+    SimPlan(long seed, Series series) {
         this.seed = seed;
-        this.mixed = mixed;
+        this.mixed = series == Series.MEMBERS_DIFFER;
+        this.ownLimits = series == Series.CALLS_DIFFER ? new SplittableRandom(seed * 31 + 41) : null;
         this.random = new SplittableRandom(seed);
         members = (mixed ? 2 : 1) + random.nextInt(5);
         limits = new int[1 + random.nextInt(3)];
@@ -67,7 +79,7 @@ final class SimPlan {
         for (int i = 0; i < limits.length; i++) {
             limits[i] = 1 + random.nextInt(narrow ? 2 : 5);
         }
-        limitsDiffer = chance(0.25) || mixed;
+        limitsDiffer = chance(0.25) || mixed || ownLimits != null;
         weights = chance(0.3);
         overrides = chance(0.3);
         endless = chance(0.3);
@@ -111,7 +123,20 @@ final class SimPlan {
         return headStarts == null || headStarts.nextInt(4) > 0 ? 0 : headStarts.nextLong(200 * MILLI);
     }
 
+    /** Whether each call states a limit. */
+    boolean limitsAreOfCalls() {
+        return ownLimits != null;
+    }
+
+    /** The limit of the next call, for this many permits of a member with this limit. */
+    int ownLimit(int weight, int most) {
+        return ownLimits == null || ownLimits.nextInt(2) == 0 ? most : ownLimits.nextInt(weight, most + 1);
+    }
+
     int limit(int key) {
+        if (ownLimits != null) {
+            return 1 + random.nextInt(6);
+        }
         if (mixed) {
             return 1 + random.nextInt(6);
         }
@@ -144,7 +169,7 @@ final class SimPlan {
                         limitsDiffer ? " differing" : "",
                         weights ? ", weights" : "",
                         overrides ? ", overrides" : "",
-                        headStarts == null ? "" : ", head starts",
+                        (headStarts == null ? "" : ", head starts") + (ownLimits == null ? "" : ", limits of calls"),
                         lease / MILLI,
                         commandTimeout / MILLI,
                         storeTimeout / MILLI,

@@ -77,20 +77,25 @@ final class Simulation {
 
     /** Runs a seed; throws what it finds, with the seed and what happened before. */
     static Report run(long seed) {
-        return run(seed, false);
+        return run(seed, SimPlan.Series.PLAIN);
     }
 
     /** The same with members that state different limits for the same keys. */
     static Report runMixed(long seed) {
-        return run(seed, true);
+        return run(seed, SimPlan.Series.MEMBERS_DIFFER);
     }
 
-    private static Report run(long seed, boolean mixed) {
+    /** The same with calls that state different limits for the same keys. */
+    static Report runWithLimitsOfCalls(long seed) {
+        return run(seed, SimPlan.Series.CALLS_DIFFER);
+    }
+
+    private static Report run(long seed, SimPlan.Series series) {
         Function<Duration, SimTable> store = tombstone -> new TwinTable(tombstone, null);
         try {
-            return new Simulation(new SimPlan(seed, mixed), store, false).run();
+            return new Simulation(new SimPlan(seed, series), store, false).run();
         } catch (AssertionError | RuntimeException e) {
-            Simulation again = new Simulation(new SimPlan(seed, mixed), store, true);
+            Simulation again = new Simulation(new SimPlan(seed, series), store, true);
             try {
                 again.run();
             } catch (AssertionError | RuntimeException same) {
@@ -224,8 +229,9 @@ final class Simulation {
 
     private SimCall start(SimMember member, int key, int weight, boolean block, long timeout) {
         long headStart = block ? plan.headStart() : 0;
-        SimCall call = new SimCall(calls++, member, key, weight, block, timeout, headStart, time.now());
-        call.leastLimit = invariants.limitFor(member, key);
+        int limit = plan.ownLimit(weight, member.limits[key]);
+        SimCall call = new SimCall(calls++, member, key, weight, limit, block, timeout, headStart, time.now());
+        call.leastLimit = invariants.limitFor(call);
         trace(() -> call + " comes");
         paid(call);
         member.waiting.get(key).add(call);
@@ -234,6 +240,9 @@ final class Simulation {
             request = request.withoutWaiting();
         } else if (timeout >= 0) {
             request = request.withTimeout(Duration.ofNanos(timeout));
+        }
+        if (plan.limitsAreOfCalls()) {
+            request = request.toBuilder().limit(limit).build();
         }
         if (headStart > 0) {
             request = request.toBuilder().headStart(Duration.ofNanos(headStart)).build();
@@ -535,12 +544,15 @@ final class Simulation {
 
     /** Holds what it gets until it is released by hand. */
     private SimCall tryOne(SimMember member, int key) {
-        SimCall call = new SimCall(calls++, member, key, 1, false, -1, 0, time.now());
+        SimCall call = new SimCall(calls++, member, key, 1, member.limits[key], false, -1, 0, time.now());
         trace(() -> call + " tries");
         paid(call);
         call.future = member.engine
                 .named(SimMember.name(key))
-                .acquireAsync(PermitRequest.of(SimMember.name(key)).withoutWaiting());
+                .acquireAsync(PermitRequest.builder(SimMember.name(key))
+                        .withoutWaiting()
+                        .limit(member.limits[key])
+                        .build());
         call.future.whenComplete((permit, failure) -> {
             call.ended = true;
             call.permit = permit;

@@ -20,6 +20,11 @@ class SimulationTest {
         checkAll(Simulation::runMixed, 1_000); // other worlds than those of the first series
     }
 
+    @Test
+    void theInvariantsHoldIfCallsStateDifferentLimits() {
+        checkAll(Simulation::runWithLimitsOfCalls, 2_000);
+    }
+
     private static void checkAll(LongFunction<Simulation.Report> run, long usualFirst) {
         long first = Long.getLong("permit.simulation.first", usualFirst);
         Simulation.Report all = Simulation.Report.NOTHING;

@@ -33,8 +33,8 @@ public final class TenantMain {
                     TenantRun.waits(grants).forEach((kind, waits) -> print(name, "forty", kind + ": " + waits));
                 }
             }
-            if (is(scenario, "chains")) {
-                for (String load : List.of("chains", "alone")) {
+            for (String load : List.of("chains", "alone")) {
+                if (is(scenario, load)) {
                     try (Store store = start(name)) {
                         List<Grant> grants = new TenantRun(load, 4, seconds, 0, 0).on(store, FOLDER.resolve(name));
                         print(
