@@ -48,8 +48,10 @@ class LimitsOfCallsTest {
                     .as("the tenant has a new plan")
                     .isEqualTo("b");
             assertThat(permits.named("tenant")
-                            .tryAcquire(
-                                    PermitRequest.builder("tenant-b").limit(1).build()))
+                            .tryAcquire(PermitRequest.builder("tenant-b")
+                                    .limit(1)
+                                    .withoutWaiting()
+                                    .build()))
                     .isEmpty();
             plans.go().complete("done");
             CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(30, TimeUnit.SECONDS);
