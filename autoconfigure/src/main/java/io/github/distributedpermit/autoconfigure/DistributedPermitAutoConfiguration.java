@@ -58,6 +58,7 @@ import org.springframework.core.env.Environment;
     NoBackendConfiguration.class,
     AdviceConfiguration.class,
     HttpGroupsConfiguration.class,
+    GrpcConfiguration.class,
     SpringCloudRefreshConfiguration.class
 })
 public final class DistributedPermitAutoConfiguration {
