@@ -2,10 +2,12 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.endpoint.PermitEvents;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsWebExtension;
 import io.github.distributedpermit.endpoint.StackCallers;
 import io.github.distributedpermit.spi.PermitAccess;
+import java.time.Clock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
@@ -19,6 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
@@ -64,9 +67,15 @@ public final class DistributedPermitEndpointAutoConfiguration {
     }
 
     @Bean
+    PermitEvents distributedPermitEvents() {
+        return new PermitEvents(Clock.systemUTC());
+    }
+
+    @Bean
     @ConditionalOnMissingBean
-    PermitsEndpoint distributedPermitEndpoint(PermitAccess permits, CoreSettings settings) {
-        return new PermitsEndpoint(permits, settings.commandTimeout());
+    PermitsEndpoint distributedPermitEndpoint(
+            PermitAccess permits, CoreSettings settings, PermitEvents events, ApplicationEventPublisher audit) {
+        return new PermitsEndpoint(permits, settings.commandTimeout(), events, audit);
     }
 
     @Bean

@@ -1,10 +1,10 @@
 package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ final class KeyInspections {
     record Inspected(KeyState state, @Nullable String problem) {
 
         static Inspected unknown(String key, String problem) {
-            return new Inspected(new KeyState(key, 0, OptionalInt.empty(), List.of()), problem);
+            return new Inspected(new KeyState(key, 0, OverrideLimit.empty(), List.of()), problem);
         }
     }
 

@@ -4,17 +4,20 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.endpoint.PermitsView.Change;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Problem;
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -23,6 +26,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.context.ApplicationEventPublisher;
 
 /**
  * The actuator endpoint {@code permits}. Operations that change something exist only where the application's settings give the endpoint
@@ -37,13 +41,20 @@ public class PermitsEndpoint {
     private final PermitAccess permits;
     private final StoreAnswers answers;
     private final PermitsReader reader;
+    private final PermitEvents events;
+    private final ApplicationEventPublisher audit;
 
     /**
      * Creates the endpoint.
      *
      * @param timeout how long the store may take to answer
+     * @param events what this instance has seen
+     * @param audit publishes the audit events of Spring Boot
      */
-    public PermitsEndpoint(PermitAccess permits, Duration timeout) {
+    public PermitsEndpoint(
+            PermitAccess permits, Duration timeout, PermitEvents events, ApplicationEventPublisher audit) {
+        this.events = events;
+        this.audit = audit;
         this.permits = permits;
         this.answers = new StoreAnswers(timeout);
         this.reader = new PermitsReader(permits, answers, Clock.systemUTC());
@@ -57,7 +68,12 @@ public class PermitsEndpoint {
     /** All permits, with the limits that the store has for the keys that this instance knows. */
     @ReadOperation
     public PermitsView permits() {
-        return reader.all();
+        return reader.all(events.latest());
+    }
+
+    /** The last events that this instance has seen, newest first. */
+    public List<PermitsView.Event> events() {
+        return events.latest();
     }
 
     /**
@@ -84,15 +100,24 @@ public class PermitsEndpoint {
      * Has this instance take no more permits: waiting and new calls are rejected, running calls go on. Only a restart ends that.
      *
      * @param drain has to be {@code true}
+     * @param reason why
      */
     @WriteOperation
-    public Map<String, Object> drain(boolean drain) {
-        if (!drain) {
+    public Map<String, Object> drain(boolean drain, @Nullable String reason) {
+        return drain(Boolean.toString(drain), Order.of(null, null, null, reason, null, null, null));
+    }
+
+    Map<String, Object> drain(@Nullable String drain, Order order) {
+        if (!"true".equals(drain)) {
             throw new InvalidEndpointRequestException(
-                    "drain is false", "'drain' has to be true; only a restart of the instance ends a drain");
+                    "drain is not true", "'drain' has to be true; only a restart of the instance ends a drain");
         }
-        LOG.log(System.Logger.Level.WARNING, "An operator drains this instance: it takes no more permits");
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "An operator%s drains this instance: it takes no more permits%s".formatted(who(order), why(order)));
         permits.drain();
+        events.add("drain", "", "An operator" + who(order) + " drains this instance" + why(order), 1);
+        audit("DRAINED", "", "", order, Map.of());
         return OperationResponseBody.of(Map.of("draining", true));
     }
 
@@ -104,29 +129,56 @@ public class PermitsEndpoint {
      * @param key by default the one of all calls of the permit
      * @param limit 0 pauses
      * @param evict the id of the member
+     * @param reason why
+     * @param lasts after this time the limit ends by itself, such as {@code 30m}; by default it does not
+     * @param create whether the key may be one that nothing uses yet
      * @return {@code null} if no permit has the name
      */
     @WriteOperation
     public @Nullable Change change(
-            @Selector String name, @Nullable String key, @Nullable Integer limit, @Nullable String evict) {
+            @Selector String name,
+            @Nullable String key,
+            @Nullable Integer limit,
+            @Nullable String evict,
+            @Nullable String reason,
+            @Nullable String lasts,
+            @Nullable Boolean create) {
+        return change(
+                name,
+                Order.of(
+                        key,
+                        limit == null ? null : limit.toString(),
+                        evict,
+                        reason,
+                        lasts,
+                        String.valueOf(create),
+                        null));
+    }
+
+    @Nullable
+    Change change(String name, Order order) {
         PermitDefinition definition = reader.find(name).orElse(null);
         if (definition == null) {
             return null;
         }
-        String target = target(definition, key);
+        String target = target(definition, order.key());
+        Integer limit = order.limit();
+        String evict = order.evict();
         if ((limit == null) == (evict == null)) {
             throw new InvalidEndpointRequestException(
                     "limit or evict", "Give either 'limit' or 'evict'; a DELETE lifts the limit");
         }
-        if (limit == null) {
-            String member = String.valueOf(evict);
-            int taken = await(() -> permits.evict(target, member));
-            log("took %d permits from member %s of".formatted(taken, printable(member)), target);
-            return new Change(name, target, null, taken);
-        }
-        if (limit < 0) {
+        return limit == null
+                ? evict(definition, target, String.valueOf(evict), order)
+                : limit(definition, target, limit, order);
+    }
+
+    private Change limit(PermitDefinition definition, String target, int limit, Order order) {
+        if (limit < 0 || limit > PermitDefinition.MAX_LIMIT) {
             throw new InvalidEndpointRequestException(
-                    "limit is " + limit, "'limit' has to be 0, which pauses, or more, not " + limit);
+                    "limit is " + limit,
+                    "'limit' has to be from 0, which pauses, to %d, not %d"
+                            .formatted(PermitDefinition.MAX_LIMIT, limit));
         }
         if (definition.isUnlimited()) {
             throw new InvalidEndpointRequestException(
@@ -135,9 +187,38 @@ public class PermitsEndpoint {
                                     + " effect. Set distributed-permit.permits.<name>.limit first")
                             .formatted(definition.name()));
         }
-        await(() -> permits.override(target, OptionalInt.of(limit)));
-        log("set limit " + limit + " for", target);
-        return new Change(name, target, limit, null);
+        if (!order.create() && !reader.isKnown(definition, target) && isUnused(look(target))) {
+            throw new InvalidEndpointRequestException(
+                    "unknown key",
+                    "No instance uses key '%s' of permit '%s'. Check the key, or add \"create\": true to limit it before its first use"
+                            .formatted(target, definition.name()));
+        }
+        OverrideLimit override = OverrideLimit.of(limit, by(order), order.reason());
+        await(() -> permits.override(target, override, order.lasts()));
+        audit(
+                "LIMIT_SET",
+                definition.name(),
+                target,
+                order,
+                Map.of("limit", limit, "lasts", order.lasts().toString()));
+        return new Change(definition.name(), target, limit, null);
+    }
+
+    private Change evict(PermitDefinition definition, String target, String member, Order order) {
+        if (look(target).members().stream().noneMatch(each -> each.member().equals(member))) {
+            throw new InvalidEndpointRequestException(
+                    "unknown member",
+                    "No member '%s' has permits of key '%s' or waits for them; a GET of the permit shows the members"
+                            .formatted(member, target));
+        }
+        int taken = await(() -> permits.evict(target, member));
+        String what = "took %d permit(s) from member %s".formatted(taken, printable(member));
+        LOG.log(
+                System.Logger.Level.INFO,
+                "An operator%s %s of key '%s'%s".formatted(who(order), what, printable(target), why(order)));
+        events.add("eviction", target, "An operator" + who(order) + " " + what + why(order), 1);
+        audit("TAKEN", definition.name(), target, order, Map.of("member", member, "taken", taken));
+        return new Change(definition.name(), target, null, taken);
     }
 
     /**
@@ -145,18 +226,58 @@ public class PermitsEndpoint {
      *
      * @param name of the permit
      * @param key by default the one of all calls of the permit
+     * @param reason why
      * @return {@code null} if no permit has the name
      */
     @DeleteOperation
-    public @Nullable Change lift(@Selector String name, @Nullable String key) {
+    public @Nullable Change lift(@Selector String name, @Nullable String key, @Nullable String reason) {
+        return lift(name, Order.of(key, null, null, reason, null, null, null));
+    }
+
+    @Nullable
+    Change lift(String name, Order order) {
         PermitDefinition definition = reader.find(name).orElse(null);
         if (definition == null) {
             return null;
         }
-        String target = target(definition, key);
-        await(() -> permits.override(target, OptionalInt.empty()));
-        log("lifted the limit of", target);
+        String target = target(definition, order.key());
+        await(() -> permits.override(target, OverrideLimit.empty()));
+        audit("LIMIT_LIFTED", name, target, order, Map.of());
         return new Change(name, target, null, null);
+    }
+
+    private KeyState look(String key) {
+        try {
+            return answers.of(() -> permits.inspect(key)).join();
+        } catch (CompletionException e) {
+            throw new StoreUnavailableException("Nothing was changed: " + answers.problem(e), true);
+        }
+    }
+
+    private static boolean isUnused(KeyState state) {
+        return state.members().isEmpty() && state.override().isEmpty();
+    }
+
+    /** Who wants the change, and the instance that it came through: both are known to this instance alone. */
+    private String by(Order order) {
+        return order.by() + (order.by().isEmpty() ? "" : " ") + "through "
+                + permits.member().name();
+    }
+
+    private static String who(Order order) {
+        return order.by().isEmpty() ? "" : " ('" + printable(order.by()) + "')";
+    }
+
+    private static String why(Order order) {
+        return order.reason().isEmpty() ? "" : ", because: " + printable(order.reason());
+    }
+
+    private void audit(String type, String name, String key, Order order, Map<String, Object> more) {
+        Map<String, Object> data = new LinkedHashMap<>(more);
+        data.put("permit", name);
+        data.put("key", key);
+        data.put("reason", order.reason());
+        audit.publishEvent(new AuditApplicationEvent(order.by(), "PERMITS_" + type, data));
     }
 
     private static String target(PermitDefinition definition, @Nullable String key) {
@@ -174,12 +295,9 @@ public class PermitsEndpoint {
         } catch (CompletionException e) {
             boolean refused =
                     PermitStoreException.causeOf(e) instanceof PermitStoreException store && store.isPermanent();
-            throw new StoreUnavailableException(answers.problem(e), refused);
+            throw new StoreUnavailableException(
+                    (refused ? "The store refused the change: " : "") + answers.problem(e), refused);
         }
-    }
-
-    private static void log(String what, String key) {
-        LOG.log(System.Logger.Level.INFO, "An operator " + what + " key '" + printable(key) + "'");
     }
 
     private static String printable(String text) {
@@ -200,7 +318,7 @@ public class PermitsEndpoint {
 
         Problem problem() {
             return refused
-                    ? new Problem("The store refused the change: " + getMessage(), null)
+                    ? new Problem(String.valueOf(getMessage()), null)
                     : new Problem(
                             "It is unknown whether the change was made: %s. A GET of the permit shows the limit in force once the store answers"
                                     .formatted(getMessage()),

@@ -7,6 +7,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Instance;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
+import io.github.distributedpermit.endpoint.PermitsView.OperatorLimit;
 import io.github.distributedpermit.endpoint.PermitsView.Store;
 import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import io.github.distributedpermit.spi.CallView;
@@ -14,6 +15,7 @@ import io.github.distributedpermit.spi.CallView.State;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.StoreGauges;
@@ -58,7 +60,7 @@ final class PermitsReader {
     }
 
     /** Reads the keys that this instance knows, as many as fit into the time-out, so that a limit is that of the store. */
-    PermitsView all() {
+    PermitsView all(List<PermitsView.Event> events) {
         List<PermitDefinition> definitions = definitions();
         Map<String, Set<String>> keys = new HashMap<>();
         TreeSet<String> asked = new TreeSet<>();
@@ -91,7 +93,8 @@ final class PermitsReader {
                         .map(Inspected::problem)
                         .filter(Objects::nonNull)
                         .findFirst()
-                        .orElse(null));
+                        .orElse(null),
+                events);
     }
 
     List<String> names() {
@@ -112,21 +115,24 @@ final class PermitsReader {
 
     private Summary summary(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
         Optional<PermitGauges> gauges = permits.gauges(definition.name());
-        Map<String, Integer> overrides = new TreeMap<>();
+        Map<String, OperatorLimit> overrides = new TreeMap<>();
         String usual = usualKey(definition);
         Stream.concat(keys.stream(), Stream.of(usual)).forEach(key -> {
             KeyState state = states.get(key);
             if (state != null) {
-                state.override().ifPresent(limit -> overrides.put(key, limit));
+                OperatorLimit set = override(state);
+                if (set != null) {
+                    overrides.put(key, set);
+                }
             }
         });
-        Integer override = overrides.get(usual);
+        OperatorLimit override = overrides.get(usual);
         Integer stated = definition.isLimitedPerCall() ? null : Integer.valueOf(limit(definition));
         boolean known = definition.isUnlimited() || states.containsKey(usual);
         return new Summary(
                 definition.name(),
                 definition.key(),
-                override != null ? override : known ? stated : null,
+                override != null ? Integer.valueOf(override.limit()) : known ? stated : null,
                 override != null ? "override" : known ? source(definition) : null,
                 stated,
                 overrides.isEmpty() ? null : overrides,
@@ -230,6 +236,7 @@ final class PermitsReader {
                 state.key(),
                 known ? Integer.valueOf(state.limit(limit(definition))) : null,
                 known ? state.override().isPresent() ? "override" : source(definition) : null,
+                override(state),
                 differing(state.members()),
                 known ? Integer.valueOf(state.used()) : null,
                 known ? Integer.valueOf(position) : null,
@@ -239,6 +246,23 @@ final class PermitsReader {
                 calls.stream().limit(mostCalls).map(this::call).toList(),
                 calls.size() > mostCalls,
                 key.problem());
+    }
+
+    /** Whether this instance knows that the key is one of the permit. */
+    boolean isKnown(PermitDefinition definition, String key) {
+        return key.equals(usualKey(definition)) || keys(definition).contains(key);
+    }
+
+    private static @Nullable OperatorLimit override(KeyState state) {
+        OverrideLimit set = state.override();
+        return set.isEmpty()
+                ? null
+                : new OperatorLimit(
+                        set.limit(),
+                        set.setAt().orElse(null),
+                        set.endsAt().orElse(null),
+                        set.by().isEmpty() ? null : set.by(),
+                        set.reason().isEmpty() ? null : set.reason());
     }
 
     private static @Nullable List<Integer> differing(List<MemberState> members) {

@@ -16,6 +16,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param permits by name, in alphabetical order
  * @param truncated whether there are more names than are listed
  * @param problem why the store did not answer for each permit; those for which it did not have no {@code limit}
+ * @param events the last that this instance has seen, newest first
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record PermitsView(
@@ -23,7 +24,37 @@ public record PermitsView(
         Instance instance,
         List<Summary> permits,
         boolean truncated,
-        @Nullable String problem) implements OperationResponseBody {
+        @Nullable String problem,
+        List<Event> events)
+        implements OperationResponseBody {
+
+    /**
+     * What happened.
+     *
+     * @param at by the clock of the instance
+     * @param kind {@code limit}, {@code eviction}, {@code loss} or {@code drain}
+     * @param key that it concerns; empty for all
+     * @param text for people
+     * @param count how often it happened one after another
+     */
+    public record Event(Instant at, String kind, String key, String text, int count) {}
+
+    /**
+     * A limit that an operator has set.
+     *
+     * @param limit 0 is a pause
+     * @param since when it was set, by the clock of the store if it has one
+     * @param until when it ends by itself
+     * @param by who set it, and through which instance
+     * @param reason why
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record OperatorLimit(
+            int limit,
+            @Nullable Instant since,
+            @Nullable Instant until,
+            @Nullable String by,
+            @Nullable String reason) {}
 
     /**
      * The store.
@@ -63,7 +94,7 @@ public record PermitsView(
             @Nullable Integer limit,
             @Nullable String limitSource,
             @Nullable Integer statedLimit,
-            @Nullable Map<String, Integer> overrides,
+            @Nullable Map<String, OperatorLimit> overrides,
             @Nullable String within,
             int holding,
             int waiting,
@@ -108,6 +139,7 @@ public record PermitsView(
      * @param limit in force: the operator's if one is set, else the one this instance states, or the highest stated one if each call
      *     states its own
      * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
+     * @param override the operator's limit, if one is set
      * @param statedLimits the limits that members state, lowest first; only if they differ
      * @param inUse permits that members hold
      * @param queued members that wait
@@ -123,6 +155,7 @@ public record PermitsView(
             String key,
             @Nullable Integer limit,
             @Nullable String limitSource,
+            @Nullable OperatorLimit override,
             @Nullable List<Integer> statedLimits,
             @Nullable Integer inUse,
             @Nullable Integer queued,

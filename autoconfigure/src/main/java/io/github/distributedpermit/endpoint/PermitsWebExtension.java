@@ -1,9 +1,12 @@
 package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.endpoint.PermitsView.Problem;
+import java.security.Principal;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -11,7 +14,10 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
-/** What HTTP adds to {@link PermitsEndpoint}: an unknown name is answered with 404 and a message, and a change that the store did not confirm with 503. Thread-safe. */
+/**
+ * What HTTP adds to {@link PermitsEndpoint}: who asks, and answers with their reason, which Spring Boot leaves out by default: 400 for a
+ * bad request, 404 for an unknown name, 503 for a change that the store did not confirm. Thread-safe.
+ */
 @RegisterReflectionForBinding(PermitsView.Problem.class)
 @EndpointWebExtension(endpoint = PermitsEndpoint.class)
 public class PermitsWebExtension {
@@ -27,34 +33,60 @@ public class PermitsWebExtension {
 
     /** As {@link PermitsEndpoint#permit}. */
     @ReadOperation
-    public WebEndpointResponse<Object> permit(@Selector String name, @Nullable String key, @Nullable Integer most) {
-        return answer(name, () -> endpoint.permit(name, key, most));
+    public WebEndpointResponse<Object> permit(@Selector String name, @Nullable String key, @Nullable String most) {
+        return answer(name, () -> endpoint.permit(name, key, Order.number("most", most)));
     }
 
     /** As {@link PermitsEndpoint#change}. */
     @WriteOperation
     public WebEndpointResponse<Object> change(
-            @Selector String name, @Nullable String key, @Nullable Integer limit, @Nullable String evict) {
-        return answer(name, () -> endpoint.change(name, key, limit, evict));
+            SecurityContext security,
+            @Selector String name,
+            @Nullable String key,
+            @Nullable String limit,
+            @Nullable String evict,
+            @Nullable String reason,
+            @Nullable String lasts,
+            @Nullable String create) {
+        return answer(
+                name, () -> endpoint.change(name, Order.of(key, limit, evict, reason, lasts, create, user(security))));
     }
 
     /** As {@link PermitsEndpoint#lift}. */
     @DeleteOperation
-    public WebEndpointResponse<Object> lift(@Selector String name, @Nullable String key) {
-        return answer(name, () -> endpoint.lift(name, key));
+    public WebEndpointResponse<Object> lift(
+            SecurityContext security, @Selector String name, @Nullable String key, @Nullable String reason) {
+        return answer(name, () -> endpoint.lift(name, Order.of(key, null, null, reason, null, null, user(security))));
+    }
+
+    /** As {@link PermitsEndpoint#drain}. */
+    @WriteOperation
+    public WebEndpointResponse<Object> drain(
+            SecurityContext security, @Nullable String drain, @Nullable String reason) {
+        return answer("", () -> endpoint.drain(drain, Order.of(null, null, null, reason, null, null, user(security))));
+    }
+
+    private static @Nullable String user(SecurityContext security) {
+        Principal principal = security.getPrincipal();
+        return principal == null ? null : principal.getName();
     }
 
     private static WebEndpointResponse<Object> answer(String name, Supplier<@Nullable Object> operation) {
         try {
             Object body = operation.get();
             return body == null
-                    ? new WebEndpointResponse<>(
-                            new Problem(
-                                    "No permit is named '" + name + "'; GET without a name lists all of them", null),
+                    ? problem(
+                            "No permit is named '" + name + "'; GET without a name lists all of them",
                             WebEndpointResponse.STATUS_NOT_FOUND)
                     : new WebEndpointResponse<>(body);
+        } catch (InvalidEndpointRequestException e) {
+            return problem(String.valueOf(e.getReason()), WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (PermitsEndpoint.StoreUnavailableException e) {
             return new WebEndpointResponse<>(e.problem(), UNAVAILABLE);
         }
+    }
+
+    private static WebEndpointResponse<Object> problem(String message, int status) {
+        return new WebEndpointResponse<>(new Problem(message, null), status);
     }
 }

@@ -20,12 +20,12 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.PermitSettingsRefresh;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -222,12 +222,14 @@ class NestedLimitsTest {
     void anOuterPermitThatIsPausedHoldsUpItsInnerOnesOnly() {
         runner.run(context -> {
             PermitEngine engine = context.getBean(PermitEngine.class);
-            engine.override("total", OptionalInt.of(0)).toCompletableFuture().get(20, TimeUnit.SECONDS);
+            engine.override("total", OverrideLimit.of(0)).toCompletableFuture().get(20, TimeUnit.SECONDS);
             CompletableFuture<?> call =
                     onThread(() -> context.getBean(Exports.class).inner("a"));
             await().until(() -> waiting(context, "total", "total") == 1);
             assertThat(used(context, "tenant", "tenant-a")).isEqualTo(1);
-            engine.override("total", OptionalInt.empty()).toCompletableFuture().get(20, TimeUnit.SECONDS);
+            engine.override("total", OverrideLimit.empty())
+                    .toCompletableFuture()
+                    .get(20, TimeUnit.SECONDS);
             call.get(20, TimeUnit.SECONDS);
         });
     }

@@ -6,10 +6,10 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -79,8 +79,13 @@ final class CuttableBackend implements PermitBackend {
         }
 
         @Override
-        public CompletionStage<Void> override(String key, OptionalInt limit) {
+        public CompletionStage<Void> override(String key, OverrideLimit limit) {
             return send(() -> behind.override(key, limit));
+        }
+
+        @Override
+        public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+            return send(() -> behind.lift(key, ended));
         }
 
         @Override

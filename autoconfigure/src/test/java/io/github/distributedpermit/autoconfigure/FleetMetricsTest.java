@@ -8,6 +8,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -16,7 +17,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -117,11 +117,11 @@ class FleetMetricsTest {
             assertThat(a.own("waiters") + b.own("waiters")).isEqualTo(waiting.size());
 
             a.engine
-                    .override(key, OptionalInt.of(LIMIT + 1))
+                    .override(key, OverrideLimit.of(LIMIT + 1))
                     .toCompletableFuture()
                     .get(10, TimeUnit.SECONDS);
             awaitFleet(both, LIMIT + 1, waiting.size() - 1, 2, LIMIT + 1);
-            a.engine.override(key, OptionalInt.empty()).toCompletableFuture().get(10, TimeUnit.SECONDS);
+            a.engine.override(key, OverrideLimit.empty()).toCompletableFuture().get(10, TimeUnit.SECONDS);
 
             held.forEach(Permit::release);
             CompletableFuture<?>[] ended = waiting.stream()

@@ -8,10 +8,10 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -75,7 +75,7 @@ class LogTest {
                     .run(context -> {
                         PermitEngine engine = context.getBean(PermitEngine.class);
                         Permit held = engine.acquire("export");
-                        engine.override("export", OptionalInt.of(5))
+                        engine.override("export", OverrideLimit.of(5))
                                 .toCompletableFuture()
                                 .join();
                         Permit second = engine.acquire("export"); // with the limit in force

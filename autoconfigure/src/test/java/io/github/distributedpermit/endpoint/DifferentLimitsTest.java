@@ -82,9 +82,9 @@ class DifferentLimitsTest {
         assertThat(after.tryAcquire(KEY)).isEmpty();
         assertThat(waiting).isNotDone();
         awaitShown(old, updated, 1, List.of(1, 3));
-        old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null);
+        old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null);
         awaitShown(old, updated, 0, List.of(1, 3));
-        old.getBean(PermitsEndpoint.class).lift(KEY, KEY);
+        old.getBean(PermitsEndpoint.class).lift(KEY, KEY, null);
         List.of(first, second, third).forEach(Permit::release);
         waiting.get(20, TimeUnit.SECONDS).release();
         awaitShown(old, updated, 0, null);

@@ -164,7 +164,8 @@ class EvictedProcessTest {
                 .filter(row -> !row.self() && row.holding() > 0)
                 .findFirst()
                 .orElseThrow();
-        PermitsView.Change taken = Objects.requireNonNull(operator.change("fleet", KEY, null, holder.member()));
+        PermitsView.Change taken =
+                Objects.requireNonNull(operator.change("fleet", KEY, null, holder.member(), null, null, null));
         assertThat(taken.evicted()).isEqualTo(1);
     }
 

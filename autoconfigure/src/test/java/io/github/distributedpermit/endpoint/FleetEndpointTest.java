@@ -92,7 +92,8 @@ class FleetEndpointTest {
         ApplicationContextRunner runner = runner(store);
         runner.withPropertyValues("distributed-permit.instance-name=one")
                 .run(one -> runner.withPropertyValues("distributed-permit.instance-name=two")
-                        .run(two -> check(new Instance(one), new Instance(two))));
+                        .run(two ->
+                                check(new Instance(one), new Instance(two), two.getSourceApplicationContext()::close)));
     }
 
     static ApplicationContextRunner runner(String... store) {
@@ -116,7 +117,7 @@ class FleetEndpointTest {
                 .withPropertyValues(store);
     }
 
-    private static void check(Instance one, Instance two) {
+    private static void check(Instance one, Instance two, Runnable closeTwo) {
         for (int i = 0; i < CALLS; i++) {
             one.call();
             two.call();
@@ -129,7 +130,7 @@ class FleetEndpointTest {
                 assertThat(one.key().members()).extracting(MemberRow::name).containsExactlyInAnyOrder("one", "two"));
 
         long from = System.nanoTime();
-        two.endpoint.change("fleet", KEY, LIMIT + 4, null);
+        two.endpoint.change("fleet", KEY, LIMIT + 4, null, null, null, null);
         await().pollInterval(Duration.ofMillis(5)).atMost(AT_ONCE).until(() -> one.holding() + two.holding() > LIMIT);
         report("A raised limit served calls", from);
         await().pollInterval(Duration.ofMillis(5))
@@ -139,15 +140,16 @@ class FleetEndpointTest {
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT + 4));
         assertThat(one.key().limitSource()).isEqualTo("override");
 
-        one.endpoint.change("fleet", KEY, 2, null);
+        one.endpoint.change("fleet", KEY, 2, null, null, null, null);
         drain(one, two, 2);
 
-        one.endpoint.change("fleet", KEY, 0, null);
+        one.endpoint.change("fleet", KEY, 0, null, null, null, null);
         drain(one, two, 0);
-        assertThat(one.overrides()).isEqualTo(Map.of(KEY, 0)).isEqualTo(two.overrides());
+        assertThat(Objects.requireNonNull(one.overrides().get(KEY)).limit()).isZero();
+        assertThat(one.overrides()).isEqualTo(two.overrides());
 
         from = System.nanoTime();
-        two.endpoint.lift("fleet", KEY);
+        two.endpoint.lift("fleet", KEY, null);
         await().pollInterval(Duration.ofMillis(5)).atMost(AT_ONCE).until(() -> one.holding() + two.holding() == LIMIT);
         report("A lifted pause served calls", from);
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT));
@@ -159,7 +161,8 @@ class FleetEndpointTest {
                 .filter(MemberRow::self)
                 .mapToInt(MemberRow::holding)
                 .sum();
-        PermitsView.Change taken = Objects.requireNonNull(operator.endpoint.change("fleet", KEY, null, member));
+        PermitsView.Change taken =
+                Objects.requireNonNull(operator.endpoint.change("fleet", KEY, null, member, null, null, null));
         assertThat(taken.evicted()).isEqualTo(had).isPositive();
         atOnce().untilAsserted(() -> assertThat(holder.lost).hasValueGreaterThanOrEqualTo(had));
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT));
@@ -175,8 +178,33 @@ class FleetEndpointTest {
                         .value()));
         assertThat(operator.key().calls()).noneMatch(call -> call.state().equals("lost"));
         changeAtOnce(one, two);
+        pauseEndsByItself(one, two, closeTwo);
         one.stop();
+    }
+
+    /** Through the instance that dies before the end. */
+    private static void pauseEndsByItself(Instance one, Instance two, Runnable closeTwo) {
         two.stop();
+        two.endpoint.change("fleet", KEY, 0, null, "maintenance of the exports", "8s", null);
+        closeTwo.run();
+        atOnce().untilAsserted(() -> {
+            one.endAll();
+            assertThat(one.key().limit()).isZero();
+            assertThat(one.holding()).isZero();
+        });
+        PermitsView.OperatorLimit set = Objects.requireNonNull(one.key().override());
+        assertThat(set.reason()).isEqualTo("maintenance of the exports");
+        assertThat(set.by()).isEqualTo("through two");
+        assertThat(Duration.between(Objects.requireNonNull(set.since()), Objects.requireNonNull(set.until())))
+                .isEqualTo(Duration.ofSeconds(8));
+        assertThat(one.endpoint.events())
+                .anyMatch(event ->
+                        event.key().equals(KEY) && event.text().endsWith("through two: maintenance of the exports"));
+
+        atOnce().untilAsserted(() -> assertThat(one.holding()).isEqualTo(LIMIT));
+        assertThat(one.key().override()).isNull();
+        atOnce().untilAsserted(() ->
+                assertThat(one.endpoint.events().get(0).text()).isEqualTo("The limit of the operator is lifted"));
     }
 
     private static ConditionFactory atOnce() {
@@ -189,8 +217,8 @@ class FleetEndpointTest {
         for (int i = 1; i <= CHANGES; i++) {
             int limit = i;
             for (Instance operator : List.of(one, two)) {
-                changes.add(CompletableFuture.supplyAsync(
-                        () -> Objects.requireNonNull(operator.endpoint.change("fleet", KEY, limit, null))));
+                changes.add(CompletableFuture.supplyAsync(() ->
+                        Objects.requireNonNull(operator.endpoint.change("fleet", KEY, limit, null, null, null, null))));
             }
         }
         changes.forEach(change -> assertThat(change).succeedsWithin(Duration.ofSeconds(30)));
@@ -316,7 +344,7 @@ class FleetEndpointTest {
                     .value();
         }
 
-        Map<String, Integer> overrides() {
+        Map<String, PermitsView.OperatorLimit> overrides() {
             return endpoint.permits().permits().stream()
                     .filter(permit -> permit.name().equals("fleet"))
                     .map(PermitsView.Summary::overrides)

@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +28,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.MBeanServer;
@@ -37,9 +39,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.MDC;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -189,7 +194,7 @@ class PermitsEndpointTest {
             assertThat(paused.at("/limit").asInt()).isZero();
             assertThat(paused.at("/limitSource").asString()).isEqualTo("override");
             assertThat(paused.at("/statedLimit").asInt()).isEqualTo(1);
-            assertThat(paused.at("/overrides/report-export").asInt(-1)).isZero();
+            assertThat(paused.at("/overrides/report-export/limit").asInt(-1)).isZero();
 
             assertThat(send(context, "DELETE", "permits/report-export", "").statusCode())
                     .isEqualTo(200);
@@ -210,26 +215,92 @@ class PermitsEndpointTest {
             assertThat(send(context, "POST", "permits/no-such-name", "{\"limit\": 5}")
                             .statusCode())
                     .isEqualTo(404);
-            for (String body : List.of(
+            refused(
+                    context,
+                    "report-export",
                     "{\"limit\": -1}",
-                    "{\"limit\": \"many\"}",
-                    "{\"limit\": 99999999999}",
-                    "{}",
-                    "{\"limit\": 1, \"evict\": \"a\"}")) {
-                assertThat(send(context, "POST", "permits/report-export", body).statusCode())
-                        .as(body)
-                        .isEqualTo(400);
-            }
-            assertThat(send(context, "POST", "permits/per-tenant", "{\"limit\": 1}")
+                    "'limit' has to be from 0, which pauses, to 1000000, not -1");
+            refused(context, "report-export", "{\"limit\": \"many\"}", "'limit' has to be a whole number");
+            refused(context, "report-export", "{\"limit\": 99999999999}", "'limit' has to be a whole number");
+            refused(context, "report-export", "{\"limit\": 1000001}", "to 1000000, not 1000001");
+            refused(context, "report-export", "{}", "Give either 'limit' or 'evict'");
+            refused(context, "report-export", "{\"limit\": 1, \"evict\": \"a\"}", "Give either 'limit' or 'evict'");
+            refused(context, "report-export", "{\"evict\": \"a\"}", "No member 'a' has permits of key 'report-export'");
+            refused(
+                    context,
+                    "report-export",
+                    "{\"limit\": 1, \"lasts\": \"long\"}",
+                    "'lasts' has to be a time such as 30m");
+            refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"0s\"}", "'lasts' has to be from 1s");
+            refused(context, "report-export", "{\"limit\": 1, \"key\": \"report-exprot\"}", "add \\\"create\\\": true");
+            refused(context, "per-tenant", "{\"limit\": 1}", "give 'key'");
+            refused(context, "per-tenant", "{\"limit\": 1, \"key\": \"tenant-7\"}", "No instance uses key 'tenant-7'");
+            assertThat(send(
+                                    context,
+                                    "POST",
+                                    "permits/per-tenant",
+                                    "{\"limit\": 1, \"key\": \"tenant-7\", \"create\": true}")
                             .statusCode())
-                    .as("no key")
-                    .isEqualTo(400);
+                    .isEqualTo(200);
+            HttpResponse<String> most = send(context, "GET", "permits/report-export?most=all", "");
+            assertThat(most.statusCode()).isEqualTo(400);
+            assertThat(most.body()).contains("'most' has to be a whole number");
+            refused(context, "", "{}", "'drain' has to be true");
             assertThat(send(context, "GET", "permits/report-export?most=0", "").statusCode())
                     .isEqualTo(400);
             assertThat(send(context, "POST", "permits", "{\"drain\": false}").statusCode())
                     .isEqualTo(400);
             assertThat(get(context, "permits/report-export").at("/keys/0/limit").asInt())
                     .isEqualTo(1);
+        }
+    }
+
+    private void refused(ConfigurableApplicationContext context, String name, String body, String reason) {
+        HttpResponse<String> answer = send(context, "POST", name.isEmpty() ? "permits" : "permits/" + name, body);
+        assertThat(answer.statusCode()).as(body + ": " + answer.body()).isEqualTo(400);
+        assertThat(answer.body()).as(body).contains(reason);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void whoWhenWhyAndUntilWhenAreKept(WebApplicationType type) {
+        try (ConfigurableApplicationContext context = start(type, "management.endpoint.permits.access=unrestricted")) {
+            List<AuditEvent> audit = new CopyOnWriteArrayList<>();
+            context.addApplicationListener(
+                    (ApplicationListener<AuditApplicationEvent>) event -> audit.add(event.getAuditEvent()));
+            send(
+                    context,
+                    "POST",
+                    "permits/report-export",
+                    "{\"limit\": 0, \"lasts\": \"30m\", \"reason\": \"deploy\"}");
+
+            JsonNode set = get(context, "permits/report-export").at("/keys/0/override");
+            assertThat(set.at("/limit").asInt(-1)).isZero();
+            assertThat(set.at("/reason").asString()).isEqualTo("deploy");
+            assertThat(set.at("/by").asString()).isEqualTo("through orders@host-1:4711");
+            Instant since = Instant.parse(set.at("/since").asString());
+            assertThat(Instant.parse(set.at("/until").asString())).isEqualTo(since.plus(Duration.ofMinutes(30)));
+            assertThat(get(context, "permits").at("/permits/2/overrides/report-export"))
+                    .isEqualTo(set);
+            send(context, "DELETE", "permits/report-export?reason=done", "");
+
+            await().untilAsserted(() -> assertThat(
+                            get(context, "permits").at("/events").findValuesAsString("text"))
+                    .hasSize(2)
+                    .first()
+                    .isEqualTo("The limit of the operator is lifted"));
+            assertThat(get(context, "permits").at("/events/1/text").asString())
+                    .endsWith("set through orders@host-1:4711: deploy");
+            assertThat(audit)
+                    .extracting(AuditEvent::getType)
+                    .containsExactly("PERMITS_LIMIT_SET", "PERMITS_LIMIT_LIFTED");
+            assertThat(audit.get(0).getData())
+                    .containsEntry("permit", "report-export")
+                    .containsEntry("key", "report-export")
+                    .containsEntry("limit", 0)
+                    .containsEntry("lasts", "PT30M")
+                    .containsEntry("reason", "deploy");
+            assertThat(audit.get(1).getData()).containsEntry("reason", "done");
         }
     }
 
@@ -462,10 +533,9 @@ class PermitsEndpointTest {
             assertThat(all).isInstanceOf(Map.class).asString().contains("report-export");
             String text = String.class.getName();
             String number = Integer.class.getName();
-            Object changed =
-                    server.invoke(endpoint, "change", new Object[] {"report-export", null, 4, null}, new String[] {
-                        text, text, number, text
-                    });
+            String[] signature = {text, text, number, text, text, text, Boolean.class.getName()};
+            Object changed = server.invoke(
+                    endpoint, "change", new Object[] {"report-export", null, 4, null, "a test", "1h", null}, signature);
             assertThat(changed).asString().contains("override=4");
             for (Object[] odd : new Object[][] {
                 {null, null, 4, null},
@@ -477,12 +547,11 @@ class PermitsEndpointTest {
             }) {
                 assertThatException()
                         .as(Arrays.toString(odd))
-                        .isThrownBy(
-                                () -> server.invoke(endpoint, "change", odd, new String[] {text, text, number, text}));
+                        .isThrownBy(() ->
+                                server.invoke(endpoint, "change", Arrays.copyOf(odd, signature.length), signature));
             }
-            assertThat(server.invoke(endpoint, "change", new Object[] {"no\nname", null, 4, null}, new String[] {
-                        text, text, number, text
-                    }))
+            assertThat(server.invoke(
+                            endpoint, "change", new Object[] {"no\nname", null, 4, null, null, null, null}, signature))
                     .isNull();
             assertThatException().isThrownBy(() -> server.invoke(endpoint, "permit", new Object[0], new String[0]));
             Object one = server.invoke(

@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.StoreGauges;
@@ -18,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -105,7 +105,7 @@ class PermitsReaderTest {
             for (int i = 0; i < members; i++) {
                 all.add(new MemberState("m" + i, 1, 1, 1, false, 0));
             }
-            return new KeyState(key, members, OptionalInt.empty(), all);
+            return new KeyState(key, members, OverrideLimit.empty(), all);
         }
 
         @Override
@@ -182,7 +182,7 @@ class PermitsReaderTest {
         }
 
         @Override
-        public CompletionStage<Void> override(String key, OptionalInt limit) {
+        public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
             throw new UnsupportedOperationException();
         }
 

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.KeyDirectory;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -112,7 +112,7 @@ class FleetFailuresTest {
     }
 
     private static KeyState used(String key) {
-        return new KeyState(key, 1, OptionalInt.empty(), List.of());
+        return new KeyState(key, 1, OverrideLimit.empty(), List.of());
     }
 
     private static class Directory implements KeyDirectory {

@@ -12,7 +12,13 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param now the clock of the instance, so that the page need not trust that of the browser
  * @param writable whether the endpoint {@code permits} accepts changes
  * @param names of all permits
+ * @param events the last that this instance has seen, newest first
  * @param permit the one that is shown; {@code null} if none has the name
  */
-public record LiveState(Instant now, boolean writable, List<String> names, PermitsView.@Nullable Detail permit)
+public record LiveState(
+        Instant now,
+        boolean writable,
+        List<String> names,
+        List<PermitsView.Event> events,
+        PermitsView.@Nullable Detail permit)
         implements OperationResponseBody {}

@@ -58,6 +58,6 @@ final class LiveStates {
     }
 
     private LiveState state(PermitsView.@Nullable Detail detail) {
-        return new LiveState(clock.instant(), writable, permits.names(), detail);
+        return new LiveState(clock.instant(), writable, permits.names(), permits.events(), detail);
     }
 }

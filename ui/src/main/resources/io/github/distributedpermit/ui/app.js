@@ -138,6 +138,7 @@
         const b = el('button', 'small', 'Take permits');
         b.type = 'button';
         b.dataset.member = m.member;
+        b.dataset.of = m.name || m.member;
         b.setAttribute('aria-label', 'Take the permits of ' + (m.name || m.member));
         last.append(b);
       }
@@ -150,7 +151,7 @@
     drawCalls(k);
     idleKey(false);
     $('limit-text').textContent = (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
-      + '.' + (writable ? '' : NOT_WRITABLE);
+      + '.' + terms(k.override) + (writable ? '' : NOT_WRITABLE);
     for (const e of $('limit-form').elements) e.disabled = !writable;
     if (writable) $('lift').disabled = k.limitSource !== 'override' && !fresh.problem;
     if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
@@ -159,6 +160,20 @@
     if (!fresh.problem) samples.push({ at: Date.now(), longest: waits.length ? longest : 0, waiting });
     samples = samples.filter(s => s.at > Date.now() - WINDOW);
     plot();
+  }
+
+  // who has set the limit, when, why and until when
+  function terms(o) {
+    return !o ? '' : ' Set' + (o.by ? ' ' + o.by : '') + (o.since ? ' ' + span(age(o.since)) + ' ago' : '')
+      + (o.until ? ', ends in ' + span(-age(o.until)) : ', until it is lifted') + (o.reason ? ': ' + o.reason : '') + '.';
+  }
+
+  function drawEvents(events) {
+    fill($('events'), events.slice(0, ROWS).map(e => {
+      const tr = el('tr');
+      tr.append(el('td', 'num', span(age(e.at))), el('td', '', e.key || 'all'), el('td', '', e.text + (e.count > 1 ? ' ×' + e.count : '')));
+      return tr;
+    }), 3, 'This instance has seen none since its start.');
   }
 
   function drawCalls(k) {
@@ -251,6 +266,7 @@
     }
     $('live').textContent = 'live'; $('live').className = 'live on';
     select($('name'), s.names, name);
+    drawEvents(s.events);
     const keys = detail ? detail.keys.map(k => k.key) : [];
     if (key !== null && !keys.includes(key)) key = null;
     if (key === null && keys.length) key = keys[0];
@@ -307,9 +323,10 @@
     if (!of) { $('done').textContent = 'Not changed: no key is named.'; return; }
     $('done').textContent = 'sending';
     let url = api + '/' + encodeURIComponent(name);
-    if (method === 'DELETE') url += '?key=' + encodeURIComponent(of);
+    const reason = $('reason').value.trim(), lasts = $('lasts').value.trim();
+    if (method === 'DELETE') url += '?key=' + encodeURIComponent(of) + (reason ? '&reason=' + encodeURIComponent(reason) : '');
     try {
-      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body }) });
+      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body, ...(reason && { reason }), ...(lasts && !body.evict && { lasts }) }) });
       const answer = await r.json().catch(() => ({}));
       if (answer.outcome === 'unknown' && !(body && body.evict)) wanted = { name, key: of };
       $('done').textContent = r.ok ? done(of, answer) : answer.outcome === 'unknown' ? answer.message + '.' : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
@@ -329,13 +346,15 @@
   });
   $('limit-form').addEventListener('submit', e => {
     e.preventDefault();
-    change('POST', { limit: Number($('limit').value) }, (of, a) => 'The limit of ' + of + ' is ' + a.override + ' for all instances.');
+    // a key that nothing uses may be a typing error: only one that was named on purpose is created
+    const create = key === null && $('idle-key').value !== name && confirm('No instance is known to use the key ' + $('idle-key').value + ' of ' + name + '. Set its limit all the same?');
+    change('POST', { limit: Number($('limit').value), ...(create && { create }) }, (of, a) => 'The limit of ' + of + ' is ' + a.override + ' for all instances.');
   });
-  $('pause').addEventListener('click', () => change('POST', { limit: 0 }, of => 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
+  $('pause').addEventListener('click', () => confirm('Pause ' + (key !== null ? key : $('idle-key').value) + ' of ' + name + ' for all instances? Running calls go on, no other call gets a permit.') && change('POST', { limit: 0 }, of => 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
   $('lift').addEventListener('click', () => change('DELETE', null, of => 'The limit of the operator for ' + of + ' is lifted.'));
   $('members').addEventListener('click', e => {
     const b = e.target.closest('button');
-    if (b && confirm('Its running calls lose their permits but may go on, so that more than the limit may run. Take them?')) {
+    if (b && confirm('Take the permits of ' + key + ' from ' + b.dataset.of + '? Its running calls lose their permits but may go on, so that more than the limit may run.')) {
       change('POST', { evict: b.dataset.member }, (of, a) => plural(a.evicted, 'permit of ' + of + ' was', 'permits of ' + of + ' were') + ' taken.');
     }
   });

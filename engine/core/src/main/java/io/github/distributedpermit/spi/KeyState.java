@@ -2,9 +2,9 @@ package io.github.distributedpermit.spi;
 
 import io.github.distributedpermit.PermitDefinition;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /**
  * A key as the store has it.
@@ -13,8 +13,10 @@ import java.util.OptionalInt;
  * @param used permits in use, over all members
  * @param override the operator's limit, if set
  * @param members those that hold, then those that wait, first come first
+ * @param time the clock of the store, if it has one
  */
-public record KeyState(String key, int used, OptionalInt override, List<MemberState> members) {
+public record KeyState(
+        String key, int used, OverrideLimit override, List<MemberState> members, Optional<Instant> time) {
 
     /** Copies the list. */
     public KeyState {
@@ -31,6 +33,16 @@ public record KeyState(String key, int used, OptionalInt override, List<MemberSt
                 ? members.stream().mapToInt(MemberState::limit).max().orElse(0)
                 : own;
         return override.orElse(stated);
+    }
+
+    /** A state without a time. */
+    public KeyState(String key, int used, OverrideLimit override, List<MemberState> members) {
+        this(key, used, override, members, Optional.empty());
+    }
+
+    /** The same, read when the clock of the store showed this. */
+    public KeyState at(Optional<Instant> clock) {
+        return new KeyState(key, used, override, members, clock);
     }
 
     /** The members that wait, head of the queue first. */

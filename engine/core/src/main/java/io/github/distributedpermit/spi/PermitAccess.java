@@ -1,10 +1,10 @@
 package io.github.distributedpermit.spi;
 
 import io.github.distributedpermit.PermitDefinition;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 
 /** What operators see of the permits, and change in the store. Thread-safe. */
@@ -35,11 +35,17 @@ public interface PermitAccess extends KeyDirectory {
     List<CallView> calls(String key, int most);
 
     /**
-     * Sets or lifts the operator's limit of a key in the store; 0 is a pause.
+     * Sets or lifts the operator's limit of a key in the store; 0 is a pause. It ends on all instances after this time, also if this
+     * one does not live then.
      *
-     * @throws IllegalArgumentException if the limit is negative
+     * @param lasts zero if it does not end by itself
      */
-    CompletionStage<Void> override(String key, OptionalInt limit);
+    CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts);
+
+    /** Sets a limit that does not end by itself, or lifts it. */
+    default CompletionStage<Void> override(String key, OverrideLimit limit) {
+        return override(key, limit, Duration.ZERO);
+    }
 
     /**
      * Takes all permits of a key from a member of the store; the calls that hold them are notified of the loss if the member is

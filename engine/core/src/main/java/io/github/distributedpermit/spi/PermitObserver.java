@@ -54,6 +54,13 @@ public interface PermitObserver {
     default void lost(PermitCall call) {}
 
     /**
+     * This instance has seen that an operator has set the limit of a key, through whatever instance, or that it was lifted or ended.
+     *
+     * @param limit {@linkplain OverrideLimit#isEmpty() empty} if none is set any more
+     */
+    default void limitSet(String key, OverrideLimit limit) {}
+
+    /**
      * A claim of this instance ended.
      *
      * @param answered whether the store answered it; otherwise it failed, was refused, or timed out, and is repeated

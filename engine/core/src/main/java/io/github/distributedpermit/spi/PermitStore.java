@@ -2,7 +2,6 @@ package io.github.distributedpermit.spi;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -40,11 +39,12 @@ public interface PermitStore extends AutoCloseable {
 
     /**
      * Sets or lifts the operator's limit of a key, which wins over every member's own; 0 is a pause. It does not vanish
-     * with the key.
-     *
-     * @throws IllegalArgumentException thrown at once, in every store, if the limit is negative; see {@link OverrideLimit}
+     * with the key. That it ends, if it does, is up to the members: see {@link #lift}.
      */
-    CompletionStage<Void> override(String key, OptionalInt limit);
+    CompletionStage<Void> override(String key, OverrideLimit limit);
+
+    /** Lifts the operator's limit of a key, in one atomic step, unless it is another one by now. */
+    CompletionStage<Void> lift(String key, OverrideLimit ended);
 
     /**
      * Takes from a member, by order of an operator, all permits that are recorded for it, and serves the queue with them. A

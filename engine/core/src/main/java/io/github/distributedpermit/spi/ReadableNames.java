@@ -88,6 +88,6 @@ public final class ReadableNames {
         List<MemberState> members = state.members().stream()
                 .map(m -> m.named(processes.apply(m.member()), Optional.ofNullable(known.get(m.member()))))
                 .toList();
-        return new KeyState(state.key(), state.used(), state.override(), members);
+        return new KeyState(state.key(), state.used(), state.override(), members, state.time());
     }
 }

@@ -6,7 +6,6 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.UnaryOperator;
@@ -81,6 +80,6 @@ class ReadableNamesTest {
     }
 
     private static KeyState state() {
-        return new KeyState("k", 1, OptionalInt.empty(), List.of(new MemberState("a", 1, 1, 1, false, 0)));
+        return new KeyState("k", 1, OverrideLimit.empty(), List.of(new MemberState("a", 1, 1, 1, false, 0)));
     }
 }

@@ -5,10 +5,10 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -65,8 +65,13 @@ final class FaultyStore implements PermitStore {
     }
 
     @Override
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
+    public CompletionStage<Void> override(String key, OverrideLimit limit) {
         return store.override(key, limit);
+    }
+
+    @Override
+    public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return store.lift(key, ended);
     }
 
     @Override

@@ -87,7 +87,7 @@ public final class Harness {
                 .isEqualTo(seen.used());
         if (!lowered.contains(key)) {
             int limit = seen.override()
-                    .orElseGet(() -> seen.rows().stream()
+                    .orElse(seen.rows().stream()
                             .filter(r -> r.permits() > 0)
                             .mapToInt(Row::limit)
                             .max()

@@ -155,7 +155,7 @@ interface KeyLaws extends ContractTests {
 
         assertThat(state.key()).isEqualTo(key);
         assertThat(state.used()).isEqualTo(2);
-        assertThat(state.override()).isEmpty();
+        assertThat(state.override().isEmpty()).isTrue();
         assertThat(state.members())
                 .extracting(MemberState::plain)
                 .containsExactly(

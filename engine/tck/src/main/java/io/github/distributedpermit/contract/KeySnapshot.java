@@ -1,8 +1,8 @@
 package io.github.distributedpermit.contract;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /**
  * A key as the store has it.
@@ -11,10 +11,10 @@ import java.util.OptionalInt;
  * @param override the operator's limit
  * @param rows the records, also idle ones, in any order
  */
-public record KeySnapshot(int used, OptionalInt override, List<Row> rows) {
+public record KeySnapshot(int used, OverrideLimit override, List<Row> rows) {
 
     /** A key the store knows nothing of. */
-    public static final KeySnapshot NONE = new KeySnapshot(0, OptionalInt.empty(), List.of());
+    public static final KeySnapshot NONE = new KeySnapshot(0, OverrideLimit.empty(), List.of());
 
     /**
      * The record of one member.

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.distributedpermit.spi.Holding;
-import java.util.OptionalInt;
+import io.github.distributedpermit.spi.OverrideLimit;
 import org.junit.jupiter.api.Test;
 
 /** The operator's limit. */
@@ -98,9 +98,34 @@ interface OverrideLaws extends ContractTests {
         a.keep(key, 1, 0);
         harness().fixture().passIdleTime();
 
-        assertThat(look(key).override()).isEqualTo(OptionalInt.of(2));
-        assertThat(a.inspect(key).override()).isEqualTo(OptionalInt.of(2));
+        assertThat(look(key).override()).isEqualTo(OverrideLimit.of(2));
+        assertThat(a.inspect(key).override()).isEqualTo(OverrideLimit.of(2));
         assertThat(a.attempt(key, 1, 2).permits()).isEqualTo(2);
+    }
+
+    @Test
+    default void termsOfAnOverrideAreKeptAndOnlyThatOneIsLifted() {
+        String key = key();
+        Peer a = peer();
+        Peer b = peer();
+        OverrideLimit first = OverrideLimit.of(0, "anna; \u00e4\u4e2d", "a \"reason\"\nof two lines")
+                .during(1_764_000_000_000L, 1_764_000_600_000L);
+        a.override(key, first);
+
+        assertThat(b.inspect(key).override()).isEqualTo(first);
+        assertThat(look(key).override()).isEqualTo(first);
+
+        OverrideLimit second = OverrideLimit.of(0, "bert", "").during(1_764_000_001_000L, 0);
+        b.override(key, second);
+        a.lift(key, first);
+        assertThat(b.inspect(key).override()).isEqualTo(second);
+        b.queue(key, 1, 1);
+        assertThat(look(key).permits(b)).isZero();
+
+        a.lift(key, second);
+        assertThat(a.inspect(key).override()).isEqualTo(OverrideLimit.empty());
+        assertThat(look(key).permits(b)).isEqualTo(1);
+        b.awaitNotices(key);
     }
 
     @Test
@@ -114,7 +139,7 @@ interface OverrideLaws extends ContractTests {
                 .withMessageContaining("-1");
         assertThatIllegalArgumentException().isThrownBy(() -> a.override(key, Integer.MIN_VALUE));
 
-        assertThat(a.inspect(key).override()).isEqualTo(OptionalInt.of(2));
+        assertThat(a.inspect(key).override()).isEqualTo(OverrideLimit.of(2));
     }
 
     @Test
@@ -125,6 +150,6 @@ interface OverrideLaws extends ContractTests {
         a.liftOverride(key);
 
         assertThat(a.queue(key, 1, 3).permits()).isEqualTo(1);
-        assertThat(a.inspect(key).override()).isEmpty();
+        assertThat(a.inspect(key).override().isEmpty()).isTrue();
     }
 }

@@ -7,11 +7,11 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -145,11 +145,19 @@ final class Peer implements HoldingListener {
     }
 
     void override(String key, int limit) {
-        answer(store.override(key, OptionalInt.of(limit)));
+        override(key, OverrideLimit.of(limit));
+    }
+
+    void override(String key, OverrideLimit limit) {
+        answer(store.override(key, limit));
+    }
+
+    void lift(String key, OverrideLimit ended) {
+        answer(store.lift(key, ended));
     }
 
     void liftOverride(String key) {
-        answer(store.override(key, OptionalInt.empty()));
+        answer(store.override(key, OverrideLimit.empty()));
     }
 
     /** Waits until it has been notified of exactly these keys since it joined, in any order. */

@@ -8,13 +8,13 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.NavigableMap;
-import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -115,8 +115,13 @@ class PeerTest {
             }
 
             @Override
-            public CompletionStage<Void> override(String key, OptionalInt limit) {
+            public CompletionStage<Void> override(String key, OverrideLimit limit) {
                 return store.override(key, limit);
+            }
+
+            @Override
+            public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+                return store.lift(key, ended);
             }
 
             @Override

@@ -89,6 +89,7 @@ class LivePageTest {
     private void open(int instance, String query) {
         browser.open(page(instance, query));
         await().atMost(PATIENCE).until(() -> browser.text("#live").equals("live"));
+        browser.evaluate("window.confirm = question => { window.asked = question; return true; }");
     }
 
     @ParameterizedTest
@@ -180,10 +181,20 @@ class LivePageTest {
         await().atMost(PATIENCE).until(() -> one.holding() + two.holding() == 20);
         await().atMost(PATIENCE).until(() -> browser.text("#done").contains("20 for all instances"));
         browser.press("Tab", TAB);
+        assertThat(focused()).isEqualTo("reason");
+        browser.type("a deploy");
+        browser.press("Tab", TAB);
+        assertThat(focused()).isEqualTo("lasts");
+        browser.type("20m");
+        browser.press("Tab", TAB);
         browser.press("Tab", TAB);
         assertThat(focused()).isEqualTo("pause");
         browser.press("Enter", ENTER);
         await().atMost(PATIENCE).until(() -> browser.text("#seats-text").startsWith("Paused"));
+        assertThat(browser.evaluate("window.asked").asString())
+                .startsWith("Pause report-export of report-export for all instances?");
+        assertThat(browser.text("#limit-text")).contains("Set through one").contains("ends in 20 min: a deploy");
+        assertThat(browser.text("#events")).contains("set through one: a deploy");
         assertThat(browser.count(".seat.over")).isEqualTo(20);
         browser.evaluate("document.getElementById('lift').click()");
         await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("from the settings"));
@@ -361,7 +372,10 @@ class LivePageTest {
                 "report-export",
                 "report-export",
                 null,
-                endpoint.permits().instance().member());
+                endpoint.permits().instance().member(),
+                null,
+                null,
+                null);
 
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
         assertThat(browser.text("#lost")).startsWith("1 call of this instance runs without a permit");

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -24,7 +25,7 @@ record ChangeRequest(
         String member,
         OptionalInt declared,
         OptionalInt limit,
-        Optional<OptionalInt> override,
+        Optional<OverrideLimit> override,
         int wanted,
         boolean inbox,
         String nonce) {

@@ -5,6 +5,7 @@ import io.github.distributedpermit.backend.consul.TxnOutcome.Done;
 import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.Commit;
 import io.github.distributedpermit.spi.snapshot.PlannedCommit;
@@ -131,14 +132,14 @@ final class KeyCommitter {
     private PlannedTransaction plan(PlannedCommit<ConsulSnapshot> planned, List<String> sessions, boolean inbox) {
         KeyTree before = planned.before().tree();
         Optional<Claim> claim = planned.claim();
-        OptionalInt override = planned.after().override();
+        OverrideLimit override = planned.after().override();
         boolean overrides = !override.equals(before.override());
         OptionalInt declared = claim.map(c -> OptionalInt.of(c.limit())).orElse(OptionalInt.empty());
         ChangeRequest request = new ChangeRequest(
                 sessions,
                 member,
                 declared,
-                override.isPresent() ? override : declared,
+                override.isPresent() ? OptionalInt.of(override.limit()) : declared,
                 overrides ? Optional.of(override) : Optional.empty(),
                 claim.map(Claim::wanted).orElse(0),
                 inbox,

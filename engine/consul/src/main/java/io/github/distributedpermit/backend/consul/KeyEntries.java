@@ -1,11 +1,11 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 record KeyEntries(
         KeyNames names,
         @Nullable KeyValue guard,
-        OptionalInt override,
+        OverrideLimit override,
         Map<String, QueuedMember> waiting,
         Map<String, KeyValue> others,
         long index) {
@@ -33,7 +33,7 @@ record KeyEntries(
     /** Fails permanently if an entry is damaged. */
     static KeyEntries of(KeyNames names, List<KeyValue> tree) {
         KeyValue guard = null;
-        OptionalInt override = OptionalInt.empty();
+        OverrideLimit override = OverrideLimit.empty();
         Map<String, QueuedMember> waiting = new HashMap<>();
         Map<String, KeyValue> others = new HashMap<>();
         // Deleting an entry leaves no index behind, so that this is a lower bound for the last change of the key.
@@ -48,8 +48,7 @@ record KeyEntries(
                 guard = entry;
             } else if (name.equals(KeyNames.OVERRIDE)) {
                 // An entry of its own, because a limit of the operator has to outlive all members of the key.
-                override =
-                        OptionalInt.of(parse(entry, e -> Json.object(e.value()).count("limit")));
+                override = parse(entry, e -> override(Json.object(e.value())));
             } else if (name.startsWith(KeyNames.WAITING)) {
                 String session = name.substring(KeyNames.WAITING.length());
                 waiting.put(session, parse(entry, e -> QueuedMember.of(session, e)));
@@ -58,6 +57,13 @@ record KeyEntries(
             }
         }
         return new KeyEntries(names, guard, override, waiting, others, index);
+    }
+
+    /** Another program may write the limit alone. */
+    private static OverrideLimit override(JsonObject entry) {
+        int limit = entry.count("limit");
+        OverrideLimit set = entry.has("set") ? OverrideLimit.parse(entry.text("set")) : OverrideLimit.of(limit);
+        return set.orElse(-1) == limit ? set : OverrideLimit.of(limit);
     }
 
     /** Parses an entry; if that fails nothing is ever written to the key, because the entry may belong to someone else. */

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.consul;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
@@ -112,7 +113,7 @@ interface KeyTree {
     }
 
     /** The operator's limit, if set. */
-    default OptionalInt override() {
+    default OverrideLimit override() {
         return entries().override();
     }
 

@@ -1,13 +1,13 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -128,11 +128,11 @@ final class QueueChanges {
     }
 
     /** No session locks it, so that it stays when all members have left. */
-    private void writeOverride(OptionalInt limit) {
+    private void writeOverride(OverrideLimit limit) {
         String name = tree.names().override();
         ops.add(
                 limit.isPresent()
-                        ? TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt())))
+                        ? TxnOperation.set(name, JsonText.of(Map.of("limit", limit.getAsInt(), "set", limit.text())))
                         : TxnOperation.delete(name));
     }
 

@@ -12,6 +12,7 @@ import io.github.distributedpermit.contract.SessionStoreFixture;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyEncoding;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.net.URI;
@@ -25,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -94,7 +94,7 @@ class ConsulFixture implements SessionStoreFixture {
         Map<String, Integer> held = new HashMap<>();
         Map<String, JsonObject> values = new HashMap<>();
         Set<String> queued = new HashSet<>();
-        OptionalInt override = OptionalInt.empty();
+        OverrideLimit override = OverrideLimit.empty();
         String tree = prefix + "/" + KeyEncoding.encode(key) + "/";
         List<Key> entries = probe.keys(tree);
         Set<String> holders = holders(entries);
@@ -108,7 +108,9 @@ class ConsulFixture implements SessionStoreFixture {
                     values.merge(main, value, (known, other) -> limit(known) < limit(other) ? other : known);
                 }
             } else if (name.equals(".override")) {
-                override = OptionalInt.of(value.get("limit").getAsInt());
+                override = value.has("set")
+                        ? OverrideLimit.parse(value.get("set").getAsString())
+                        : OverrideLimit.of(value.get("limit").getAsInt());
             } else if (name.startsWith("slot_")) {
                 String session = String.valueOf(entry.session());
                 held.merge(session, 1, Integer::sum);

@@ -7,6 +7,7 @@ import io.github.distributedpermit.consulserver.ConsulFront;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,7 +15,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -146,9 +146,9 @@ class ConsulRightsTest {
         a.keep("rights", 1, 0);
         await().untilAsserted(() -> assertThat(b.grants()).hasSize(1));
         a.queue("rights", 1, 1);
-        done(b.store().override("rights", OptionalInt.of(2)).toCompletableFuture());
+        done(b.store().override("rights", OverrideLimit.of(2)).toCompletableFuture());
         await().untilAsserted(() -> assertThat(a.grants()).hasSize(1));
-        done(b.store().override("rights", OptionalInt.empty()).toCompletableFuture());
+        done(b.store().override("rights", OverrideLimit.empty()).toCompletableFuture());
         assertThat(done(a.store().inspect("rights").toCompletableFuture()).used())
                 .isEqualTo(2);
         a.close();

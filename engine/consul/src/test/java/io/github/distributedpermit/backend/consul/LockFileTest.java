@@ -8,6 +8,7 @@ import com.google.gson.JsonParser;
 import io.github.distributedpermit.consulserver.ConsulBinary;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -317,10 +317,10 @@ class LockFileTest {
     void liftedPauseWritesTheLimitOfTheCallsItServes() throws IOException {
         TestMember a = member();
         TestMember operator = member();
-        override(operator, OptionalInt.of(0));
+        override(operator, OverrideLimit.of(0));
         assertThat(a.queue(KEY, 3, 2).permits()).isZero();
 
-        override(operator, OptionalInt.empty());
+        override(operator, OverrideLimit.empty());
 
         await().untilAsserted(() -> assertThat(a.grants()).hasSize(1));
         assertThat(document().get("Limit").getAsInt()).isEqualTo(3);
@@ -331,10 +331,10 @@ class LockFileTest {
     @Test
     void overrideByAMemberThatWaitsKeepsTheLimitOfItsOwnCalls() {
         TestMember a = member();
-        override(a, OptionalInt.of(0));
+        override(a, OverrideLimit.of(0));
         assertThat(a.queue(KEY, 3, 2).permits()).isZero();
 
-        override(a, OptionalInt.empty());
+        override(a, OverrideLimit.empty());
 
         assertThat(a.queue(KEY, 3, 2).permits()).isEqualTo(2);
         assertThat(document().get("Limit").getAsInt()).isEqualTo(3);
@@ -343,7 +343,7 @@ class LockFileTest {
                 .allSatisfy(key -> assertThat(key.value()).contains("\"limit\":3"));
     }
 
-    private static void override(TestMember member, OptionalInt limit) {
+    private static void override(TestMember member, OverrideLimit limit) {
         member.store()
                 .override(KEY, limit)
                 .toCompletableFuture()

@@ -7,10 +7,10 @@ import io.github.distributedpermit.consulserver.ConsulFront;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -150,14 +150,14 @@ class MistakesTest {
         TestMember maker = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
         TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
         TestMember b = bench.member(bench.settings(SharedConsul.get().address(), layout, Bench.REQUEST_TIMEOUT));
-        a.store().override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        a.store().override(KEY, OverrideLimit.of(0)).toCompletableFuture().join();
         maker.queue(KEY, 1, 1);
         b.queue(KEY, 1, 1);
         destroySession(maker);
         assertThat(bench.keys(KEY)).noneMatch(key -> key.name().endsWith(".line"));
         CountDownLatch arrived = delayService(b);
         CompletableFuture<Void> lifted =
-                a.store().override(KEY, OptionalInt.empty()).toCompletableFuture();
+                a.store().override(KEY, OverrideLimit.empty()).toCompletableFuture();
         arrived.await();
         assertThat(b.keep(KEY, 1, 0).permits()).isZero();
         gate.countDown();
@@ -282,7 +282,7 @@ class MistakesTest {
     void lostAnswerLeavesNoPermitAboveAnOverride(ConsulLayout layout) {
         TestMember a = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
         TestMember b = bench.member(bench.settings(layout, Bench.REQUEST_TIMEOUT));
-        b.store().override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        b.store().override(KEY, OverrideLimit.of(0)).toCompletableFuture().join();
         a.queue("other", 1, 1); // the session is ready
         front.loseNextAnswer("/v1/txn", layout == ConsulLayout.SLOTS ? "slot_000" : ".lock");
 
@@ -290,7 +290,7 @@ class MistakesTest {
 
         assertThat(a.queue(KEY, 1, 1).permits()).as("the key is paused").isZero();
         assertThat(a.inspect(KEY).used()).isZero();
-        b.store().override(KEY, OptionalInt.empty()).toCompletableFuture().join();
+        b.store().override(KEY, OverrideLimit.empty()).toCompletableFuture().join();
         await().until(() -> a.grants(KEY).size() == 1);
     }
 

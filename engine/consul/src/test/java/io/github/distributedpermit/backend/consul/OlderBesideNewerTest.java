@@ -8,6 +8,7 @@ import com.google.gson.JsonParser;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,7 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -194,7 +194,8 @@ class OlderBesideNewerTest {
 
         assertThat(failure.isPermanent()).isTrue();
         assertThat(failure).hasMessageContaining(bench.tree(KEY)).hasMessageContaining("format 3");
-        assertThat(TestMember.failure(a.store().override(KEY, OptionalInt.of(1)).toCompletableFuture()))
+        assertThat(TestMember.failure(
+                        a.store().override(KEY, OverrideLimit.of(1)).toCompletableFuture()))
                 .hasMessageContaining("format 3");
         assertThat(TestMember.failure(a.store().inspect(KEY).toCompletableFuture()))
                 .hasMessageContaining("format 3");

@@ -7,11 +7,11 @@ import io.github.distributedpermit.consulserver.ConsulFront;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -182,7 +182,7 @@ class SlotsTest {
         assertThat(limit.isPermanent()).isTrue();
         assertThat(limit).hasMessageContaining("1001").hasMessageContaining("big");
         assertThat(TestMember.failure(
-                        a.store().override("big", OptionalInt.of(1001)).toCompletableFuture()))
+                        a.store().override("big", OverrideLimit.of(1001)).toCompletableFuture()))
                 .hasMessageContaining("1001");
     }
 
@@ -190,7 +190,7 @@ class SlotsTest {
     void overrideOfAKeyThatWasTakenForIdleIsHeeded() {
         TestMember operator = bench.member();
         operator.store()
-                .override("paused", OptionalInt.of(0))
+                .override("paused", OverrideLimit.of(0))
                 .toCompletableFuture()
                 .join();
         TestMember a = bench.member();
@@ -199,7 +199,7 @@ class SlotsTest {
         assertThat(bench.slots("paused")).isZero();
 
         operator.store()
-                .override("paused", OptionalInt.of(2))
+                .override("paused", OverrideLimit.of(2))
                 .toCompletableFuture()
                 .join();
         assertThat(bench.member().queue("paused", 9, 5).permits()).isEqualTo(2);

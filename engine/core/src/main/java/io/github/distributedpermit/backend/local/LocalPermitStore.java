@@ -11,7 +11,6 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.Step;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -59,7 +58,7 @@ final class LocalPermitStore implements PermitStore {
             return table.refresh(now);
         };
         KeyState state = keys.read(key, refresh, table -> table.state(key, at.getPlain()))
-                .orElseGet(() -> new KeyState(key, 0, OptionalInt.empty(), List.of()));
+                .orElseGet(() -> new KeyState(key, 0, OverrideLimit.empty(), List.of()));
         keys.sweep();
         List<MemberState> named = state.members().stream()
                 .map(m -> m.named(m.member(), backend.nameOf(m.member())))
@@ -68,12 +67,21 @@ final class LocalPermitStore implements PermitStore {
     }
 
     @Override
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
-        OverrideLimit.check(limit);
+    public CompletionStage<Void> override(String key, OverrideLimit limit) {
+        return change(key, (table, now) -> table.override(limit, now));
+    }
+
+    @Override
+    public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return change(key, (table, now) -> table.lift(ended, now));
+    }
+
+    @SuppressWarnings("NullAway") // a Void is null
+    private CompletionStage<Void> change(String key, Operation operation) {
         if (closed) {
             return closedAlready();
         }
-        keys.step(key, (table, now) -> table.override(limit, now));
+        keys.step(key, operation);
         return CompletableFuture.completedFuture(null);
     }
 

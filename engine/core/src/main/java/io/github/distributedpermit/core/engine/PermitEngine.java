@@ -15,16 +15,17 @@ import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.StoreGauges;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -261,8 +262,8 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     }
 
     @Override
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
-        return present().registry.override(key, limit);
+    public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
+        return present().registry.override(key, limit, lasts);
     }
 
     @Override

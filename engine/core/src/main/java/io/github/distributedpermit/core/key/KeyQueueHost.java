@@ -35,6 +35,9 @@ public interface KeyQueueHost {
     /** Whether this member is the only one of the store, so that no other member can want permits. */
     boolean isAlone();
 
+    /** An answer has shown that an operator may have set another limit, or lifted it. */
+    default void limitChanged(String key) {}
+
     /** A claim has shown that the store has lost state, so that all keys in use have to be reclaimed. */
     default void stateLost() {}
 

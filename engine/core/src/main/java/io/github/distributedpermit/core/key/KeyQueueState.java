@@ -291,7 +291,9 @@ final class KeyQueueState {
 
     /** Keeps the limit for the gauges, and warns of applications that state different limits. */
     private void noteLimit(Holding holding, PermitStats stats, Effects effects) {
-        host.watch().noteLimit(key, holding.limit(), ledger.statedLimit());
+        if (host.watch().noteLimit(key, holding.limit(), ledger.statedLimit())) {
+            effects.execute(() -> host.limitChanged(key));
+        }
         stats.limitIs(holding.limit(), holding.over());
         if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
             effects.execute(() -> stats.warnOfHigherLimit(key));

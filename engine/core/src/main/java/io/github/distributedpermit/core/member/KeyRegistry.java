@@ -23,6 +23,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
@@ -31,7 +32,6 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,6 +72,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final int highestLimit;
     private final Instances instances;
     private final KeySurvey survey;
+    private final Overrides overrides;
 
     private final StorelessGrants storeless = new StorelessGrants(this);
     private final LostCalls lostCalls = new LostCalls();
@@ -106,6 +107,12 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
                 this::outageEnded);
         this.survey = new KeySurvey(this);
         this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
+        this.overrides = new Overrides(
+                environment.scheduler(),
+                System::currentTimeMillis,
+                this::inspect,
+                this::lift,
+                (key, limit) -> environment.observers().each(each -> each.limitSet(key, limit)));
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -202,18 +209,48 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         if (queue != null && isAlone()) {
             queue.recall();
         }
-        return store.inspect(key);
+        CompletionStage<KeyState> state = store.inspect(key);
+        return state.thenApply(read -> {
+            overrides.note(read);
+            return read;
+        });
     }
 
-    /** Sets or lifts the operator's limit of a key. */
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
-        CompletionStage<Void> done = store.override(key, limit);
+    /** An answer has shown another limit than before. */
+    @Override
+    public void limitChanged(String key) {
+        overrides.look(key);
+    }
+
+    /** Sets or lifts the operator's limit of a key; zero for a limit that does not end by itself. */
+    public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
+        CompletionStage<Void> done = limit.isEmpty()
+                ? store.override(key, limit)
+                : store.inspect(key).thenCompose(state -> {
+                    long now = overrides.now(state);
+                    long end = lasts.isZero() ? 0 : now + lasts.toMillis();
+                    return store.override(key, limit.during(now, end));
+                });
+        return done.thenApply(set -> {
+            checkAfterOverride(key);
+            overrides.look(key);
+            return set;
+        });
+    }
+
+    private CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return store.lift(key, ended).thenApply(lifted -> {
+            checkAfterOverride(key);
+            return lifted;
+        });
+    }
+
+    private void checkAfterOverride(String key) {
         KeyQueue queue = queues.get(key);
         if (queue != null && isAlone()) {
             queue.recall();
             queue.changed(); // there is no other member whose claim would make the store notify this one
         }
-        return done;
     }
 
     /** The keys of which calls of this name run or wait here, in no particular order. */
@@ -307,6 +344,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
      */
     public void leave() {
         closed = true;
+        overrides.close();
         instances.close();
         probe.close();
         session.end();

@@ -264,16 +264,21 @@ public final class StoreWatch {
         }
     }
 
-    /** An answer of the store has shown the limit in effect. It is kept also while the key is not in use: a paused key stays paused. */
-    public void noteLimit(String key, int limit, int own) {
-        if (limit != own) {
-            overridden = true;
-            if (overrides.size() < MOST_OVERRIDES || overrides.containsKey(key)) {
-                overrides.put(key, limit);
-            }
-        } else if (overridden) {
-            overrides.remove(key);
+    /**
+     * An answer of the store has shown the limit in effect. It is kept also while the key is not in use: a paused key stays paused.
+     *
+     * @return whether it is another one than before
+     */
+    public boolean noteLimit(String key, int limit, int own) {
+        if (limit == own) {
+            return overridden && overrides.remove(key) != null;
         }
+        overridden = true;
+        if (overrides.size() >= MOST_OVERRIDES && !overrides.containsKey(key)) {
+            return false;
+        }
+        Integer before = overrides.put(key, limit);
+        return before == null || before != limit;
     }
 
     /** The limit in effect as far as it is known. */

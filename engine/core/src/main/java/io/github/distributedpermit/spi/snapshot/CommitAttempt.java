@@ -3,6 +3,7 @@ package io.github.distributedpermit.spi.snapshot;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyEncoding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.Kind;
@@ -10,7 +11,6 @@ import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.Step;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -262,7 +262,7 @@ final class CommitAttempt<S extends Snapshot> {
     private PlannedCommit<S> plan(S at, boolean fresh) {
         KeyTable table = at.table();
         // Taken before the step, which may replace it in the same table.
-        OptionalInt limit = table.override();
+        OverrideLimit limit = table.override();
         long now = at.version();
         // Above every version of the snapshot, so that a waiter that arrives now is placed behind all recorded ones.
         position = now + 1;
@@ -278,9 +278,11 @@ final class CommitAttempt<S extends Snapshot> {
             step = table.claim(session.member(), reduced, now, order.since(asked.arrival(), position));
         } else {
             Task task = (Task) request;
-            step = task.kind() == Kind.OVERRIDE
-                    ? table.override(task.limit(), now)
-                    : table.remove(session.member(), now);
+            step = switch (task.kind()) {
+                case OVERRIDE -> table.override(task.limit(), now);
+                case LIFT -> table.lift(task.limit(), now);
+                default -> table.remove(session.member(), now);
+            };
         }
         boolean changesOverride = !table.override().equals(limit);
         return new PlannedCommit<>(key, session, at, table, step, changesOverride, claim, fresh);

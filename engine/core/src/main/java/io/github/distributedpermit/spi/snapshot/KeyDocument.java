@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi.snapshot;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -8,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /**
  * All that is recorded for a key, as text, for stores that keep one document for each key: a line with the format, one for
@@ -24,7 +24,7 @@ import java.util.OptionalInt;
  * @param records of the members, also of those that have died since
  * @param newer the format, and what this version does not know
  */
-public record KeyDocument(long ticks, OptionalInt override, Collection<PermitRecord> records, NewerParts newer) {
+public record KeyDocument(long ticks, OverrideLimit override, Collection<PermitRecord> records, NewerParts newer) {
 
     /** Of a key that is not used. */
     public static final KeyDocument EMPTY = unused(0);
@@ -41,7 +41,7 @@ public record KeyDocument(long ticks, OptionalInt override, Collection<PermitRec
 
     /** Of a key that is not used, with the highest version that was given to a record of it. */
     public static KeyDocument unused(long ticks) {
-        return new KeyDocument(ticks, OptionalInt.empty(), List.of(), NewerParts.NONE);
+        return new KeyDocument(ticks, OverrideLimit.empty(), List.of(), NewerParts.NONE);
     }
 
     /**
@@ -126,7 +126,7 @@ public record KeyDocument(long ticks, OptionalInt override, Collection<PermitRec
                 members.put(fields[0], tail(fields, MEMBER_FIELDS));
             }
         }
-        OptionalInt override = RecordText.override(key[1]);
+        OverrideLimit override = RecordText.override(key[1]);
         NewerParts newer = NewerParts.of(
                 format, minimumReader, tail(header, HEADER_FIELDS), tail(key, KEY_FIELDS), members, entries);
         return new KeyDocument(Long.parseLong(key[0]), override, records, newer);

@@ -2,9 +2,9 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -99,14 +99,14 @@ sealed interface KeyRequest {
      * Anything else: it ends without a holding.
      *
      * @param kind what it is
-     * @param limit the operator's limit to set, or none to lift it; only for {@link Kind#OVERRIDE}
+     * @param limit the operator's limit to set, or none to lift it; for {@link Kind#LIFT} the one that is lifted
      * @param done ends with it
      */
-    record Task(Kind kind, OptionalInt limit, CompletableFuture<Void> done) implements KeyRequest {
+    record Task(Kind kind, OverrideLimit limit, CompletableFuture<Void> done) implements KeyRequest {
 
         /** A task whose end no caller waits for. */
         static Task of(Kind kind) {
-            return new Task(kind, OptionalInt.empty(), new CompletableFuture<>());
+            return new Task(kind, OverrideLimit.empty(), new CompletableFuture<>());
         }
 
         void complete() {
@@ -133,6 +133,8 @@ sealed interface KeyRequest {
     enum Kind {
         /** Sets or lifts the operator's limit. */
         OVERRIDE,
+        /** Lifts the operator's limit if it is still this one. */
+        LIFT,
         /** Removes the member's record and serves the queue with what it held. */
         REMOVAL,
         /** Reads the key and serves the queue if that is due. */

@@ -2,12 +2,12 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.Kind;
 import io.github.distributedpermit.spi.snapshot.KeyRequest.Task;
 import io.github.distributedpermit.spi.step.PermitRecord;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -547,7 +547,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         }
         removalDue = false;
         releasing = false;
-        queue.add(new Task(Kind.REMOVAL, OptionalInt.empty(), done));
+        queue.add(new Task(Kind.REMOVAL, OverrideLimit.empty(), done));
         pump();
     }
 }

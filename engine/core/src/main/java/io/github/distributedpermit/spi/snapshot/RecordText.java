@@ -1,9 +1,9 @@
 package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
@@ -96,12 +96,12 @@ public final class RecordText {
     }
 
     /** The operator's limit. */
-    public static String of(OptionalInt override) {
-        return override.isPresent() ? Integer.toString(override.getAsInt()) : NONE;
+    public static String of(OverrideLimit override) {
+        return override.text();
     }
 
-    /** Reads {@link #of(OptionalInt)}. */
-    public static OptionalInt override(String field) {
-        return field.equals(NONE) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(field));
+    /** Reads {@link #of(OverrideLimit)}. */
+    public static OverrideLimit override(String field) {
+        return OverrideLimit.parse(field);
     }
 }

@@ -2,6 +2,7 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -42,6 +43,11 @@ public interface Snapshot {
      */
     default long version(String member, long last) {
         return record(member).map(PermitRecord::version).orElse(version() + 1);
+    }
+
+    /** The clock of the store when it was read, if the store has one; for overrides that end. */
+    default Optional<Instant> time() {
+        return Optional.empty();
     }
 
     /** The id of the process behind a member, for operators. */

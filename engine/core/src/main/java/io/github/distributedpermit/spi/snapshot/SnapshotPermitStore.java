@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -135,14 +134,22 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
      * has a time-out of its own.
      */
     @Override
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
-        OverrideLimit.check(limit);
-        PermitStoreException refusal = refusal(key, limit.orElse(0));
+    public CompletionStage<Void> override(String key, OverrideLimit limit) {
+        return override(key, Kind.OVERRIDE, limit, limit.orElse(0));
+    }
+
+    @Override
+    public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return override(key, Kind.LIFT, ended, 0);
+    }
+
+    private CompletionStage<Void> override(String key, Kind kind, OverrideLimit limit, int highest) {
+        PermitStoreException refusal = refusal(key, highest);
         if (refusal != null) {
             return CompletableFuture.failedFuture(refusal);
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
-        add(key, new Task(Kind.OVERRIDE, limit, done));
+        add(key, new Task(kind, limit, done));
         return done.exceptionallyCompose(e -> CompletableFuture.failedFuture(
                 e instanceof TimeoutException
                         ? PermitStoreException.passing(
@@ -189,7 +196,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
             return CompletableFuture.failedFuture(left());
         }
         return store.inspect(key)
-                .thenCompose(at -> names.addTo(at.table().state(key), at::process))
+                .thenCompose(at -> names.addTo(at.table().state(key).at(at.time()), at::process))
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
     }
 

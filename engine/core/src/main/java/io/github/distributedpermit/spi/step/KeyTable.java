@@ -3,6 +3,7 @@ package io.github.distributedpermit.spi.step;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -10,7 +11,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +57,7 @@ public class KeyTable {
     KeyTable(
             long tombstone,
             Collection<PermitRecord> records,
-            OptionalInt override,
+            OverrideLimit override,
             long version,
             @Nullable Grace grace) {
         this.grace = grace;
@@ -73,7 +73,7 @@ public class KeyTable {
      *     message may be delayed
      */
     public static KeyTable leased(Duration tombstone) {
-        return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0, null);
+        return new KeyTable(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OverrideLimit.empty(), 0, null);
     }
 
     /**
@@ -85,13 +85,13 @@ public class KeyTable {
      * @param override the operator's limit, if set
      * @param version the highest version that the store has recorded for the key
      */
-    public static KeyTable ofSessions(Collection<PermitRecord> records, OptionalInt override, long version) {
+    public static KeyTable ofSessions(Collection<PermitRecord> records, OverrideLimit override, long version) {
         return new KeyTable(-1, records, override, version, null);
     }
 
     /** The same in a store that may lose its state, and then gives back what members hold before it grants anything else. */
     public static KeyTable ofSessions(
-            Collection<PermitRecord> records, OptionalInt override, long version, Grace grace) {
+            Collection<PermitRecord> records, OverrideLimit override, long version, Grace grace) {
         return new KeyTable(-1, records, override, version, grace);
     }
 
@@ -143,12 +143,14 @@ public class KeyTable {
     }
 
     /** Sets or lifts the operator's limit; 0 is a pause. */
-    public Step override(OptionalInt limit, long now) {
-        if (limit.isPresent() && limit.getAsInt() < 0) {
-            throw new IllegalArgumentException("An override is 0 or more, not " + limit.getAsInt());
-        }
+    public Step override(OverrideLimit limit, long now) {
         records.override(limit);
         return refresh(now);
+    }
+
+    /** Lifts the operator's limit if it is still this one. */
+    public Step lift(OverrideLimit ended, long now) {
+        return records.override().equals(ended) ? override(OverrideLimit.empty(), now) : refresh(now);
     }
 
     /**
@@ -210,7 +212,7 @@ public class KeyTable {
     }
 
     /** The operator's limit, if set. */
-    public OptionalInt override() {
+    public OverrideLimit override() {
         return records.override();
     }
 

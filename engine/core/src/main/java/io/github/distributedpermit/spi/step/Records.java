@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi.step;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -11,7 +12,6 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -47,11 +47,11 @@ final class Records {
     /** What each member had before its first change since the last {@link #drain}; empty if it had no record. */
     private final Map<String, Optional<PermitRecord>> originals = new LinkedHashMap<>();
 
-    private OptionalInt override;
+    private OverrideLimit override;
     /** The sum of the permits of all records. */
     private int used;
 
-    Records(Collection<PermitRecord> stored, OptionalInt override) {
+    Records(Collection<PermitRecord> stored, OverrideLimit override) {
         this.override = override;
         stored.forEach(this::put);
         originals.clear();
@@ -106,11 +106,11 @@ final class Records {
         return byMember.isEmpty() && override.isEmpty();
     }
 
-    OptionalInt override() {
+    OverrideLimit override() {
         return override;
     }
 
-    void override(OptionalInt limit) {
+    void override(OverrideLimit limit) {
         override = limit;
     }
 

@@ -7,12 +7,12 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -72,7 +72,7 @@ class LocalPermitBackendTest {
                         PermitStoreException.class,
                         e -> assertThat(e.isPermanent()).isTrue());
         assertThat(a.inspect(KEY)).isCompletedExceptionally();
-        assertThat(a.override(KEY, OptionalInt.of(1))).isCompletedExceptionally();
+        assertThat(a.override(KEY, OverrideLimit.of(1))).isCompletedExceptionally();
         assertThat(backend.keys.keys()).isEmpty();
     }
 

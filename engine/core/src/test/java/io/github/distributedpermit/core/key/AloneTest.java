@@ -11,9 +11,9 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.Map;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 /** Permits that are idle in a store without other members; on the store in memory and a clock that the test drives. */
@@ -80,7 +80,7 @@ class AloneTest {
         use(engine);
         use(engine);
 
-        engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        engine.override(KEY, OverrideLimit.of(0)).toCompletableFuture().join();
 
         assertThat(engine.tryAcquire(KEY)).isEmpty();
     }
@@ -91,7 +91,7 @@ class AloneTest {
         use(engine);
         try (Permit permit = engine.acquire(KEY)) {
             assertThat(permit.isHeld()).isTrue();
-            engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+            engine.override(KEY, OverrideLimit.of(0)).toCompletableFuture().join();
         }
 
         assertThat(engine.tryAcquire(KEY)).isEmpty();

@@ -10,12 +10,12 @@ import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -68,11 +68,11 @@ final class Bench {
     }
 
     void override(int limit) {
-        network.server.override(KEY, OptionalInt.of(limit));
+        network.server.override(KEY, OverrideLimit.of(limit));
     }
 
     void liftOverride() {
-        network.server.override(KEY, OptionalInt.empty());
+        network.server.override(KEY, OverrideLimit.empty());
     }
 
     /** How many permits the store has recorded. */

@@ -11,10 +11,10 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.logging.Handler;
@@ -105,12 +105,12 @@ class EffectsTest {
     /** Three calls that are served at once, when a pause is over. */
     private List<CompletableFuture<Permit>> calls(Executor executor) {
         PermitEngine engine = engine(executor);
-        engine.override(KEY, OptionalInt.of(0)).toCompletableFuture().join();
+        engine.override(KEY, OverrideLimit.of(0)).toCompletableFuture().join();
         List<CompletableFuture<Permit>> calls = IntStream.range(0, 3)
                 .mapToObj(i -> engine.named(KEY).acquireAsync(PermitRequest.of(KEY)))
                 .toList();
         assertThat(calls).noneMatch(CompletableFuture::isDone);
-        engine.override(KEY, OptionalInt.empty()).toCompletableFuture().join();
+        engine.override(KEY, OverrideLimit.empty()).toCompletableFuture().join();
         time.run(CoreSettings.DEFAULTS.recheck().toNanos());
         return calls;
     }

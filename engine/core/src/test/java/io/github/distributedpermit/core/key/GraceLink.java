@@ -4,11 +4,11 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -233,13 +233,18 @@ final class GraceLink implements PermitStore {
 
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return CompletableFuture.completedFuture(new KeyState(key, node.used(key), OptionalInt.empty(), List.of()));
+        return CompletableFuture.completedFuture(new KeyState(key, node.used(key), OverrideLimit.empty(), List.of()));
     }
 
     @Override
     @SuppressWarnings("NullAway") // a Void is null
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
+    public CompletionStage<Void> override(String key, OverrideLimit limit) {
         return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return override(key, OverrideLimit.empty());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.GracedTable;
 import io.github.distributedpermit.spi.step.Lineage;
 import io.github.distributedpermit.spi.step.ServerIdentity;
@@ -11,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -159,7 +159,7 @@ final class GraceNode {
         return result.get(0);
     }
 
-    Step override(String key, OptionalInt limit) {
+    Step override(String key, OverrideLimit limit) {
         long now = clock();
         ServerIdentity self = identity;
         List<Step> result = new ArrayList<>();

@@ -17,6 +17,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.testsupport.Logged;
@@ -24,7 +25,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -168,13 +168,18 @@ class GraceReportTest {
 
         @Override
         public CompletionStage<KeyState> inspect(String key) {
-            return CompletableFuture.completedFuture(new KeyState(key, 0, OptionalInt.empty(), List.of()));
+            return CompletableFuture.completedFuture(new KeyState(key, 0, OverrideLimit.empty(), List.of()));
         }
 
         @Override
         @SuppressWarnings("NullAway") // a Void is null
-        public CompletionStage<Void> override(String key, OptionalInt limit) {
+        public CompletionStage<Void> override(String key, OverrideLimit limit) {
             return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+            return override(key, OverrideLimit.empty());
         }
 
         @Override

@@ -14,6 +14,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.step.ServerIdentity;
 import io.github.distributedpermit.spi.step.Step;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -352,7 +352,7 @@ final class GraceSimulation {
         if (overrides) {
             for (int i = 1 + random.nextInt(4); i > 0; i--) {
                 int key = random.nextInt(limits.length);
-                OptionalInt limit = chance(0.4) ? OptionalInt.empty() : OptionalInt.of(random.nextInt(6));
+                OverrideLimit limit = chance(0.4) ? OverrideLimit.empty() : OverrideLimit.of(random.nextInt(6));
                 ceilingOf(key, limit);
                 time.after(random.nextLong(END), null, () -> override(key, limit));
             }
@@ -380,7 +380,7 @@ final class GraceSimulation {
         open = false;
         fair = true;
         for (int key = 0; key < limits.length; key++) {
-            override(key, OptionalInt.empty());
+            override(key, OverrideLimit.empty());
         }
         for (long end = END + 30 * SECOND; end < END + 1_000 * SECOND && isBusy(); end += 10 * SECOND) {
             runTo(end);
@@ -571,11 +571,11 @@ final class GraceSimulation {
         });
     }
 
-    private void ceilingOf(int key, OptionalInt limit) {
+    private void ceilingOf(int key, OverrideLimit limit) {
         ceiling[key] = Math.max(ceiling[key], limit.orElse(0));
     }
 
-    private void override(int key, OptionalInt limit) {
+    private void override(int key, OverrideLimit limit) {
         if (!master.silent) {
             trace(() -> "override of k" + key + ": " + limit);
             pushAll(master, "k" + key, master.override("k" + key, limit));

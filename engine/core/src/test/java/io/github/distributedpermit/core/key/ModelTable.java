@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -61,7 +61,7 @@ final class ModelTable implements SimTable {
     private final Set<String> grown = new HashSet<>();
     private final long tombstone;
     private final @Nullable Mistake mistake;
-    private OptionalInt override = OptionalInt.empty();
+    private OverrideLimit override = OverrideLimit.empty();
     private long version;
     private int freerLimit;
 
@@ -217,7 +217,7 @@ final class ModelTable implements SimTable {
     }
 
     @Override
-    public Outcome override(OptionalInt limit, long now) {
+    public Outcome override(OverrideLimit limit, long now) {
         override = limit;
         return refresh(now);
     }
@@ -260,7 +260,7 @@ final class ModelTable implements SimTable {
     }
 
     @Override
-    public OptionalInt override() {
+    public OverrideLimit override() {
         return override;
     }
 

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
-import java.util.OptionalInt;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -107,7 +107,7 @@ class MutantTest {
 
     private static TwinTable lineWithAHeadThatNeverFits(ModelTable.@Nullable Mistake mistake) {
         TwinTable table = new TwinTable(Duration.ofSeconds(30), mistake);
-        table.override(OptionalInt.of(1), 1);
+        table.override(OverrideLimit.of(1), 1);
         table.claim("heavy", claim(2), 2);
         return table;
     }

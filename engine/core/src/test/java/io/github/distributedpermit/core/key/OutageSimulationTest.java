@@ -9,11 +9,11 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.core.member.Observers;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -65,7 +65,7 @@ class OutageSimulationTest {
 
         long run() {
             parties.forEach(party -> party.engine.named(Bench.KEY));
-            bench.network.server.override(PAUSED, OptionalInt.of(0));
+            bench.network.server.override(PAUSED, OverrideLimit.of(0));
             bench.run(Bench.LEASE.multipliedBy(2)); // all know each other
             parties.forEach(party -> call(party, PAUSED));
             phase(Duration.ofSeconds(2), 0.1);

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.snapshot.Snapshot;
 import io.github.distributedpermit.spi.step.Grace;
 import io.github.distributedpermit.spi.step.KeyTable;
@@ -9,7 +10,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ final class SessionGraceServer {
 
     /** The row of a key. */
     private record Row(
-            long revision, long version, List<PermitRecord> records, OptionalInt override, long epoch, int pool) {}
+            long revision, long version, List<PermitRecord> records, OverrideLimit override, long epoch, int pool) {}
 
     /** The row of a session. */
     private record Session(long epoch, long renewals, long expires) {}
@@ -124,7 +124,7 @@ final class SessionGraceServer {
             return null;
         }
         Row row = state.keys.getOrDefault(
-                key, new Row(0, time.now() / 1_000, List.of(), OptionalInt.empty(), state.epoch, 0));
+                key, new Row(0, time.now() / 1_000, List.of(), OverrideLimit.empty(), state.epoch, 0));
         if (row.epoch != state.epoch) {
             row = new Row(
                     row.revision, Math.max(row.version, time.now() / 1_000), List.of(), row.override, state.epoch, 0);

@@ -3,12 +3,12 @@ package io.github.distributedpermit.core.key;
 import io.github.distributedpermit.PermitToken;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +78,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
     }
 
-    void overridden(int key, OptionalInt limit) {
+    void overridden(int key, OverrideLimit limit) {
         overridden[key] = true;
         ceiling[key] = Math.max(ceiling[key], limit.orElse(0));
         for (SimMember member : members) {

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PendingClaim;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -11,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -143,7 +143,7 @@ final class SimLink implements PermitStore {
     public CompletionStage<KeyState> inspect(String key) {
         SimTable table = network.server.find(key);
         if (table == null) {
-            return CompletableFuture.completedFuture(new KeyState(key, 0, OptionalInt.empty(), List.of()));
+            return CompletableFuture.completedFuture(new KeyState(key, 0, OverrideLimit.empty(), List.of()));
         }
         List<KeyState.MemberState> members = new ArrayList<>();
         for (SimTable.Row row : table.rows()) {
@@ -154,9 +154,14 @@ final class SimLink implements PermitStore {
     }
 
     @Override
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
+    public CompletionStage<Void> override(String key, OverrideLimit limit) {
         network.server.override(key, limit);
         return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return override(key, OverrideLimit.empty());
     }
 
     @Override

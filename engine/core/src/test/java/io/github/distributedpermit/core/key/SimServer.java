@@ -2,9 +2,9 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +50,7 @@ final class SimServer {
         return answer;
     }
 
-    void override(String key, OptionalInt limit) {
+    void override(String key, OverrideLimit limit) {
         SimTable table = table(key);
         done(key, table, null, null, table.override(limit, clock()));
     }

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -12,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -22,7 +22,7 @@ final class SimSessionStore {
 
     static final Duration SESSION = Duration.ofSeconds(10);
 
-    private final KeyTable table = KeyTable.ofSessions(List.of(), OptionalInt.empty(), 0);
+    private final KeyTable table = KeyTable.ofSessions(List.of(), OverrideLimit.empty(), 0);
     private final List<Link> links = new ArrayList<>();
     private final Timeline time;
     private long index;
@@ -108,9 +108,14 @@ final class SimSessionStore {
         }
 
         @Override
-        public CompletionStage<Void> override(String key, OptionalInt limit) {
+        public CompletionStage<Void> override(String key, OverrideLimit limit) {
             table.override(limit, ++index);
             return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+            return override(key, OverrideLimit.empty());
         }
 
         @Override

@@ -2,8 +2,8 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,7 @@ interface SimTable {
 
     Outcome claim(String member, Claim claim, long now);
 
-    Outcome override(OptionalInt limit, long now);
+    Outcome override(OverrideLimit limit, long now);
 
     Outcome refresh(long now);
 
@@ -51,7 +51,7 @@ interface SimTable {
 
     int used();
 
-    OptionalInt override();
+    OverrideLimit override();
 
     boolean isEmpty();
 }

@@ -5,12 +5,12 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -144,7 +144,7 @@ final class Simulation {
         open = false;
         weather.clear();
         for (int key = 0; key < plan.limits.length; key++) {
-            override(key, OptionalInt.empty());
+            override(key, OverrideLimit.empty());
         }
         trace(() -> "--- no more calls and no more faults");
         long patience = 10_000 * MILLI + (plan.endless ? 0 : 4 * plan.lease);
@@ -385,7 +385,8 @@ final class Simulation {
         if (plan.overrides) {
             for (int i = plan.random.nextInt(8); i >= 0; i--) {
                 int key = plan.random.nextInt(plan.limits.length);
-                OptionalInt limit = plan.chance(0.4) ? OptionalInt.empty() : OptionalInt.of(plan.random.nextInt(5));
+                OverrideLimit limit =
+                        plan.chance(0.4) ? OverrideLimit.empty() : OverrideLimit.of(plan.random.nextInt(5));
                 time.after(plan.random.nextLong(plan.duration), null, () -> override(key, limit));
             }
         }
@@ -459,7 +460,7 @@ final class Simulation {
         }
     }
 
-    private void override(int key, OptionalInt limit) {
+    private void override(int key, OverrideLimit limit) {
         trace(() -> "--- the limit of " + SimMember.name(key) + " is overridden: " + limit);
         invariants.overridden(key, limit);
         network.server.override(SimMember.name(key), limit);

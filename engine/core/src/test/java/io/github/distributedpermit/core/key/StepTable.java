@@ -1,13 +1,13 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** The real step. */
@@ -25,7 +25,7 @@ final class StepTable implements SimTable {
     }
 
     @Override
-    public Outcome override(OptionalInt limit, long now) {
+    public Outcome override(OverrideLimit limit, long now) {
         return outcome(table.override(limit, now));
     }
 
@@ -85,7 +85,7 @@ final class StepTable implements SimTable {
     }
 
     @Override
-    public OptionalInt override() {
+    public OverrideLimit override() {
         return table.override();
     }
 

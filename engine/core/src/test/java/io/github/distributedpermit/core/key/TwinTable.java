@@ -1,10 +1,10 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +26,7 @@ final class TwinTable implements SimTable {
     }
 
     @Override
-    public Outcome override(OptionalInt limit, long now) {
+    public Outcome override(OverrideLimit limit, long now) {
         return same(real.override(limit, now), model.override(limit, now), "override " + limit);
     }
 
@@ -70,7 +70,7 @@ final class TwinTable implements SimTable {
     }
 
     @Override
-    public OptionalInt override() {
+    public OverrideLimit override() {
         return real.override();
     }
 

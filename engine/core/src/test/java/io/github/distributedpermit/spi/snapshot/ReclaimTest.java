@@ -6,6 +6,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.Grace;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
@@ -13,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -161,7 +161,7 @@ class ReclaimTest {
         @Override
         public KeyTable table() {
             OptionalLong end = grace ? OptionalLong.of(version + 1_000_000) : OptionalLong.empty();
-            return KeyTable.ofSessions(records, OptionalInt.empty(), version, Grace.ofSessions(epoch, end, pool));
+            return KeyTable.ofSessions(records, OverrideLimit.empty(), version, Grace.ofSessions(epoch, end, pool));
         }
 
         @Override

@@ -7,9 +7,9 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
-import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -59,7 +59,7 @@ class RequestsAtTheEndTest {
         meanwhile.add(store.events()::lost); // the worker of the key is being created
 
         CompletableFuture<Void> override =
-                permits.override(KEY, OptionalInt.of(3)).toCompletableFuture();
+                permits.override(KEY, OverrideLimit.of(3)).toCompletableFuture();
 
         await().atMost(SOON).until(override::isDone);
         assertThat(failure(override)).hasMessageContaining("could not be reached");

@@ -1,15 +1,15 @@
 package io.github.distributedpermit.spi.snapshot;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /** A key of a store that keeps its records in a list. */
-record TableSnapshot(List<PermitRecord> records, OptionalInt override, long version) implements Snapshot {
+record TableSnapshot(List<PermitRecord> records, OverrideLimit override, long version) implements Snapshot {
 
-    static final TableSnapshot EMPTY = new TableSnapshot(List.of(), OptionalInt.empty(), 0);
+    static final TableSnapshot EMPTY = new TableSnapshot(List.of(), OverrideLimit.empty(), 0);
 
     /** What a step made of a table. */
     static TableSnapshot of(KeyTable after) {

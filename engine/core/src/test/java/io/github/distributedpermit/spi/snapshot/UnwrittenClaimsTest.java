@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
@@ -14,7 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -112,7 +112,7 @@ class UnwrittenClaimsTest {
         private final Random random;
         private final Mistake mistake;
         private final List<Peer> peers = new ArrayList<>();
-        private final KeyTable reference = KeyTable.ofSessions(List.of(), OptionalInt.empty(), 0);
+        private final KeyTable reference = KeyTable.ofSessions(List.of(), OverrideLimit.empty(), 0);
         private TableSnapshot store = TableSnapshot.EMPTY;
         private long sequence;
         private long clock;
@@ -131,7 +131,7 @@ class UnwrittenClaimsTest {
                 Peer peer = peers.get(random.nextInt(MEMBERS));
                 int what = random.nextInt(20);
                 if (what == 0) {
-                    override(random.nextInt(4) == 0 ? OptionalInt.empty() : OptionalInt.of(random.nextInt(4)));
+                    override(random.nextInt(4) == 0 ? OverrideLimit.empty() : OverrideLimit.of(random.nextInt(4)));
                 } else if (what == 1) {
                     leave(peer);
                 } else if (what < 4 && !peer.sent.isEmpty()) {
@@ -242,7 +242,7 @@ class UnwrittenClaimsTest {
             assertThat(peer.fromStore.isNews(actual)).isEqualTo(peer.fromReference.isNews(expected));
         }
 
-        private void override(OptionalInt limit) {
+        private void override(OverrideLimit limit) {
             Step expected = reference.override(limit, 0);
             KeyTable table = store.table();
             PlannedCommit<TableSnapshot> planned = planned("", table, table.override(limit, 0), Optional.empty());

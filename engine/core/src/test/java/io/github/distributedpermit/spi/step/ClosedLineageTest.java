@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
-import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -101,7 +101,7 @@ class ClosedLineageTest {
         table.claim("waiting", waits, 1_000_000, 0, lineage, server(7), 0);
         lineage.close(lineage.epoch(), server(7), 1);
 
-        Step step = table.override(OptionalInt.of(2), 1_000_000, lineage, server(7));
+        Step step = table.override(OverrideLimit.of(2), 1_000_000, lineage, server(7));
 
         assertThat(step.served()).isEmpty();
     }

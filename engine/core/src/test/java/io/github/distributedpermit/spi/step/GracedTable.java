@@ -1,10 +1,10 @@
 package io.github.distributedpermit.spi.step;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -21,7 +21,7 @@ public final class GracedTable extends KeyTable {
     }
 
     private GracedTable(Duration tombstone, LeasedGrace grace) {
-        super(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OptionalInt.empty(), 0, grace);
+        super(TimeUnit.MICROSECONDS.convert(tombstone), List.of(), OverrideLimit.empty(), 0, grace);
         this.grace = grace;
     }
 
@@ -64,7 +64,7 @@ public final class GracedTable extends KeyTable {
      * Sets or lifts the operator's limit. No member is served if the store may have lost the state of the key, which the next claim
      * examines, or if the server was closed.
      */
-    public Step override(OptionalInt limit, long now, Lineage lineage, ServerIdentity server) {
+    public Step override(OverrideLimit limit, long now, Lineage lineage, ServerIdentity server) {
         long written = grace.epoch();
         // The server has written the key itself and was not closed, so that nothing of it can be missing.
         if (written == 0 || (Lineage.isOf(server, written) && lineage.closed() != written)) {

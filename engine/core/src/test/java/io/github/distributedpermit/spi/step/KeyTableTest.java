@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 /** What the contract of the backends cannot see: tombstones, versions, endless leases, and what a step reports. */
@@ -138,8 +138,9 @@ class KeyTableTest {
 
     @Test
     void negativeOverrideIsRefusedAndChangesNothing() {
-        assertThatThrownBy(() -> table.override(OptionalInt.of(-1), now)).isInstanceOf(IllegalArgumentException.class);
-        assertThat(table.override()).isEmpty();
+        assertThatThrownBy(() -> table.override(OverrideLimit.of(-1), now))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(table.override()).isEqualTo(OverrideLimit.empty());
     }
 
     @Test
@@ -147,7 +148,7 @@ class KeyTableTest {
         step("a", claim(3, 3, 1, LEASE));
         step("heavy", claim(3, 3, 3, LEASE));
         step("c", claim(3, 1, 1, LEASE));
-        table.override(OptionalInt.of(2), now);
+        table.override(OverrideLimit.of(2), now);
 
         Step step = step("a", claim(3, 0, 0, LEASE));
 

@@ -3,12 +3,12 @@ package io.github.distributedpermit.spi.step;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -111,7 +111,7 @@ class SessionTableTest {
                 new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), 0, PermitRecord.NEVER),
                 new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), 0, PermitRecord.NEVER));
 
-        KeyTable table = KeyTable.ofSessions(records, OptionalInt.of(4), 51);
+        KeyTable table = KeyTable.ofSessions(records, OverrideLimit.of(4), 51);
 
         assertThat(table.records()).containsExactlyInAnyOrderElementsOf(records);
         assertThat(table.used()).isEqualTo(2);
@@ -143,6 +143,6 @@ class SessionTableTest {
 
     private KeyTable table() {
         Collection<PermitRecord> snapshot = List.copyOf(stored.values());
-        return KeyTable.ofSessions(snapshot, OptionalInt.empty(), version);
+        return KeyTable.ofSessions(snapshot, OverrideLimit.empty(), version);
     }
 }

@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.step.Grace;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -54,6 +55,11 @@ record JdbcSnapshot(long revision, KeyDocument document, Set<String> live, Epoch
     @Override
     public Optional<PermitRecord> record(String member) {
         return document.record(member);
+    }
+
+    @Override
+    public Optional<Instant> time() {
+        return Optional.of(Instant.ofEpochMilli(epoch.now() / 1_000));
     }
 
     @Override

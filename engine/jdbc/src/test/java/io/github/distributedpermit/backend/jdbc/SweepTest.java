@@ -3,12 +3,12 @@ package io.github.distributedpermit.backend.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -52,7 +52,7 @@ class SweepTest {
             }
             assertThat(dead.permits("limited", 1, 1)).isEqualTo(1);
             dead.store()
-                    .override("limited", OptionalInt.of(7))
+                    .override("limited", OverrideLimit.of(7))
                     .toCompletableFuture()
                     .join();
             assertThat(dead.permits("shared", 2, 1)).isEqualTo(1);
@@ -76,7 +76,7 @@ class SweepTest {
                             .toCompletableFuture()
                             .join()
                             .override())
-                    .hasValue(7);
+                    .isEqualTo(OverrideLimit.of(7));
         }
     }
 

@@ -2,22 +2,23 @@ package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /**
- * Reads the answer of the script {@code inspect.lua}, which is a flat list: three values of the key, then eight of
+ * Reads the answer of the script {@code inspect.lua}, which is a flat list: four values of the key, then eight of
  * each member. Stateless; {@link RedisPermitStore} uses it on a thread of Lettuce's.
  */
 final class Inspection {
 
-    /** Behind the sum of permits, the operator's limit and the time. */
-    private static final int FIRST_MEMBER = 3;
+    /** Behind the sum of permits, the operator's limit, the time, and that limit with its terms. */
+    private static final int FIRST_MEMBER = 4;
 
     /**
      * Id, permits, wanted, limit, whether it is queued, waiting calls, remaining lease and age of the oldest waiter.
@@ -34,7 +35,11 @@ final class Inspection {
             members.add(member(found.subList(i, i + PER_MEMBER)));
         }
         return new KeyState(
-                key, number(found.get(0)), override < 0 ? OptionalInt.empty() : OptionalInt.of(override), members);
+                key,
+                number(found.get(0)),
+                override < 0 ? OverrideLimit.empty() : OverrideLimit.parse(text(found.get(3))),
+                members,
+                Optional.of(Instant.ofEpochMilli(time(found) / 1_000)));
     }
 
     /** The clock of the server, in microseconds. The order of an eviction carries a deadline on this clock. */
@@ -45,7 +50,7 @@ final class Inspection {
     /** The readable name is added later, from a key of its own. */
     private static MemberState member(List<Object> row) {
         return new MemberState(
-                new String((byte[]) row.get(0), StandardCharsets.UTF_8),
+                text(row.get(0)),
                 Optional.empty(),
                 number(row.get(1)),
                 number(row.get(2)),
@@ -60,6 +65,10 @@ final class Inspection {
     private static Optional<Duration> micros(Object value) {
         long micros = (Long) value;
         return micros < 0 ? Optional.empty() : Optional.of(Duration.of(micros, ChronoUnit.MICROS));
+    }
+
+    private static String text(Object value) {
+        return new String((byte[]) value, StandardCharsets.UTF_8);
     }
 
     private static int number(Object value) {

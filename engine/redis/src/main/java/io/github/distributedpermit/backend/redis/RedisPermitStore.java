@@ -13,7 +13,6 @@ import io.lettuce.core.ScriptOutputType;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -163,16 +162,27 @@ final class RedisPermitStore implements PermitStore {
      * script, -1 stands for no limit.
      */
     @Override
+    public CompletionStage<Void> override(String key, OverrideLimit limit) {
+        return override(key, limit.orElse(-1), limit.text(), "");
+    }
+
+    @Override
+    public CompletionStage<Void> lift(String key, OverrideLimit ended) {
+        return override(key, -1, OverrideLimit.empty().text(), ended.text());
+    }
+
+    /** @param instead the one that it replaces; empty for any */
     @SuppressWarnings("NullAway") // a Void is null
-    public CompletionStage<Void> override(String key, OptionalInt limit) {
-        OverrideLimit.check(limit);
+    private CompletionStage<Void> override(String key, int limit, String text, String instead) {
         return send(new KeyCall<Object, Void>(
                 Script.OVERRIDE.get(),
                 ScriptOutputType.INTEGER,
                 keys.keyOf(key),
                 lineages.single(),
                 RedisPermitStore::nothing,
-                Integer.toString(limit.orElse(-1))));
+                Integer.toString(limit),
+                text,
+                instead));
     }
 
     /** The answer of the script has no meaning for the caller. */

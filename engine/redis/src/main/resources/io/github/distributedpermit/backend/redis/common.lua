@@ -131,9 +131,10 @@ local function load(member)
     op.orphaned = true
   end
   local override = call('GET', KEYS[5])
-  if override and not tonumber(override) then
+  local limit = string.match(override or '-1', '^(-?%d+)$') or string.match(override or '', '^(%d+);')
+  if not limit then
     return foreign(KEYS[5])
   end
-  op.override = tonumber(override or -1)
+  op.override = tonumber(limit)
   op.fresh = true
 end

@@ -1,6 +1,6 @@
 -- The members that hold or wait. Reads every record of the key, and writes nothing. Follows common.lua.
 --
--- Returns used, override or -1, the time in microseconds, then for each member: its id, permits, wanted, limit, 1 if it waits, how many of its calls wait,
+-- Returns used, override or -1, the time in microseconds, the override with its terms, then for each member: its id, permits, wanted, limit, 1 if it waits, how many of its calls wait,
 -- the microseconds that are left of its lease, those since its oldest waiter arrived or -1. Members that hold and do not wait are first, by id, then the
 -- queue in its order.
 
@@ -28,7 +28,7 @@ for i = 1, #all, 2 do
 end
 table.sort(holding)
 
-local result = { used, op.override, op.now }
+local result = { used, op.override, op.now, op.override >= 0 and call('GET', KEYS[5]) or '' }
 local function add(member, r, arrived)
   local waited = arrived and math.max(0, op.now - arrived) or -1
   local weight_of_head = math.max(1, r.weight_of_head)

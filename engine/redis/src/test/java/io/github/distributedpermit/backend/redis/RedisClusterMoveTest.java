@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisCluster;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -58,9 +58,9 @@ class RedisClusterMoveTest extends RedisTest {
         assertThat(TestMember.answer(a.store().inspect(key())).members()).hasSize(2);
         assertThat(a.keep(key(), 0).permits()).isZero();
         b.awaitGrant(key(), 1);
-        TestMember.answer(b.store().override(key(), OptionalInt.of(2)));
+        TestMember.answer(b.store().override(key(), OverrideLimit.of(2)));
         assertThat(a.attempt(key(), 1, 1).permits()).isEqualTo(1);
-        TestMember.answer(b.store().override(key(), OptionalInt.empty()));
+        TestMember.answer(b.store().override(key(), OverrideLimit.empty()));
         assertThat(a.keep(key(), 0).permits()).isZero();
         assertThat(b.lease(Duration.ofHours(1)).keep(key(), 1).permits())
                 .as("with a longer life of the key")
@@ -118,10 +118,10 @@ class RedisClusterMoveTest extends RedisTest {
             a.keep(key(), 1);
         }
         assertThat(expiries()).as("in use").hasSize(5).doesNotContain(-1L);
-        TestMember.answer(a.store().override(key(), OptionalInt.of(2)));
+        TestMember.answer(a.store().override(key(), OverrideLimit.of(2)));
         a.lease(Duration.ofHours(1)).keep(key(), 1);
         assertThat(expiries()).as("with an override").hasSize(5).containsOnlyOnce(-1L);
-        TestMember.answer(a.store().override(key(), OptionalInt.empty()));
+        TestMember.answer(a.store().override(key(), OverrideLimit.empty()));
         a.keep(key(), 0);
 
         assertThat(expiries()).as("not in use").hasSize(5).doesNotContain(-1L);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisCluster;
@@ -12,7 +13,6 @@ import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -71,7 +71,7 @@ class RedisClusterRightsTest extends RedisTest {
         a.keep(key(), 0);
         b.awaitGrant(key(), 1);
         b.keep(key(), 0);
-        TestMember.answer(b.store().override(key(), OptionalInt.of(2)));
+        TestMember.answer(b.store().override(key(), OverrideLimit.of(2)));
         TestMember.answer(b.store().inspect(key()));
         assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
     }

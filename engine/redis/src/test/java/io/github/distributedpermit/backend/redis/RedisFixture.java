@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.contract.KeySnapshot;
 import io.github.distributedpermit.contract.KeySnapshot.Row;
 import io.github.distributedpermit.contract.StoreFixture;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -72,8 +72,7 @@ final class RedisFixture implements StoreFixture {
         Map<String, byte[]> state = eye.state(prefix, key);
         byte[] override =
                 eye.commands().get(prefix + ":{" + RedisKey.of(prefix, key).encoded() + "}:override");
-        OptionalInt limit =
-                override == null ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(new String(override)));
+        OverrideLimit limit = override == null ? OverrideLimit.empty() : OverrideLimit.parse(new String(override));
         byte[] header = state.get(Packed.HEADER);
         if (header == null) {
             return new KeySnapshot(0, limit, List.of());

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisExtension;
@@ -24,7 +25,6 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
@@ -65,7 +65,7 @@ class RedisFormatTest extends RedisTest {
                         new MemberState("holder", 2, 2, 3, false, 0), new MemberState("waiter", 0, 3, 3, true, 1));
         assertThat(a.attempt(key(), 3, 1).permits()).isZero();
         List<String> received = eye.messages("permits:member:waiter");
-        TestMember.answer(a.store().override(key(), OptionalInt.of(5)));
+        TestMember.answer(a.store().override(key(), OverrideLimit.of(5)));
 
         await().atMost(PATIENCE).until(() -> !received.isEmpty());
         // kind, format, minimum reader, length of the view; permits and limit
@@ -89,7 +89,7 @@ class RedisFormatTest extends RedisTest {
         assertThat(answer.epoch()).isEqualTo(0x01020304);
         assertThat(state(eye).get("+")).isEqualTo(grace);
         assertThat(state(eye).get("*")).startsWith("44500202" + "02000000");
-        TestMember.answer(a.store().override(key(), OptionalInt.of(2)));
+        TestMember.answer(a.store().override(key(), OverrideLimit.of(2)));
         assertThat(a.attempt(key(), 3, 1).grace())
                 .as("as many came back as the limit")
                 .isFalse();
@@ -112,10 +112,10 @@ class RedisFormatTest extends RedisTest {
         assertThat(lastWriter(eye, "waiter")).isEqualTo(2);
         assertThat(lastWriter(eye, "holder")).isEqualTo(3);
 
-        TestMember.answer(a.store().override(key(), OptionalInt.of(4)));
+        TestMember.answer(a.store().override(key(), OverrideLimit.of(4)));
         a.awaitGrant(key(), 1);
         assertKept(eye);
-        TestMember.answer(a.store().override(key(), OptionalInt.empty()));
+        TestMember.answer(a.store().override(key(), OverrideLimit.empty()));
         assertKept(eye);
         for (int i = 0; i < 3; i++) {
             assertThat(a.keep(key(), 1).permits()).isEqualTo(1);
@@ -185,8 +185,8 @@ class RedisFormatTest extends RedisTest {
                 a.store().claim(a.next(key(), 3, 1, 1, true)),
                 a.store().claim(a.next(key(), 3, 1, 1, false)),
                 a.store().claim(a.next(key(), 3, 0, 0, false)),
-                a.store().override(key(), OptionalInt.of(1)),
-                a.store().override(key(), OptionalInt.empty()),
+                a.store().override(key(), OverrideLimit.of(1)),
+                a.store().override(key(), OverrideLimit.empty()),
                 a.store().inspect(key()));
         CompletionStage<Holding> another = a.store().claim(a.next(key() + "-other", 1, 1, 1, true));
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -19,7 +20,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -254,7 +254,7 @@ class RedisGraceTest extends RedisTest {
         b.queue(key(), 1, 1);
         assertThat(close(epoch, 1)).isEqualTo(1);
 
-        a.store().override(key(), OptionalInt.of(2)).toCompletableFuture().join();
+        a.store().override(key(), OverrideLimit.of(2)).toCompletableFuture().join();
 
         assertThat(TestMember.answer(a.store().inspect(key())).used()).isEqualTo(1);
     }

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -44,7 +44,7 @@ class RedisKeyLayoutTest extends RedisTest {
         b.queue(text, 1, 1);
         a.keep(text, 0);
         b.awaitGrant(text, 1);
-        TestMember.answer(b.store().override(text, OptionalInt.of(2)));
+        TestMember.answer(b.store().override(text, OverrideLimit.of(2)));
         TestMember.answer(a.store().claim(a.next(text, 2, 3, 3, true)));
 
         String stem = prefix + ":{" + names.encoded() + "}:";
@@ -106,7 +106,7 @@ class RedisKeyLayoutTest extends RedisTest {
         a.keep("returned", 0);
         b.queue("abandoned", 1, 1);
         b.queue("paused", 1, 1);
-        TestMember.answer(b.store().override("paused", OptionalInt.of(0)));
+        TestMember.answer(b.store().override("paused", OverrideLimit.of(0)));
 
         RedisEye eye = eye(server);
         await().atMost(PATIENCE)

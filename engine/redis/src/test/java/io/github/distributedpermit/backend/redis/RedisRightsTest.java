@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -18,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -201,9 +201,9 @@ class RedisRightsTest extends RedisTest {
         b.awaitGrant(key, 1);
         b.keep(key, 1);
         a.queue(key, 1, 1);
-        TestMember.answer(b.store().override(key, OptionalInt.of(2)));
+        TestMember.answer(b.store().override(key, OverrideLimit.of(2)));
         a.awaitGrant(key, 1);
-        TestMember.answer(b.store().override(key, OptionalInt.empty()));
+        TestMember.answer(b.store().override(key, OverrideLimit.empty()));
         a.queue(key, 1, 2);
         a.keep(key, 1);
         TestMember.answer(a.store().inspect(key));

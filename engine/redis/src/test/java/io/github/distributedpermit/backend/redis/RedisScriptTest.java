@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -14,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -42,10 +42,10 @@ class RedisScriptTest extends RedisTest {
             eye.commands().scriptFlush();
             assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
             eye.commands().scriptFlush();
-            TestMember.answer(a.store().override(key(), OptionalInt.of(1)));
+            TestMember.answer(a.store().override(key(), OverrideLimit.of(1)));
             eye.commands().scriptFlush();
             assertThat(TestMember.answer(a.store().inspect(key())).used()).isEqualTo(1);
-            TestMember.answer(a.store().override(key(), OptionalInt.empty()));
+            TestMember.answer(a.store().override(key(), OverrideLimit.empty()));
             a.keep(key(), 0);
         }
     }
@@ -193,12 +193,12 @@ class RedisScriptTest extends RedisTest {
         RedisEye eye = eye(server);
         int members = 5_000;
         TestMember a = member(factory(server));
-        TestMember.answer(a.store().override(key(), OptionalInt.of(0)));
+        TestMember.answer(a.store().override(key(), OverrideLimit.of(0)));
         eye.crowd("permits", key(), members, Duration.ofMinutes(5));
         assertThat(Packed.Header.of(header(eye)).queued()).isEqualTo(members);
 
         eye.subscribeForCrowd("permits", members);
-        TestMember.answer(a.store().override(key(), OptionalInt.empty()));
+        TestMember.answer(a.store().override(key(), OverrideLimit.empty()));
 
         assertThat(Packed.Header.of(header(eye)).used()).isEqualTo(members);
         assertThat(Packed.Header.of(header(eye)).queued()).isZero();

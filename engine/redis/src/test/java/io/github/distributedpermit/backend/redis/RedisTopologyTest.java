@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.RedisCluster;
 import io.github.distributedpermit.testsupport.RedisSentinel;
 import io.github.distributedpermit.testsupport.RedisServer;
@@ -10,7 +11,6 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -39,7 +39,7 @@ class RedisTopologyTest extends RedisTest {
                     .singleElement()
                     .satisfies(m -> assertThat(m.permits()).isEqualTo(1));
         }
-        TestMember.answer(b.store().override(keys.get(0), OptionalInt.of(0)));
+        TestMember.answer(b.store().override(keys.get(0), OverrideLimit.of(0)));
         assertThat(b.keep(keys.get(0), 0).limit()).isZero();
     }
 

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.backend.redis.StepForms.Effect;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
@@ -102,12 +102,14 @@ final class ScriptedKey {
         server.commands.del(other.names());
     }
 
-    void override(OptionalInt limit, boolean cluster) {
+    void override(OverrideLimit limit, boolean cluster) {
         Object unused = server.commands.evalsha(
                 override,
                 ScriptOutputType.INTEGER,
                 key.names(),
                 RedisKey.bytes(Integer.toString(limit.orElse(-1))),
+                RedisKey.bytes(limit.text()),
+                RedisKey.bytes(""),
                 RedisKey.bytes(cluster ? "1" : "0"));
     }
 
@@ -160,8 +162,8 @@ final class ScriptedKey {
         return text(
                 used,
                 limit == null || new String(limit, StandardCharsets.US_ASCII).equals("-1") // in a cluster
-                        ? OptionalInt.empty()
-                        : OptionalInt.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
+                        ? OverrideLimit.empty()
+                        : OverrideLimit.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
                 records,
                 grace);
     }
@@ -183,7 +185,7 @@ final class ScriptedKey {
         return text(permits, wanted, unit, least, limit, sequence, version, expiry, waiting, beyond);
     }
 
-    static String text(int used, OptionalInt override, Map<String, String> records, String grace) {
+    static String text(int used, OverrideLimit override, Map<String, String> records, String grace) {
         return "used %d, override %s, %s, %s".formatted(used, override, new TreeMap<>(records), grace);
     }
 

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.backend.redis.StepFormsTest.Mutant;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.GracedTable;
 import io.github.distributedpermit.spi.step.Lineage;
 import io.github.distributedpermit.spi.step.PermitRecord;
@@ -13,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -146,7 +146,7 @@ final class StepForms implements AutoCloseable {
         fast.claimElsewhere("stranger", claim);
     }
 
-    void override(OptionalInt limit, boolean cluster) {
+    void override(OverrideLimit limit, boolean cluster) {
         Step step = java.override(limit, now, lineage, identified());
         javaEffect = new Effect(null, List.copyOf(step.served().entrySet()));
         redis.setClock(now);
@@ -156,7 +156,7 @@ final class StepForms implements AutoCloseable {
 
     /** Deletes the key or, without its sets, its state; the override as well, or not. */
     void delete(boolean whole, boolean override) {
-        OptionalInt stays = override ? OptionalInt.empty() : java.override();
+        OverrideLimit stays = override ? OverrideLimit.empty() : java.override();
         java = new GracedTable(TOMBSTONE);
         java.override(stays, now);
         javaEffect = Effect.NONE;

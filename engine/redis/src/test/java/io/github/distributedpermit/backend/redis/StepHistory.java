@@ -1,10 +1,10 @@
 package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -111,8 +111,8 @@ final class StepHistory {
             return "deletion of " + (whole ? "the key" : "its state");
         }
         if (kind < 8) {
-            OptionalInt limit =
-                    random.nextInt(3) == 0 ? OptionalInt.empty() : OptionalInt.of(random.nextInt(mostLimit + 1));
+            OverrideLimit limit =
+                    random.nextInt(3) == 0 ? OverrideLimit.empty() : OverrideLimit.of(random.nextInt(mostLimit + 1));
             forms.override(limit, cluster);
             return "override " + limit;
         }

@@ -9,6 +9,7 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.KeyDocument;
@@ -18,7 +19,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -215,7 +215,7 @@ class FormatTest {
         Stat before = others.exists(path(), false);
 
         for (CompletionStage<?> refused :
-                List.of(sent(1), sent(0), store.override(key, OptionalInt.of(1)), store.inspect(key))) {
+                List.of(sent(1), sent(0), store.override(key, OverrideLimit.of(1)), store.inspect(key))) {
             assertThatThrownBy(() -> done(refused)).cause().satisfies(e -> {
                 assertThat(e).isInstanceOf(PermitStoreException.class);
                 assertThat(((PermitStoreException) e).isPermanent()).isTrue();

@@ -5,9 +5,9 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.harness.history.EventLog;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
@@ -66,7 +66,7 @@ final class Commands {
 
     /** Sets the operator's limit of a key, or lifts it if it is negative. */
     private String override(String key, int limit) throws Exception {
-        OptionalInt value = limit < 0 ? OptionalInt.empty() : OptionalInt.of(limit);
+        OverrideLimit value = limit < 0 ? OverrideLimit.empty() : OverrideLimit.of(limit);
         engine.override(MemberMain.NAME + "-" + key, value)
                 .toCompletableFuture()
                 .get(10, TimeUnit.SECONDS);

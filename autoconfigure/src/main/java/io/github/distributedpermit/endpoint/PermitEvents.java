@@ -1,0 +1,62 @@
+package io.github.distributedpermit.endpoint;
+
+import io.github.distributedpermit.endpoint.PermitsView.Event;
+import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.PermitCall;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Clock;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/** The last events that this instance has seen, for operators: changed limits, taken and lost permits. In memory only. Thread-safe. */
+public final class PermitEvents implements PermitObserver {
+
+    static final int MOST = 100;
+
+    private final Deque<Event> events = new ArrayDeque<>();
+    private final Clock clock;
+
+    /** With the clock for the times of the events. */
+    public PermitEvents(Clock clock) {
+        this.clock = clock;
+    }
+
+    /** The newest first. */
+    synchronized List<Event> latest() {
+        return List.copyOf(events);
+    }
+
+    @Override
+    public void limitSet(String key, OverrideLimit limit) {
+        String text = limit.isEmpty()
+                ? "The limit of the operator is lifted"
+                : "Limit %d%s, set %s%s"
+                        .formatted(
+                                limit.limit(),
+                                limit.endsAt().map(end -> " until " + end).orElse(""),
+                                limit.by().isEmpty() ? "by an operator" : limit.by(),
+                                limit.reason().isEmpty() ? "" : ": " + limit.reason());
+        add("limit", key, text, 1);
+    }
+
+    /** Several losses of a key one after another are one event, so that they do not displace all others. */
+    @Override
+    public synchronized void lost(PermitCall call) {
+        Event last = events.peekFirst();
+        boolean again = last != null && last.kind().equals("loss") && last.key().equals(call.key());
+        if (again) {
+            events.removeFirst();
+        }
+        add("loss", call.key(), "Calls of this instance lost permits", again ? last.count() + 1 : 1);
+    }
+
+    /** @param key empty if it concerns all */
+    synchronized void add(String kind, String key, String text, int count) {
+        events.addFirst(new Event(clock.instant().truncatedTo(ChronoUnit.MILLIS), kind, key, text, count));
+        if (events.size() > MOST) {
+            events.removeLast();
+        }
+    }
+}

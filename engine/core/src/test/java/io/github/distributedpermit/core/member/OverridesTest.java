@@ -1,0 +1,118 @@
+package io.github.distributedpermit.core.member;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.OverrideLimit;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** When a limit of an operator ends, by which clock, and what is reported. */
+class OverridesTest {
+
+    private static final long NOW = 1_764_000_000_000L;
+    private static final long MINUTE = 60_000;
+    private static final OverrideLimit PAUSE =
+            OverrideLimit.of(0, "anna", "deploy").during(NOW, NOW + 10 * MINUTE);
+
+    private final List<Long> timers = new ArrayList<>();
+    private final List<Runnable> tasks = new ArrayList<>();
+    private final List<OverrideLimit> lifted = new ArrayList<>();
+    private final List<OverrideLimit> reported = new ArrayList<>();
+    private final List<String> inspected = new ArrayList<>();
+    private boolean storeFails;
+    private long wallClock = NOW;
+
+    private final Overrides overrides = new Overrides(
+            (task, nanos) -> {
+                timers.add(Duration.ofNanos(nanos).toMillis());
+                tasks.add(task);
+                return () -> tasks.remove(task);
+            },
+            () -> wallClock,
+            key -> {
+                inspected.add(key);
+                return storeFails
+                        ? CompletableFuture.failedFuture(new IllegalStateException("no answer"))
+                        : new CompletableFuture<>();
+            },
+            (key, limit) -> {
+                lifted.add(limit);
+                return new CompletableFuture<>();
+            },
+            (key, limit) -> reported.add(limit));
+
+    private void note(OverrideLimit limit, Optional<Instant> storeTime) {
+        overrides.note(new KeyState("k", 0, limit, List.of(), storeTime));
+    }
+
+    private static Optional<Instant> store(long millis) {
+        return Optional.of(Instant.ofEpochMilli(millis));
+    }
+
+    @Test
+    void clockOfTheStoreDecidesWhateverThatOfTheInstanceShows() {
+        wallClock = NOW + 60 * MINUTE;
+        note(PAUSE, store(NOW + MINUTE));
+        assertThat(lifted).isEmpty();
+        assertThat(timers).containsExactly(9 * MINUTE + 1);
+
+        wallClock = NOW - 60 * MINUTE;
+        tasks.get(0).run();
+        assertThat(inspected).containsExactly("k");
+        note(PAUSE, store(NOW + 10 * MINUTE));
+        assertThat(lifted).containsExactly(PAUSE);
+    }
+
+    @Test
+    void clockOfTheInstanceDecidesWhereTheStoreHasNone() {
+        note(PAUSE, Optional.empty());
+        assertThat(timers).containsExactly(10 * MINUTE + 1);
+        wallClock = NOW + 10 * MINUTE;
+        note(PAUSE, Optional.empty());
+        assertThat(lifted).containsExactly(PAUSE);
+    }
+
+    @Test
+    void limitThatWasOverBeforeItWasSeenIsLiftedAtOnce() {
+        note(PAUSE, store(NOW + 11 * MINUTE));
+        assertThat(lifted).containsExactly(PAUSE);
+    }
+
+    @Test
+    void endIsTriedAgainAfterTheStoreFailed() {
+        note(PAUSE, store(NOW));
+        storeFails = true;
+        tasks.get(0).run();
+        assertThat(timers).containsExactly(10 * MINUTE + 1, 5_000L);
+        storeFails = false;
+        tasks.get(tasks.size() - 1).run();
+        assertThat(inspected).hasSize(2);
+    }
+
+    @Test
+    void eachChangeIsReportedOnce() {
+        note(PAUSE, store(NOW));
+        note(PAUSE, store(NOW + 1));
+        OverrideLimit other = OverrideLimit.of(0, "bert", "").during(NOW + 2, 0);
+        note(other, store(NOW + 2));
+        note(OverrideLimit.empty(), store(NOW + 3));
+        note(OverrideLimit.empty(), store(NOW + 4));
+        assertThat(reported).containsExactly(PAUSE, other, OverrideLimit.empty());
+        assertThat(tasks).as("timers of limits that were replaced").isEmpty();
+    }
+
+    @Test
+    void nothingHappensAfterTheEndOfTheInstance() {
+        note(PAUSE, store(NOW));
+        overrides.close();
+        assertThat(tasks).isEmpty();
+        note(OverrideLimit.of(3), store(NOW));
+        assertThat(reported).containsExactly(PAUSE);
+    }
+}
