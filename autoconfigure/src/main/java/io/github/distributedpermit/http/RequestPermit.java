@@ -8,7 +8,7 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * The permit of one outgoing request, which may still wait for it. Whoever sends the request or may read its answer refers to this
- * object: if nobody does, and nobody has closed it, the permit is returned when the garbage collector finds out. Thread-safe.
+ * object: if that ends without a close, the permit is returned when the garbage collector finds out. Thread-safe.
  */
 final class RequestPermit implements AutoCloseable {
 

@@ -34,7 +34,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.grpc.server.exception.GrpcExceptionHandler;
 import org.springframework.grpc.server.exception.GrpcExceptionHandlerInterceptor;
 
-/** What a client of a gRPC service is told when it gets no permit. */
+/** What the client of a gRPC service receives when it gets no permit. */
 class PermitGrpcErrorsTest {
 
     private static final String PATH = "permit-grpc-errors";
