@@ -62,6 +62,7 @@ class DocumentedExamplesTest {
             import org.springframework.context.annotation.*;
             import org.springframework.core.annotation.*;
             import org.springframework.data.redis.connection.lettuce.*;
+            import org.springframework.kafka.annotation.KafkaListener;
             import org.springframework.scheduling.annotation.*;
             import org.springframework.stereotype.*;
             import org.springframework.transaction.annotation.*;

@@ -1,8 +1,10 @@
 package io.github.distributedpermit.aop;
 
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.aop.async.Acquisition;
 import io.github.distributedpermit.aop.async.LimitedCall;
 import io.github.distributedpermit.aop.async.PermitBundle;
+import java.util.List;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
@@ -53,6 +55,11 @@ final class AdvisedCall implements LimitedCall {
             }
             return work.run(held::detach);
         }
+    }
+
+    @Override
+    public List<PermitRequest> requests() {
+        return acquirer.requests(limited, target, arguments);
     }
 
     @Override

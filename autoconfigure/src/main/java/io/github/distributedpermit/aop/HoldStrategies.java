@@ -7,6 +7,8 @@ import io.github.distributedpermit.aop.async.CallableHold;
 import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.FutureHold;
 import io.github.distributedpermit.aop.async.HoldStrategy;
+import io.github.distributedpermit.aop.async.ListenerHold;
+import io.github.distributedpermit.aop.async.ListenerThreads;
 import io.github.distributedpermit.aop.async.SuspendingHold;
 import java.lang.reflect.Method;
 import java.util.concurrent.Callable;
@@ -17,6 +19,7 @@ import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.annotation.MergedAnnotations;
 
 /**
  * Chooses how long the permits of a method are held, by the type that it declares to return. Refuses types whose work
@@ -25,9 +28,11 @@ import org.springframework.core.ReactiveAdapterRegistry;
 final class HoldStrategies {
 
     private final ContextCapture contexts;
+    private final ListenerThreads listeners;
 
-    HoldStrategies(ContextCapture contexts) {
+    HoldStrategies(ContextCapture contexts, ListenerThreads listeners) {
         this.contexts = contexts;
+        this.listeners = listeners;
     }
 
     /** The strategy for a method; {@code null} if the method is done when it returns. */
@@ -101,7 +106,23 @@ final class HoldStrategies {
                     ReturnedType.IN_CODE);
         }
         returned.warnOfValuesInside();
+        if (isListener(returned.method(), "org.springframework.kafka.annotation.KafkaListener")
+                || isListener(returned.method(), "org.springframework.kafka.annotation.KafkaHandler")) {
+            return new ListenerHold(listeners);
+        }
+        if (isListener(returned.method(), "org.springframework.amqp.rabbit.annotation.RabbitListener")
+                || isListener(returned.method(), "org.springframework.jms.annotation.JmsListener")) {
+            returned.warn(
+                    "receives messages of a container that cannot pause: while a message waits for its permit, so does"
+                            + " the thread of its consumer, with those that it has fetched. Set block = true and no timeout, so that"
+                            + " no message is rejected, and let the broker allow for the wait (RabbitMQ: consumer_timeout)");
+        }
         return null;
+    }
+
+    private static boolean isListener(Method method, String annotation) {
+        return MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY)
+                .isPresent(annotation);
     }
 
     private HoldStrategy ofSuspending(ReturnedType returned) {

@@ -133,6 +133,11 @@ final class PermitAcquirer {
         }
     }
 
+    /** What a call asks for. */
+    List<PermitRequest> requests(LimitedMethod limited, Object target, @Nullable Object[] arguments) {
+        return new PermitPlan(permits.get(), limited, target, arguments).requests();
+    }
+
     private static boolean join(PermitPlan plan, PermitRequest request, PermitBundle outer, List<Permit> held) {
         Permit joined = request.reentrant() ? outer.join(request) : null;
         return joined != null && held.add(plan.held(request, joined));

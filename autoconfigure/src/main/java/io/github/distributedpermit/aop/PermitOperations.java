@@ -4,6 +4,8 @@ import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.HoldStrategy;
+import io.github.distributedpermit.aop.async.ListenerHold;
+import io.github.distributedpermit.aop.async.ListenerThreads;
 import io.github.distributedpermit.aop.async.MinimumHolds;
 import io.github.distributedpermit.spi.TimeSource;
 import java.lang.reflect.Method;
@@ -37,6 +39,7 @@ public final class PermitOperations {
     private final MinimumHolds minimumHolds;
     private final PermitOperationFactory factory;
     private final HoldStrategies strategies;
+    private final ListenerThreads listeners = new ListenerThreads();
     private final Map<BeanMethod, LimitedMethod> byMethod = new ConcurrentHashMap<>();
     private final Map<Class<?>, Set<Method>> limited = new ConcurrentHashMap<>();
     private final AtomicLong changes = new AtomicLong();
@@ -54,8 +57,17 @@ public final class PermitOperations {
                 beanFactory.getBeanProvider(PermitCatalog.class),
                 beanFactory,
                 minimumHolds);
-        this.strategies = new HoldStrategies(new ContextCapture(() ->
-                beanFactory.getBeanProvider(TaskDecorator.class).orderedStream().toList()));
+        this.strategies = new HoldStrategies(
+                new ContextCapture(() -> beanFactory
+                        .getBeanProvider(TaskDecorator.class)
+                        .orderedStream()
+                        .toList()),
+                listeners);
+    }
+
+    /** The threads of consumers on which a message waits for its permit, and not the thread. */
+    public ListenerThreads listeners() {
+        return listeners;
     }
 
     /** The application starts, perhaps again: permits are held for their minimum times. */
@@ -79,7 +91,11 @@ public final class PermitOperations {
         Class<?> type = ClassUtils.getUserClass(beanType);
         Method specific = AopUtils.getMostSpecificMethod(method, beanType);
         List<PermitOperation> operations = factory.make(method, type);
-        LimitedMethod made = new LimitedMethod(specific, type, operations, strategies.of(specific, type));
+        HoldStrategy strategy = strategies.of(specific, type);
+        if (strategy instanceof ListenerHold && operations.stream().anyMatch(PermitOperation::interruptOnLoss)) {
+            strategy = null; // its thread waits, since only a thread that waits itself is interrupted
+        }
+        LimitedMethod made = new LimitedMethod(specific, type, operations, strategy);
         refuseInterruptOfLaterWork(made);
         refuseJoinOfLaterWork(made);
         if (complete) {

@@ -59,6 +59,7 @@ import org.springframework.core.env.Environment;
     AdviceConfiguration.class,
     HttpGroupsConfiguration.class,
     GrpcConfiguration.class,
+    KafkaListenerConfiguration.class,
     SpringCloudRefreshConfiguration.class
 })
 public final class DistributedPermitAutoConfiguration {

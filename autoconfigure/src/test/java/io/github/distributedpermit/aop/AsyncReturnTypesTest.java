@@ -10,6 +10,8 @@ import io.github.distributedpermit.aop.async.AsyncMethodHold;
 import io.github.distributedpermit.aop.async.CallableHold;
 import io.github.distributedpermit.aop.async.ContextCapture;
 import io.github.distributedpermit.aop.async.FutureHold;
+import io.github.distributedpermit.aop.async.ListenerHold;
+import io.github.distributedpermit.aop.async.ListenerThreads;
 import io.github.distributedpermit.aop.async.PublisherHold;
 import io.github.distributedpermit.aop.mvc.EntityPublisherHold;
 import io.github.distributedpermit.aop.mvc.RequestHold;
@@ -50,6 +52,8 @@ import org.springframework.core.io.InputStreamSource;
 import org.springframework.core.io.Resource;
 import org.springframework.http.HttpEntity;
 import org.springframework.http.ResponseEntity;
+import org.springframework.jms.annotation.JmsListener;
+import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.web.context.request.async.DeferredResult;
@@ -65,7 +69,7 @@ import reactor.core.publisher.Mono;
 @ExtendWith(OutputCaptureExtension.class)
 class AsyncReturnTypesTest {
 
-    private final HoldStrategies strategies = new HoldStrategies(new ContextCapture(List::of));
+    private final HoldStrategies strategies = new HoldStrategies(new ContextCapture(List::of), new ListenerThreads());
 
     @ParameterizedTest
     @CsvSource({
@@ -169,6 +173,24 @@ class AsyncReturnTypesTest {
         assertThat(strategies.of(find(Containers.class, method), Containers.class))
                 .isNull();
         assertThat(output).contains(method + "()").contains("its permit is released when the method returns");
+    }
+
+    @Test
+    void listenersOfContainersThatCannotPauseAreWarnedAbout(CapturedOutput output) {
+        assertThat(strategies.of(find(Listeners.class, "jms"), Listeners.class)).isNull();
+        assertThat(output).contains("jms()").contains("a container that cannot pause");
+        assertThat(strategies.of(find(Listeners.class, "kafka"), Listeners.class))
+                .isInstanceOf(ListenerHold.class);
+        assertThat(output).doesNotContain("kafka()");
+    }
+
+    static class Listeners {
+
+        @JmsListener(destination = "reports")
+        void jms() {}
+
+        @KafkaListener(topics = "reports")
+        void kafka() {}
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.github.distributedpermit.aop.async;
 
+import io.github.distributedpermit.PermitRequest;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,9 @@ public interface LimitedCall {
      */
     @Nullable
     Object whileHolding(Work work, Answered answered) throws Throwable;
+
+    /** What {@link #acquire} asks for. */
+    List<PermitRequest> requests();
 
     /** The method, for messages. */
     String description();
