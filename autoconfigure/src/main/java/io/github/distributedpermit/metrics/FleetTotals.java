@@ -12,12 +12,23 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
  * @param members members that hold or wait, counted once for each key
  * @param limit the limits in force of the keys
  * @param mixed keys for which members state different limits, and for which the operator has set none
+ * @param full keys of which all permits are in use while calls wait; not those that are paused
+ * @param paused keys whose limit is 0 by order of the operator
  * @param inspected how many keys these are
  * @param skipped how many more keys are in use, but were not inspected or could not be
  */
-record FleetTotals(long holders, long waiters, long members, long limit, int mixed, int inspected, int skipped) {
+record FleetTotals(
+        long holders,
+        long waiters,
+        long members,
+        long limit,
+        int mixed,
+        int full,
+        int paused,
+        int inspected,
+        int skipped) {
 
-    static final FleetTotals NONE = new FleetTotals(0, 0, 0, 0, 0, 0, 0);
+    static final FleetTotals NONE = new FleetTotals(0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     /**
      * The numbers of one key.
@@ -34,12 +45,15 @@ record FleetTotals(long holders, long waiters, long members, long limit, int mix
             differ |= member.limit() != own && own != PermitDefinition.PER_CALL;
             calls += member.calls();
         }
+        int limit = key.override().orElse(stated);
         return new FleetTotals(
                 key.used(),
                 calls,
                 key.members().size(),
-                key.override().orElse(stated),
+                limit,
                 differ && key.override().isEmpty() ? 1 : 0,
+                limit > 0 && key.used() >= limit && calls > 0 ? 1 : 0,
+                key.override().limit() == 0 ? 1 : 0,
                 1,
                 0);
     }
@@ -51,13 +65,15 @@ record FleetTotals(long holders, long waiters, long members, long limit, int mix
                 members + other.members,
                 limit + other.limit,
                 mixed + other.mixed,
+                full + other.full,
+                paused + other.paused,
                 inspected + other.inspected,
                 skipped + other.skipped);
     }
 
     /** With keys that are not known. */
     FleetTotals andSkipped(int keys) {
-        return new FleetTotals(holders, waiters, members, limit, mixed, inspected, skipped + keys);
+        return new FleetTotals(holders, waiters, members, limit, mixed, full, paused, inspected, skipped + keys);
     }
 
     /** Whether the numbers say nothing, because keys are in use and none of them is known. */

@@ -189,21 +189,21 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 "Keys for which instances state different limits, of those that this instance uses",
                 "keys",
                 g -> view.value(name, FleetTotals::mixed));
-        String keys = "Keys in use whose state in the store is inspected or skipped";
+        keys(view, gauges, tags, "inspected", FleetTotals::inspected);
+        keys(view, gauges, tags, "skipped", FleetTotals::skipped);
+        keys(view, gauges, tags, "full", FleetTotals::full);
+        keys(view, gauges, tags, "paused", FleetTotals::paused);
+    }
+
+    private void keys(
+            FleetView view, PermitGauges gauges, Tags tags, String state, ToDoubleFunction<FleetTotals> number) {
         gauge(
                 gauges,
-                tags.and("state", "inspected"),
+                tags.and("state", state),
                 MeterNames.FLEET_KEYS,
-                keys,
+                "Keys in use whose state in the store is inspected or skipped, and those of the inspected ones that are full or paused",
                 "keys",
-                g -> view.keys(name, FleetTotals::inspected));
-        gauge(
-                gauges,
-                tags.and("state", "skipped"),
-                MeterNames.FLEET_KEYS,
-                keys,
-                "keys",
-                g -> view.keys(name, FleetTotals::skipped));
+                g -> view.keys(gauges.name(), number));
     }
 
     private void gauge(
@@ -276,7 +276,8 @@ public final class MicrometerPermitObserver implements PermitObserver {
 
     @Override
     public void lost(PermitCall call) {
-        of(call.observedName()).losses.increment(call.permits());
+        NameMeters of = of(call.observedName());
+        (call.isTaken() ? of.taken : of.losses).increment(call.permits());
     }
 
     @Override

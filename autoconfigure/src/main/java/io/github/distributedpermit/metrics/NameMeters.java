@@ -30,6 +30,7 @@ final class NameMeters {
     final Timer hold;
     final Counter failures;
     final Counter losses;
+    final Counter taken;
     final Counter overtakes;
 
     NameMeters(MeterRegistry registry, Tags tags) {
@@ -56,9 +57,14 @@ final class NameMeters {
                 .tags(tags)
                 .register(registry);
         failures = counter(MeterNames.FAILURES, "Calls that ended because the store failed", "calls", tags);
-        losses = counter(MeterNames.LOSSES, "Permits lost while a call held them", "permits", tags);
+        losses = losses("lost");
+        taken = losses("taken");
         overtakes = counter(
                 MeterNames.OVERTAKES, "Waiting calls that calls with a head start were queued before", "calls", tags);
+    }
+
+    private Counter losses(String cause) {
+        return counter(MeterNames.LOSSES, "Permits lost while a call held them", "permits", tags.and("cause", cause));
     }
 
     private Counter counter(String name, String description, String unit, Tags all) {

@@ -15,6 +15,7 @@ import io.github.distributedpermit.metrics.MicrometerPermitObserver;
 import io.github.distributedpermit.metrics.PermitTags;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -261,10 +262,9 @@ class MetricsTest {
     }
 
     private static double counter(MeterRegistry registry, String name) {
-        return registry.get("distributed.permit." + name)
-                .tag("name", "export")
-                .counter()
-                .count();
+        return registry.get("distributed.permit." + name).tag("name", "export").counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
     }
 
     @Test
@@ -282,7 +282,7 @@ class MetricsTest {
                 assertThat(meter.getId().toString()).doesNotContain("secret");
                 assertThat(meter.getId().getTags())
                         .extracting(Tag::getKey)
-                        .isSubsetOf("name", "reason", "outcome", "via", "backend", "state");
+                        .isSubsetOf("name", "reason", "outcome", "via", "backend", "state", "cause");
                 assertThat(meter.getId().getDescription()).isNotBlank();
             });
         });

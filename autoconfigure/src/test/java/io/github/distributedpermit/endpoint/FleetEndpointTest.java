@@ -143,8 +143,12 @@ class FleetEndpointTest {
         one.endpoint.change("fleet", KEY, 2, null, null, null, null);
         drain(one, two, 2);
 
+        atOnce().untilAsserted(() -> assertThat(one.keys("full")).isEqualTo(1));
+        assertThat(one.keys("paused")).isZero();
         one.endpoint.change("fleet", KEY, 0, null, null, null, null);
         drain(one, two, 0);
+        atOnce().untilAsserted(() -> assertThat(one.keys("paused")).isEqualTo(1));
+        atOnce().untilAsserted(() -> assertThat(one.keys("full")).isZero());
         assertThat(Objects.requireNonNull(one.overrides().get(KEY)).limit()).isZero();
         assertThat(one.overrides()).isEqualTo(two.overrides());
 
@@ -176,6 +180,8 @@ class FleetEndpointTest {
                         .tag("name", "fleet")
                         .gauge()
                         .value()));
+        assertThat(holder.losses("taken")).isEqualTo(holder.lost.get());
+        assertThat(holder.losses("lost")).isZero();
         assertThat(operator.key().calls()).noneMatch(call -> call.state().equals("lost"));
         changeAtOnce(one, two);
         pauseEndsByItself(one, two, closeTwo);
@@ -335,6 +341,20 @@ class FleetEndpointTest {
             synchronized (held) {
                 goingOn.forEach(Permit::release);
             }
+        }
+
+        double losses(String cause) {
+            return registry.get("distributed.permit.losses")
+                    .tags("name", "fleet", "cause", cause)
+                    .counter()
+                    .count();
+        }
+
+        double keys(String state) {
+            return registry.get("distributed.permit.fleet.keys")
+                    .tags("name", "fleet", "state", state)
+                    .gauge()
+                    .value();
         }
 
         double fleet(String what) {

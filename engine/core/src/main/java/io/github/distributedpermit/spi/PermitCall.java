@@ -23,6 +23,11 @@ public interface PermitCall {
     /** Whether the call has lost what it held. */
     boolean isLost();
 
+    /** Whether it has lost what it held because the store took it, by order of an operator or because its record was deleted. */
+    default boolean isTaken() {
+        return false;
+    }
+
     /** Keeps a value of this observer with the call, in place of the one before. For one thread at a time. */
     void attach(PermitObserver owner, Object value);
 

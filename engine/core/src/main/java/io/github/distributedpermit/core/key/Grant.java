@@ -158,6 +158,11 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
         return lost != null;
     }
 
+    @Override
+    public boolean isTaken() {
+        return lost == LossCause.TAKEN;
+    }
+
     /** Why it was lost; {@code null} if it was not. */
     public @Nullable LossCause lossCause() {
         return lost;
