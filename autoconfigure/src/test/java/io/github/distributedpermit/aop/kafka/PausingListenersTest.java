@@ -54,7 +54,7 @@ class PausingListenersTest {
     private static final int LIMIT = 3;
     private static final int PARTITIONS = 6;
     private static final int CONCURRENCY = 2;
-    private static final Duration POLL_INTERVAL = Duration.ofSeconds(3);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(5);
     private static final int MESSAGES = Boolean.getBoolean("tests.long") ? 10_000 : 2_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
@@ -214,6 +214,7 @@ class PausingListenersTest {
                 "spring.kafka.bootstrap-servers=" + broker.getBrokersAsString(),
                 "spring.kafka.consumer.auto-offset-reset=earliest",
                 "spring.kafka.consumer.properties[max.poll.interval.ms]=" + POLL_INTERVAL.toMillis(),
+                "spring.kafka.consumer.max-poll-records=20",
                 "spring.kafka.listener.concurrency=" + CONCURRENCY));
         ConfigurableApplicationContext instance = new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
@@ -269,7 +270,7 @@ class PausingListenersTest {
         seen.taken.clear(); // by the consumers that started later
 
         send(MESSAGES);
-        await().pollDelay(POLL_INTERVAL.multipliedBy(3)).atMost(SOON).until(() -> true);
+        await().pollDelay(POLL_INTERVAL.multipliedBy(2)).atMost(SOON).until(() -> true);
         assertThat(seen.processed).hasValue(0);
         held.forEach(Permit::release);
 
@@ -309,6 +310,22 @@ class PausingListenersTest {
 
         await().atMost(SOON).until(() -> seen.processed.get() == PARTITIONS);
         assertThat(seen.recovered).isEmpty();
+    }
+
+    @Test
+    void permitThatNoMessageClaimsIsReturned() throws InterruptedException {
+        ConfigurableApplicationContext one = instances(1);
+        List<Permit> held = all(one);
+        send(1);
+        await().atMost(SOON).until(() -> waiting(one) == 1);
+
+        container(one).pause(); // by the application, which may resume it at any time
+        held.forEach(Permit::release);
+
+        all(one).forEach(Permit::release);
+        assertThat(seen.processed).hasValue(0);
+        container(one).resume();
+        await().atMost(SOON).until(() -> seen.processed.get() == 1);
     }
 
     @Test
