@@ -12,10 +12,16 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  *
  * @param headStart makes the head start; {@code null} if it is the same for all calls
  * @param limit makes the limit; {@code null} if it is the same for all calls
+ * @param fairBy makes the group; {@code null} if there are none
+ * @param fairWeight makes the weight of the group; {@code null} for 1
  * @param origin of the annotation, for messages
  */
 record CallAttributes(
-        @Nullable KeyTemplate headStart, @Nullable KeyTemplate limit, String origin) {
+        @Nullable KeyTemplate headStart,
+        @Nullable KeyTemplate limit,
+        @Nullable KeyTemplate fairBy,
+        @Nullable KeyTemplate fairWeight,
+        String origin) {
 
     /**
      * The request with what this call has, unless settings say it.
@@ -35,6 +41,13 @@ record CallAttributes(
         if (limit != null && definition.isLimitedPerCall()) {
             String text = limit.keyFor(target, method, arguments).strip();
             call.limit(number("limitString", text, definition.permits(), PermitDefinition.MAX_LIMIT));
+        }
+        if (fairBy != null) {
+            call.fairBy(fairBy.keyFor(target, method, arguments));
+        }
+        if (fairWeight != null) {
+            String text = fairWeight.keyFor(target, method, arguments).strip();
+            call.fairWeight(number("fairWeight", text, 1, PermitRequest.HIGHEST_WEIGHT));
         }
         return call.build();
     }

@@ -68,7 +68,27 @@ final class PermitOperationFactory {
         DistributedPermit annotation = declared.annotation();
         KeyTemplate headStart = ofEachCall(declared, "headStart", annotation.headStart(), method, names);
         KeyTemplate limit = ofEachCall(declared, "limitString", annotation.limitString(), method, names);
-        return headStart == null && limit == null ? null : new CallAttributes(headStart, limit, declared.fullName());
+        KeyTemplate fairBy = group(declared, "fairBy", annotation.fairBy(), method, names);
+        KeyTemplate fairWeight = group(declared, "fairWeight", annotation.fairWeight(), method, names);
+        if (fairWeight != null && fairBy == null) {
+            throw new InvalidPermitException(
+                    "%s: fairWeight '%s' of @DistributedPermit has no meaning without fairBy"
+                            .formatted(declared.fullName(), annotation.fairWeight()),
+                    "Say by fairBy what a group is, or leave out fairWeight");
+        }
+        return headStart == null && limit == null && fairBy == null
+                ? null
+                : new CallAttributes(headStart, limit, fairBy, fairWeight, declared.fullName());
+    }
+
+    /** The same for an attribute that methods of one key may also have as a text; {@code null} if it is not given. */
+    private @Nullable KeyTemplate group(
+            DeclaredPermit declared, String attribute, String text, Method method, ParameterNameDiscoverer names) {
+        if (text.isEmpty() || !KeyTemplate.isLiteral(text)) {
+            return ofEachCall(declared, attribute, text, method, names);
+        }
+        String resolved = annotations.resolve(attribute, text, declared.fullName());
+        return (target, called, arguments) -> resolved;
     }
 
     /** Makes the attribute of each call; {@code null} if it is the same for all. */

@@ -16,6 +16,7 @@ final class MeterNames {
     static final String REJECTIONS = "distributed.permit.rejections";
     static final String FAILURES = "distributed.permit.failures";
     static final String LOSSES = "distributed.permit.losses";
+    static final String FAIR_GROUPS = "distributed.permit.fair.groups";
     static final String OVERTAKES = "distributed.permit.head.start.overtakes";
     static final String CLAIM = "distributed.permit.claim";
     static final String STORE_UP = "distributed.permit.store.up";

@@ -132,6 +132,13 @@ public final class MicrometerPermitObserver implements PermitObserver {
                 "Calls of this instance that run although their permits were lost",
                 "calls",
                 g -> g.runningLost());
+        gauge(
+                gauges,
+                tags,
+                MeterNames.FAIR_GROUPS,
+                "Groups of which calls of this instance wait",
+                "groups",
+                g -> g.fairGroups());
         gauge(gauges, tags, MeterNames.LIMIT, "The limit of a key over all instances", "permits", g -> g.limit());
         age(
                 gauges,

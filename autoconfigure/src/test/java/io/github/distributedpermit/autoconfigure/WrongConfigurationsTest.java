@@ -274,6 +274,12 @@ class WrongConfigurationsTest {
         public void call() {}
     }
 
+    static class WeightWithoutGroups {
+
+        @DistributedPermit(key = "k", limit = 1, fairWeight = "3")
+        public void call() {}
+    }
+
     static class LimitOfAnUnknownParameter {
 
         @DistributedPermit(key = "k", limitString = "#{#plan == 'premium' ? 10 : 3}")

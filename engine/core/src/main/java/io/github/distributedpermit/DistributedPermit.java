@@ -126,6 +126,19 @@ public @interface DistributedPermit {
     String headStart() default "";
 
     /**
+     * The group that a call counts in, such as {@code #{#tenant}}; evaluated for each call as in {@link #key()}. The next permit of the
+     * key in this instance goes to the group that uses the fewest there, by {@link #fairWeight()}, and within it to the call that came
+     * first. Between instances calls are served by age. Default: calls are served in the order in which they came.
+     */
+    String fairBy() default "";
+
+    /**
+     * How many times as many permits the group of a call may have as one with the weight 1, 1 to 1,000; {@code ${...}} and
+     * {@code #{...}} as in {@link #key()}. Only with {@link #fairBy()}. Default: 1.
+     */
+    String fairWeight() default "";
+
+    /**
      * The name of another permit that each call takes as well, after this one: {@code tenant} within {@code report-export}. While a
      * call waits for its tenant's permit, it holds none of the outer one. The outer permit needs no annotation on the method if its
      * key is literal; a call takes as many permits of it as of this one, within the same time-out. A permit lies within the

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param headStart how much earlier the call is queued than it arrives, {@code null} if the settings of its permit say it
  * @param limit the limit that the key has for this call, {@code null} if its permit has one. Without effect unless the limit of the
  *     permit is {@link PermitDefinition#PER_CALL}
+ * @param fairBy the group that the call counts in, {@code null} for none
+ * @param fairWeight how many times as many permits its group may have as one with the weight 1, 1 to 1,000
  */
 public record PermitRequest(
         String key,
@@ -31,7 +33,12 @@ public record PermitRequest(
         boolean reentrant,
         OnStoreFailure onStoreFailure,
         @Nullable Duration headStart,
-        @Nullable Integer limit) {
+        @Nullable Integer limit,
+        @Nullable String fairBy,
+        int fairWeight) {
+
+    /** The highest weight of a group. */
+    public static final int HIGHEST_WEIGHT = 1_000;
 
     /** The longest head start. */
     public static final Duration LONGEST_HEAD_START = Duration.ofHours(1);
@@ -53,6 +60,10 @@ public record PermitRequest(
         Objects.requireNonNull(onStoreFailure, "onStoreFailure");
         if (headStart != null && !isPossibleHeadStart(headStart)) {
             throw new IllegalArgumentException("The head start %s is not between 0 and an hour".formatted(headStart));
+        }
+        if (fairWeight < 1 || fairWeight > HIGHEST_WEIGHT) {
+            throw new IllegalArgumentException(
+                    "The weight %d of a group is not between 1 and %d".formatted(fairWeight, HIGHEST_WEIGHT));
         }
         if (limit != null && (!PermitDefinition.isPossible(limit) || permits > limit)) {
             throw new IllegalArgumentException("The limit %d of a call for %d permit(s) is not between %d and %d"
@@ -89,12 +100,14 @@ public record PermitRequest(
         builder.onStoreFailure = onStoreFailure;
         builder.headStart = headStart;
         builder.limit = limit;
+        builder.fairBy = fairBy;
+        builder.fairWeight = fairWeight;
         return builder;
     }
 
     /**
      * One request for what this and the other one ask for: the permits of both, or the larger number of them if one of the
-     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, the longer head start, the lower limit, and the stricter of both behaviours while the store does not answer. It
+     * two is reentrant; without waiting if one of the two does not wait, with the shorter time-out, the longer head start, the lower limit, the group of the first one that has one, and the stricter of both behaviours while the store does not answer. It
      * has the name of this one.
      *
      * @throws IllegalArgumentException if the other one is for another key
@@ -115,6 +128,10 @@ public record PermitRequest(
         both.headStart = longer(headStart, other.headStart);
         if (limit == null || (other.limit != null && other.limit < limit)) {
             both.limit = other.limit;
+        }
+        if (fairBy == null) {
+            both.fairBy = other.fairBy;
+            both.fairWeight = other.fairWeight;
         }
         both.name = name == null ? other.name : name;
         return block && other.block ? both.build() : both.withoutWaiting().build();
@@ -166,6 +183,8 @@ public record PermitRequest(
         private OnStoreFailure onStoreFailure = OnStoreFailure.DEFAULT;
         private @Nullable Duration headStart;
         private @Nullable Integer limit;
+        private @Nullable String fairBy;
+        private int fairWeight = 1;
 
         private Builder(String key) {
             this.key = key;
@@ -237,12 +256,38 @@ public record PermitRequest(
         }
 
         /**
+         * The group that the call counts in, such as its tenant. The next permit of the key in this process goes to the group that uses the
+         * fewest there, and within it to the call that came first. Default: none; such calls are one group beside others.
+         */
+        public Builder fairBy(@Nullable String fairBy) {
+            this.fairBy = fairBy;
+            return this;
+        }
+
+        /** How many times as many permits the group may have as one with the weight 1, 1 to 1,000. Default: 1. */
+        public Builder fairWeight(int fairWeight) {
+            this.fairWeight = fairWeight;
+            return this;
+        }
+
+        /**
          * The request.
          *
          * @throws IllegalArgumentException if a value is out of range
          */
         public PermitRequest build() {
-            return new PermitRequest(key, permits, block, timeout, name, reentrant, onStoreFailure, headStart, limit);
+            return new PermitRequest(
+                    key,
+                    permits,
+                    block,
+                    timeout,
+                    name,
+                    reentrant,
+                    onStoreFailure,
+                    headStart,
+                    limit,
+                    fairBy,
+                    fairWeight);
         }
     }
 }

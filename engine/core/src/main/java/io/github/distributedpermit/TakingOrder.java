@@ -120,6 +120,9 @@ final class TakingOrder {
     private static PermitRequest around(PermitRequest outer, PermitRequest inner) {
         PermitRequest.Builder both = outer.toBuilder().permits(Math.max(outer.permits(), inner.permits()));
         both.headStart(PermitRequest.longer(outer.headStart(), inner.headStart()));
+        if (outer.fairBy() == null) {
+            both.fairBy(inner.fairBy()).fairWeight(inner.fairWeight());
+        }
         if (inner.reentrant()) {
             both.reentrant();
         }

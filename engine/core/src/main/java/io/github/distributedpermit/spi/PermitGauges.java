@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi;
 
+import io.github.distributedpermit.PermitRequest;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,11 @@ public interface PermitGauges {
 
     /** Calls of this instance that run although their permits were lost, over all keys of the name. May be a second old. */
     default int runningLost() {
+        return 0;
+    }
+
+    /** Groups of which calls of this instance wait, over all keys of the name, see {@link PermitRequest#fairBy}. May be a second old. */
+    default int fairGroups() {
         return 0;
     }
 

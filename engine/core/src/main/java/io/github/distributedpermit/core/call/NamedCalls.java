@@ -176,6 +176,8 @@ public final class NamedCalls implements NamedPermits {
         if (request.limit() != null) {
             waiter.limit = request.limit();
         }
+        waiter.fairBy = request.fairBy();
+        waiter.fairWeight = request.fairWeight();
         Duration headStart = request.headStart();
         if (headStart == null) {
             headStart = stats.definition().headStart();
@@ -196,7 +198,8 @@ public final class NamedCalls implements NamedPermits {
         if (stats.policy().isUnlimited()) {
             return in.registry.storeless().grant(stats, request.key(), request.permits(), now);
         }
-        KeyQueue queue = request.limit() == null ? in.registry.find(request.key()) : null;
+        boolean plain = request.limit() == null && request.fairBy() == null;
+        KeyQueue queue = plain ? in.registry.find(request.key()) : null;
         return queue == null ? null : queue.take(stats, request.permits(), now);
     }
 

@@ -49,6 +49,11 @@ final class NameGauges implements PermitGauges {
     }
 
     @Override
+    public int fairGroups() {
+        return survey.get().map(keys -> keys.fairGroups(counts)).orElse(0);
+    }
+
+    @Override
     public Optional<LongestCall> longestWait() {
         return survey.get().flatMap(keys -> keys.longestWait(counts));
     }

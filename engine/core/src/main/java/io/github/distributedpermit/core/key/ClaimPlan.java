@@ -187,17 +187,18 @@ final class ClaimPlan {
                 || waiters.hasUnclaimedTry()) {
             return true;
         }
-        Waiter oldest = waiters.head();
+        Waiter head = waiters.head();
         // the queue is empty now: the store has to take this member out of its queue
-        if (oldest == null && lastQueue && lastWanted > ledger.granted()) {
+        if (head == null && lastQueue && lastWanted > ledger.granted()) {
             return true;
         }
-        if (oldest != null
-                && (oldest.weight != lastUnit()
+        if (head != null
+                && (head.weight != lastUnit()
                         || waiters.hasQueueing() != lastQueue
-                        || (policy.isPerCall() && oldest.limit != stated))) {
+                        || (policy.isPerCall() && head.limit != stated))) {
             return true;
         }
+        Waiter oldest = waiters.oldest();
         if (oldest != null && isOlderThanStated(oldest)) {
             return true;
         }
@@ -205,10 +206,10 @@ final class ClaimPlan {
     }
 
     /** Whether a call with a head start has become the head since the last claim. */
-    private boolean isOlderThanStated(Waiter head) {
+    private boolean isOlderThanStated(Waiter oldest) {
         return last != null
                 && last.weightOfHead() > 0
-                && head.queuedAt < lastSentAt - last.waited().toNanos();
+                && oldest.queuedAt < lastSentAt - last.waited().toNanos();
     }
 
     private int lastUnit() {
@@ -223,7 +224,7 @@ final class ClaimPlan {
     /** When a claim is due without an event: to renew, to re-check or to report a hand-over, or {@link Times#NEVER}. */
     long nextTimed(int granted, WaiterQueue waiters, boolean leases) {
         long at = Times.NEVER;
-        Waiter oldest = waiters.head();
+        Waiter oldest = waiters.oldest();
         if (oldest != null) {
             at = recheckAt;
         }
@@ -305,9 +306,10 @@ final class ClaimPlan {
         boolean returning = ledger.owes() && !isOutOfContact(ledger);
         int held = returning ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
-        Waiter oldest = probing ? null : waiters.head();
-        stated = limitFor(oldest);
-        int unit = oldest == null ? 0 : oldest.weight;
+        Waiter head = probing ? null : waiters.head();
+        Waiter oldest = probing ? null : waiters.oldest();
+        stated = limitFor(head);
+        int unit = head == null ? 0 : head.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.queuedAt);
         boolean queue = !probing && waiters.hasQueueing();
         int calls = queue ? waiters.queueing() : 0;

@@ -35,6 +35,10 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     @Nullable
     Grant next;
 
+    /** The group that its permits count in; {@code null} if there is none. */
+    @Nullable
+    FairGroup group;
+
     /** Whether the queue counts it as in use: neither released nor lost. */
     boolean counted;
 

@@ -24,6 +24,9 @@ final class Holders {
         newest = grant;
         grant.counted = true;
         inUse += grant.weight;
+        if (grant.group != null) {
+            grant.group.inUse += grant.weight;
+        }
     }
 
     /** Removes a grant; {@code false} if it was removed before. */
@@ -45,6 +48,11 @@ final class Holders {
         grant.next = null;
         grant.counted = false;
         inUse -= grant.weight;
+        FairGroup group = grant.group;
+        if (group != null) {
+            group.inUse -= grant.weight;
+            group.dropIfUnused();
+        }
         return true;
     }
 

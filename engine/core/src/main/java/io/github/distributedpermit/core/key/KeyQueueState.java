@@ -441,24 +441,26 @@ final class KeyQueueState {
     }
 
     /**
-     * Serves the head of the queue from idle permits, as long as they are valid. A head that needs more permits than
+     * Serves the next calls of the queue from idle permits, as long as they are valid. A head that needs more permits than
      * are idle blocks those behind it, so that it can't starve.
      *
      * @param passing whether a permit that is handed out passes from call to call, which the next claim has to report
      */
     private void handOut(boolean passing, long now, Effects effects) {
         int least = limitOfIdle();
-        for (Waiter w = waiters.firstAbove(least);
-                w != null && w.weight <= ledger.idle();
-                w = waiters.firstAbove(least)) {
+        for (Waiter w = waiters.next(least); w != null && w.weight <= ledger.idle(); w = waiters.next(least)) {
             if (now >= validUntil()) {
                 return;
             }
             OutageCall running = w instanceof OutageCall.Adoption adoption ? adoption.call : null;
             Grant grant = running == null ? ledger.grant(owner, w.stats, w.weight, now) : running.grant;
+            if (running == null) {
+                grant.group = w.group;
+            }
             // the order is: decide, count, remove. After an error in between, mend() completes what is missing
             if (w.grant(grant, passing)) {
                 ledger.hold(grant);
+                waiters.served(w);
                 if (running != null) {
                     withoutStore.recorded(running);
                 }
@@ -535,6 +537,11 @@ final class KeyQueueState {
             visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
             waiter = all ? waiter.next : null;
         }
+        waiters.groups().forEach(group -> {
+            if (group.waiting > 0) {
+                visitor.group(group.stats);
+            }
+        });
     }
 
     /** Whether no call here and, as of the last answer, no other member wants the permits that are not in use. */

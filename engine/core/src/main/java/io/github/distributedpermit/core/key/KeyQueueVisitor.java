@@ -11,6 +11,9 @@ public interface KeyQueueVisitor {
     /** A call that holds its permits; if all calls of a key have one name, only the one that was granted them first. */
     void holds(PermitStats stats, String key, long since);
 
+    /** A group of which calls wait. */
+    void group(PermitStats stats);
+
     /** A call that runs although its permits were lost. */
     void lost(PermitStats stats);
 

@@ -31,6 +31,7 @@ final class OutageCall implements Grant.Owner {
         this.limit = waiter.limit;
         this.queue = queue;
         this.grant = new Grant(this, waiter.stats, waiter.weight, Grant.STORELESS, count, now);
+        this.grant.group = waiter.group;
     }
 
     @Override

@@ -196,6 +196,9 @@ final class OutageCalls {
         newest = call;
         call.counted = true;
         inUse += call.grant.weight;
+        if (call.grant.group != null) {
+            call.grant.group.inUse += call.grant.weight;
+        }
         call.grant.gauge();
         call.grant.stats.counts.withoutStore.addAndGet(call.grant.weight);
     }
@@ -222,6 +225,11 @@ final class OutageCalls {
         call.next = null;
         call.counted = false;
         inUse -= call.grant.weight;
+        FairGroup group = call.grant.group;
+        if (group != null) {
+            group.inUse -= call.grant.weight;
+            group.dropIfUnused();
+        }
         call.grant.stats.counts.withoutStore.addAndGet(-call.grant.weight);
     }
 

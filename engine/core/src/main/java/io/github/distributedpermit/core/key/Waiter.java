@@ -37,6 +37,16 @@ public class Waiter extends ObservedCall {
     /** The limit that the key has for this call, as long as the settings leave limits to the calls. */
     public int limit;
 
+    /** The group that the call counts in; {@code null} if it has none. */
+    public @Nullable String fairBy;
+
+    /** How many times as many permits its group may have as one with the weight 1. */
+    public int fairWeight = 1;
+
+    /** That group, once the call is queued. */
+    @Nullable
+    FairGroup group;
+
     /** How many calls that had arrived before it are behind it, since it has a head start. Read by its own thread once it is queued. */
     public int overtaken;
 
@@ -157,6 +167,20 @@ public class Waiter extends ObservedCall {
     /** The same for a claim that stated the limit of the call. */
     boolean wasTriedBy(long confirmed) {
         return ownClaim != UNCLAIMED && ownClaim <= confirmed;
+    }
+
+    /**
+     * Whether the call precedes an earlier one, since its group uses fewer permits by weight. Groups that use the same take turns: an
+     * instance with one permit serves them in a circle.
+     */
+    boolean isFairBefore(Waiter earlier) {
+        FairGroup mine = group;
+        FairGroup others = earlier.group;
+        if (mine == null || others == null || mine == others) {
+            return false;
+        }
+        long more = (long) mine.inUse * earlier.fairWeight - (long) others.inUse * fairWeight;
+        return more < 0 || (more == 0 && mine.turn < others.turn);
     }
 
     /** Notifies the caller. Called without any lock, perhaps more than once. */

@@ -2,7 +2,10 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.core.key.OutageCall.Adoption;
 import io.github.distributedpermit.spi.CallView;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +39,15 @@ final class WaiterQueue {
     /** Whether calls with different limits have waited since the queue was empty. */
     private boolean limitsDiffer;
 
+    /** The groups of calls that wait or hold, by name. */
+    private Map<String, FairGroup> groups = Map.of();
+
+    /** How many of them have calls that wait. */
+    private int groupsWaiting;
+
+    /** Counts the looks for the next call. */
+    private long look;
+
     /** Up to which claim answers have been applied. */
     private long answered = Waiter.UNCLAIMED;
 
@@ -56,6 +68,8 @@ final class WaiterQueue {
      * @return how many waiters it has overtaken
      */
     int add(Waiter waiter) {
+        FairGroup group = groupOf(waiter);
+        waiter.group = group;
         int overtaken = 0;
         Waiter before = last;
         Waiter after = null;
@@ -101,6 +115,9 @@ final class WaiterQueue {
         }
         if (!waiter.needsStore()) {
             lenient++;
+        }
+        if (group != null && group.waiting++ == 0) {
+            groupsWaiting++;
         }
         return overtaken;
     }
@@ -174,6 +191,13 @@ final class WaiterQueue {
             heaviest = 0;
             limitsDiffer = false;
         }
+        FairGroup group = waiter.group;
+        if (group != null) {
+            if (--group.waiting == 0) {
+                groupsWaiting--;
+            }
+            group.dropIfUnused();
+        }
     }
 
     @Nullable
@@ -186,14 +210,39 @@ final class WaiterQueue {
         return perCall && limitsDiffer;
     }
 
-    /** The first call for which the key has at least this limit; {@code null} if there is none. */
+    /** The call that has waited for the longest of those that the next claim may serve, whatever their groups; {@code null} if none waits. */
     @Nullable
-    Waiter firstAbove(int limit) {
+    Waiter oldest() {
+        Waiter head = isMixed() ? head() : null;
         Waiter w = first;
-        while (perCall && w != null && w.limit < limit) {
+        while (head != null && w != null && w.limit < head.limit) {
             w = w.next;
         }
         return w;
+    }
+
+    /**
+     * The call to serve next of those for which the key has at least this limit: of the group that uses the fewest permits here, the first
+     * one; {@code null} if there is none.
+     */
+    @Nullable
+    Waiter next(int limit) {
+        look++;
+        int left = groupsWaiting;
+        Waiter next = null;
+        for (Waiter w = first; w != null && (next == null || left > 0); w = w.next) {
+            if (perCall && w.limit < limit) {
+                continue;
+            }
+            if (next == null || w.isFairBefore(next)) {
+                next = w;
+            }
+            if (w.group != null && w.group.seen != look) {
+                w.group.seen = look;
+                left--;
+            }
+        }
+        return next;
     }
 
     /**
@@ -202,15 +251,40 @@ final class WaiterQueue {
      */
     @Nullable
     Waiter head() {
-        Waiter head = first;
-        if (isMixed()) {
-            for (Waiter w = first; w != null && head != null && head.wasTriedBy(answered); w = w.next) {
-                if (w.limit > head.limit) {
-                    head = w;
-                }
-            }
+        Waiter head = next(0);
+        Waiter higher = head;
+        while (isMixed() && higher != null && higher.wasTriedBy(answered)) {
+            head = higher;
+            higher = next(head.limit + 1);
         }
-        return head;
+        return higher == null ? head : higher;
+    }
+
+    /** The call has got its permits: it was the turn of its group. */
+    void served(Waiter waiter) {
+        if (waiter.group != null) {
+            waiter.group.turn = look;
+        }
+    }
+
+    /** The groups of calls that wait or hold. */
+    Collection<FairGroup> groups() {
+        return groups.values();
+    }
+
+    /** Calls without a group are one together, beside those that have one. */
+    private @Nullable FairGroup groupOf(Waiter waiter) {
+        if (groups.isEmpty()) {
+            if (waiter.fairBy == null) {
+                return null;
+            }
+            groups = new HashMap<>(); // only keys that have groups need one
+        }
+        Map<String, FairGroup> all = groups;
+        String name = waiter.fairBy == null ? "" : waiter.fairBy;
+        FairGroup group = all.computeIfAbsent(name, absent -> new FairGroup(absent, all, waiter.stats, ++look));
+        group.stats = waiter.stats;
+        return group;
     }
 
     /**

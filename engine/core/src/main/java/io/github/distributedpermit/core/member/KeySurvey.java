@@ -48,6 +48,11 @@ public final class KeySurvey {
         return current().lost.getOrDefault(counts, 0);
     }
 
+    /** How many groups have calls of this name that wait. */
+    public int fairGroups(NameCounts counts) {
+        return current().groups.getOrDefault(counts, 0);
+    }
+
     /** How many claims have no answer yet. */
     int unanswered() {
         return current().unanswered;
@@ -107,6 +112,7 @@ public final class KeySurvey {
         final Map<NameCounts, Oldest> waits = new HashMap<>();
         final Map<NameCounts, Oldest> holds = new HashMap<>();
         final Map<NameCounts, Integer> lost = new HashMap<>();
+        final Map<NameCounts, Integer> groups = new HashMap<>();
         int unanswered;
         int inGrace;
 
@@ -122,9 +128,18 @@ public final class KeySurvey {
 
         @Override
         public void lost(PermitStats stats) {
-            lost.merge(stats.counts, 1, Integer::sum);
+            count(lost, stats);
+        }
+
+        @Override
+        public void group(PermitStats stats) {
+            count(groups, stats);
+        }
+
+        private static void count(Map<NameCounts, Integer> all, PermitStats stats) {
+            all.merge(stats.counts, 1, Integer::sum);
             if (stats.ownCounts != stats.counts) {
-                lost.merge(stats.ownCounts, 1, Integer::sum);
+                all.merge(stats.ownCounts, 1, Integer::sum);
             }
         }
 

@@ -11,6 +11,7 @@ import net.bytebuddy.asm.Advice.OnMethodEnter;
 import net.bytebuddy.asm.Advice.OnMethodExit;
 import net.bytebuddy.asm.Advice.OnNonDefaultValue;
 import net.bytebuddy.asm.Advice.Return;
+import net.bytebuddy.asm.Advice.This;
 import org.jspecify.annotations.Nullable;
 
 /** The wrong pieces of code that {@link Mutant} puts into compiled classes of the core. They run inside those classes. */
@@ -32,6 +33,24 @@ final class Mistakes {
         @OnMethodEnter
         static void enter(@Argument(value = 0, readOnly = false) long nanos) {
             nanos = 10 * nanos;
+        }
+    }
+
+    /** {@code Waiter.isFairBefore}. */
+    static final class WeightIgnored {
+        @OnMethodExit
+        static void exit(@This Waiter waiter, @Argument(0) Waiter earlier, @Return(readOnly = false) boolean precedes) {
+            FairGroup mine = waiter.group;
+            FairGroup others = earlier.group;
+            precedes = mine != null && others != null && mine.inUse < others.inUse;
+        }
+    }
+
+    /** {@code WaiterQueue.oldest}: the claim states the age of the call that is next. */
+    static final class OldestIsHead {
+        @OnMethodExit
+        static void exit(@This WaiterQueue queue, @Return(readOnly = false) Waiter oldest) {
+            oldest = queue.head();
         }
     }
 

@@ -79,6 +79,11 @@ class MutantTest {
         "LOWER_LIMIT_OF_A_CALL_BLOCKS, LimitPerCallTest, eachCallIsServedUnderItsOwnLimitAndBlocksNoneWithAHigherOne",
         "REJECTED_UNDER_ANOTHERS_LIMIT, LimitPerCallTest, aCallThatDoesNotWaitIsRejectedOnlyUnderItsOwnLimit",
         "TRIED_ONLY_ONCE, LimitPerCallTest, aCallThatWasPassedIsTriedAgain",
+        "GROUPS_IGNORED, FairShareTest, theNextPermitGoesToTheGroupThatUsesTheFewest",
+        "WEIGHTS_OF_GROUPS_IGNORED, FairShareTest, aGroupOfAHigherWeightGetsAsManyTimesMore",
+        "AGE_OF_THE_NEXT_GROUP, FairShareTest, aClaimStatesTheAgeOfTheOldestCallOfAnyGroup",
+        "NO_TURNS, FairShareTest, groupsTakeTurnsWhereAnInstanceHasOnePermit",
+        "GROUPS_KEPT, FairShareTest, groupsAreCountedWhileTheirCallsWaitAndForgottenWhenTheyHaveNone",
         "NO_FREE_PERMIT_WHILE_LEAVING, ShutdownTest, laterCallGetsAFreePermitAndReturnsItAtOnce",
     })
     void plantedMistakeFailsATest(Mutant mistake, String test, String method) throws ReflectiveOperationException {

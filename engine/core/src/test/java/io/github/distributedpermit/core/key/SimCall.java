@@ -15,6 +15,9 @@ final class SimCall {
     final int key;
     final int weight;
     final int limit;
+    /** {@code null} for none. */
+    final @Nullable String group;
+
     final boolean block;
     /** Nanoseconds; negative for none. */
     final long timeout;
@@ -46,6 +49,7 @@ final class SimCall {
             int key,
             int weight,
             int limit,
+            @Nullable String group,
             boolean block,
             long timeout,
             long headStart,
@@ -55,6 +59,7 @@ final class SimCall {
         this.key = key;
         this.weight = weight;
         this.limit = limit;
+        this.group = group;
         this.block = block;
         this.timeout = timeout;
         this.arrivedAt = now;

@@ -366,7 +366,11 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         PermitToken token = call.permit == null ? new PermitToken(0, 0) : call.permit.token();
         for (SimCall other : call.member.waiting.get(call.key)) {
             boolean wasThere = other.number < call.number || !isAsRecentAsCallbacks(other.arrivedAt, other.member);
-            if (other.precedes(call) && other.limit >= call.limit && !other.ended && wasThere) {
+            if (other.precedes(call)
+                    && other.limit >= call.limit
+                    && isSameGroup(other, call)
+                    && !other.ended
+                    && wasThere) {
                 other.passedBy(call, token, time.now());
             }
         }
@@ -374,6 +378,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             throw violation("%s was served before %s of the same process", call.passing.by(), call);
         }
         checkOwnLimit(call);
+        checkShare(call);
         if (!tokens.get(call.key).add(token)) {
             throw violation("token %s of %s was given before", token, call);
         }
@@ -387,6 +392,35 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             }
             newest[call.key] = token;
         }
+    }
+
+    private static boolean isSameGroup(SimCall one, SimCall other) {
+        return java.util.Objects.equals(one.group, other.group);
+    }
+
+    /** No call of a group that used fewer permits of the process waits, as far as that is known for certain. */
+    private void checkShare(SimCall call) {
+        if (call.group == null || plan.deferred || plan.severity > 0 || plan.weights) {
+            return;
+        }
+        int before = inUse(call, call.group) - call.weight;
+        for (SimCall other : call.member.waiting.get(call.key)) {
+            String group = other.group;
+            if (group != null && !other.ended && !isSameGroup(other, call) && other.arrivedAt < time.now()) {
+                int others = inUse(call, group);
+                if (others * SimPlan.weightOf(call.group) < before * SimPlan.weightOf(group)) {
+                    throw violation("%s was served, with %d in use, before %s, with %d", call, before, other, others);
+                }
+            }
+        }
+    }
+
+    private static int inUse(SimCall call, String group) {
+        int inUse = 0;
+        for (SimCall other : call.member.holding.get(call.key)) {
+            inUse += group.equals(other.group) && other.isHeld() ? other.weight : 0;
+        }
+        return inUse;
     }
 
     /** What the process itself has in use, with this call, is at most the limit of the call. */
@@ -407,7 +441,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
      * Looked at in fair weather only.
      */
     private void checkOrderBetweenMembers(int key) {
-        if (plan.severity > 0 || plan.weights || plan.limitsDiffer || plan.overrides) {
+        if (plan.severity > 0 || plan.weights || plan.limitsDiffer || plan.overrides || plan.hasGroups()) {
             return;
         }
         SimCall found = null;

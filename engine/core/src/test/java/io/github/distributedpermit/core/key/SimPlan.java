@@ -59,19 +59,25 @@ final class SimPlan {
         this(seed, Series.PLAIN);
     }
 
+    /** Draws the groups of calls; {@code null} if they have none. */
+    private final @Nullable SplittableRandom groups;
+
     /** What is special about the runs of a series. */
     enum Series {
         PLAIN,
         /** Each member draws its limits by itself, and there are at least two. */
         MEMBERS_DIFFER,
         /** Each call draws its limit. */
-        CALLS_DIFFER
+        CALLS_DIFFER,
+        /** Calls are of several groups. */
+        GROUPS
     }
 
     SimPlan(long seed, Series series) {
         this.seed = seed;
         this.mixed = series == Series.MEMBERS_DIFFER;
         this.ownLimits = series == Series.CALLS_DIFFER ? new SplittableRandom(seed * 31 + 41) : null;
+        this.groups = series == Series.GROUPS ? new SplittableRandom(seed * 31 + 43) : null;
         this.random = new SplittableRandom(seed);
         members = (mixed ? 2 : 1) + random.nextInt(5);
         limits = new int[1 + random.nextInt(3)];
@@ -121,6 +127,21 @@ final class SimPlan {
     /** How much earlier the next call is queued than it arrives. */
     long headStart() {
         return headStarts == null || headStarts.nextInt(4) > 0 ? 0 : headStarts.nextLong(200 * MILLI);
+    }
+
+    /** The group of the next call; {@code null} for none. */
+    @Nullable
+    String group() {
+        return groups == null ? null : "g" + (groups.nextInt(4) == 0 ? 1 + groups.nextInt(2) : 0);
+    }
+
+    boolean hasGroups() {
+        return groups != null;
+    }
+
+    /** The weight of a group. */
+    static int weightOf(String group) {
+        return group.equals("g2") ? 2 : 1;
     }
 
     /** Whether each call states a limit. */

@@ -90,6 +90,11 @@ final class Simulation {
         return run(seed, SimPlan.Series.CALLS_DIFFER);
     }
 
+    /** The same with calls of several groups. */
+    static Report runWithGroups(long seed) {
+        return run(seed, SimPlan.Series.GROUPS);
+    }
+
     private static Report run(long seed, SimPlan.Series series) {
         Function<Duration, SimTable> store = tombstone -> new TwinTable(tombstone, null);
         try {
@@ -230,7 +235,8 @@ final class Simulation {
     private SimCall start(SimMember member, int key, int weight, boolean block, long timeout) {
         long headStart = block ? plan.headStart() : 0;
         int limit = plan.ownLimit(weight, member.limits[key]);
-        SimCall call = new SimCall(calls++, member, key, weight, limit, block, timeout, headStart, time.now());
+        SimCall call =
+                new SimCall(calls++, member, key, weight, limit, plan.group(), block, timeout, headStart, time.now());
         call.leastLimit = invariants.limitFor(call);
         trace(() -> call + " comes");
         paid(call);
@@ -240,6 +246,12 @@ final class Simulation {
             request = request.withoutWaiting();
         } else if (timeout >= 0) {
             request = request.withTimeout(Duration.ofNanos(timeout));
+        }
+        if (call.group != null) {
+            request = request.toBuilder()
+                    .fairBy(call.group)
+                    .fairWeight(SimPlan.weightOf(call.group))
+                    .build();
         }
         if (plan.limitsAreOfCalls()) {
             request = request.toBuilder().limit(limit).build();
@@ -545,7 +557,7 @@ final class Simulation {
 
     /** Holds what it gets until it is released by hand. */
     private SimCall tryOne(SimMember member, int key) {
-        SimCall call = new SimCall(calls++, member, key, 1, member.limits[key], false, -1, 0, time.now());
+        SimCall call = new SimCall(calls++, member, key, 1, member.limits[key], null, false, -1, 0, time.now());
         trace(() -> call + " tries");
         paid(call);
         call.future = member.engine

@@ -25,6 +25,11 @@ class SimulationTest {
         checkAll(Simulation::runWithLimitsOfCalls, 2_000);
     }
 
+    @Test
+    void theInvariantsHoldIfCallsAreOfSeveralGroups() {
+        checkAll(Simulation::runWithGroups, 3_000);
+    }
+
     private static void checkAll(LongFunction<Simulation.Report> run, long usualFirst) {
         long first = Long.getLong("permit.simulation.first", usualFirst);
         Simulation.Report all = Simulation.Report.NOTHING;

@@ -174,6 +174,53 @@ class TenantLoad {
         });
     }
 
+    /**
+     * Many calls of a tenant, and a moment later ten of two others, evenly on all members.
+     *
+     * @param kind 0 for one queue, 1 for fair shares, 2 for a fixed limit of each tenant
+     */
+    void fair(int member, int kind) throws InterruptedException {
+        List<CompletableFuture<Void>> calls = new ArrayList<>();
+        ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(4);
+        for (int i = member; i < 1_000; i += 3) {
+            calls.add(shared("a", kind, timer));
+        }
+        TimeUnit.MILLISECONDS.sleep(500);
+        for (int i = member; i < 10; i += 3) {
+            calls.add(shared("b", kind, timer));
+            calls.add(shared("c", kind, timer));
+        }
+        calls.forEach(CompletableFuture::join);
+        timer.shutdown();
+    }
+
+    private CompletableFuture<Void> shared(String tenant, int kind, ScheduledExecutorService timer) {
+        long arrived = System.nanoTime();
+        PermitRequest request = kind == 2
+                ? PermitRequest.builder("fixed-" + tenant).name("fixed").build()
+                : PermitRequest.builder("shared")
+                        .fairBy(kind == 1 ? tenant : null)
+                        .build();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        permits.named(kind == 2 ? "fixed" : "shared").acquireAsync(request).whenComplete((permit, failure) -> {
+            if (failure != null) {
+                failures.add(failure);
+                ended.complete(null);
+                return;
+            }
+            long granted = System.nanoTime();
+            timer.schedule(
+                    () -> {
+                        grants.add(new Grant(tenant, permit.key(), arrived, granted, System.nanoTime()));
+                        permit.release();
+                        ended.complete(null);
+                    },
+                    20,
+                    TimeUnit.MILLISECONDS);
+        });
+        return ended;
+    }
+
     /** One tenant calls, alone and then beside forty calls of another one, in code and by an annotation, with and without a thread. */
     void forty(Exports exports, long until) throws InterruptedException {
         List<Way> ways = List.of(

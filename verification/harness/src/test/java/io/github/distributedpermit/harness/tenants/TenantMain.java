@@ -52,6 +52,22 @@ public final class TenantMain {
                     }
                 }
             }
+            if (is(scenario, "fair")) {
+                List<String> kinds = List.of("one queue", "fair shares", "fixed limits");
+                for (int kind = 0; kind < 3; kind++) {
+                    try (Store store = start(name)) {
+                        List<Grant> grants = new TenantRun("fair", 3, seconds, 0, kind).on(store, FOLDER.resolve(name));
+                        print(
+                                name,
+                                kinds.get(kind),
+                                "most in use %s, %s, %.0f %% of five permits in use"
+                                        .formatted(
+                                                TenantRun.mostInUse(grants),
+                                                TenantRun.waits(grants),
+                                                100 * TenantRun.shareInUse(grants, 5)));
+                    }
+                }
+            }
             if (is(scenario, "urgent")) {
                 for (int headStart : new int[] {0, 30}) {
                     try (Store store = start(name)) {

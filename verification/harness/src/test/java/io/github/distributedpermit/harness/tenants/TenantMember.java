@@ -55,6 +55,7 @@ public final class TenantMember {
                         Integer.parseInt(all.get(2)),
                         Duration.ofSeconds(Long.parseLong(all.get(4))),
                         until);
+            case "fair" -> load.fair(member, Integer.parseInt(all.get(5)));
             case "forty" -> load.forty(context.getBean(Exports.class), until);
             default -> throw new IllegalArgumentException("No scenario " + all.get(0));
         }

@@ -26,7 +26,8 @@ import java.util.stream.Collectors;
  */
 record TenantRun(String scenario, int members, int seconds, int headStart, int waiting) {
 
-    private static final Map<String, Integer> LIMITS = Map.of("user", 1, "tenant", 3, "all", 8, "total", 20, "smtp", 4);
+    private static final Map<String, Integer> LIMITS =
+            Map.of("user", 1, "tenant", 3, "all", 8, "total", 20, "smtp", 4, "shared", 5, "fixed", 2);
 
     /** The grants of all members. An exception says that a call did not end, or that a permit is left. */
     List<Grant> on(Store store, Path folder) throws Exception {
@@ -168,6 +169,19 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
             }
         }
         return longest / 1e9;
+    }
+
+    /** The part of so many permits that was in use, on average, until the last call ended. */
+    static double shareInUse(List<Grant> grants, int permits) {
+        long first = Long.MAX_VALUE;
+        long last = Long.MIN_VALUE;
+        long held = 0;
+        for (Grant grant : grants) {
+            first = Math.min(first, grant.granted());
+            last = Math.max(last, grant.released());
+            held += grant.released() - grant.granted();
+        }
+        return (double) held / permits / (last - first);
     }
 
     /** Median and longest wait of each kind of call, in milliseconds. */

@@ -32,6 +32,24 @@ class TenantRunTest {
     }
 
     @Test
+    void groupsThatShareALimitDoNotWaitForTheQueueOfAnother() throws Exception {
+        try (RedisStore store = RedisStore.start()) {
+            List<Grant> grants = new TenantRun("fair", 3, 0, 0, 1).on(store, FOLDER);
+            assertThat(grants).hasSize(1_020);
+            assertThat(TenantRun.mostInUse(grants)).containsOnlyKeys("shared");
+            long endOfA = grants.stream()
+                    .filter(each -> each.kind().equals("a"))
+                    .mapToLong(Grant::granted)
+                    .max()
+                    .orElseThrow();
+            assertThat(grants)
+                    .filteredOn(each -> !each.kind().equals("a"))
+                    .hasSize(20)
+                    .allMatch(each -> each.granted() < endOfA);
+        }
+    }
+
+    @Test
     void permitsAboveTheLimitAreFound() {
         Grant one = new Grant("call", "user-1", 0, 10, 20);
         Grant other = new Grant("call", "user-1", 0, 19, 30);
