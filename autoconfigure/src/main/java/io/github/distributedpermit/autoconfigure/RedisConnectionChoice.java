@@ -24,7 +24,18 @@ final class RedisConnectionChoice {
     }
 
     LettuceConnectionFactory choose(
-            ObjectProvider<RedisConnectionFactory> marked, ObjectProvider<RedisConnectionFactory> all) {
+            ObjectProvider<OwnRedisConnection> own,
+            ObjectProvider<RedisConnectionFactory> marked,
+            ObjectProvider<RedisConnectionFactory> all) {
+        OwnRedisConnection connection = own.getIfAvailable();
+        if (connection != null) {
+            if (marked.stream().findAny().isPresent()) {
+                throw new UnusableBackendException(
+                        "distributed-permit.redis.own-connection is true, and a bean is marked with @PermitRedisConnectionFactory",
+                        "Keep one of both");
+            }
+            return connection.factory();
+        }
         RedisConnectionFactory factory = marked.getIfUnique();
         if (factory == null && marked.stream().findAny().isPresent()) {
             throw new UnusableBackendException(
@@ -40,8 +51,9 @@ final class RedisConnectionChoice {
         throw new UnusableBackendException(
                 "Permits in Redis need Lettuce, but the application connects with "
                         + AopUtils.getTargetClass(factory).getName(),
-                "Set spring.data.redis.client-type=lettuce and have io.lettuce:lettuce-core on the classpath; or keep that"
-                        + " client for everything else, and " + DECLARE);
+                "Keep that client for everything else, and set distributed-permit.redis.own-connection=true: permits then have a Lettuce"
+                        + " connection of their own, with the settings spring.data.redis.*. For another server, "
+                        + DECLARE);
     }
 
     private RedisConnectionFactory onlyOrPrimary(ObjectProvider<RedisConnectionFactory> all) {

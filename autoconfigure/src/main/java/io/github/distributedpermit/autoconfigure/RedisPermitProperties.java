@@ -15,9 +15,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param waitForReplica Whether a claim counts only when a replica of Redis has confirmed it (WAIT 1), within a quarter of the
  *     command time-out. A master that is cut off from all its replicas then grants and renews nothing. Needs a replica and the right
  *     to run WAIT; each claim takes a round trip to the replica longer. Not in a Redis Cluster.
+ * @param ownConnection Whether permits have a Lettuce connection of their own, with the settings spring.data.redis.*, in an application that
+ *     connects with another client, such as Jedis or Redisson.
  */
 @ConfigurationProperties("distributed-permit.redis")
 public record RedisPermitProperties(
         @DefaultValue("true") boolean grace,
         @DefaultValue("3s") Duration newServerGrace,
-        @DefaultValue("false") boolean waitForReplica) {}
+        @DefaultValue("false") boolean waitForReplica,
+        @DefaultValue("false") boolean ownConnection) {}

@@ -154,7 +154,7 @@ class BackendChoiceTest {
         FailureAnalysis analysis = analysis(withRedis.withPropertyValues("spring.data.redis.client-type=jedis"));
         assertThat(analysis.getDescription()).contains("need Lettuce").contains(JedisConnectionFactory.class.getName());
         assertThat(analysis.getAction())
-                .contains("spring.data.redis.client-type=lettuce")
+                .contains("distributed-permit.redis.own-connection=true")
                 .contains("@Bean(defaultCandidate = false) and @PermitRedisConnectionFactory");
     }
 

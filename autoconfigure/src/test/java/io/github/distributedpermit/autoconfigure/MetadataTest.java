@@ -60,6 +60,7 @@ class MetadataTest {
                         "distributed-permit.permits",
                         "distributed-permit.redis.grace",
                         "distributed-permit.redis.new-server-grace",
+                        "distributed-permit.redis.own-connection",
                         "distributed-permit.redis.wait-for-replica",
                         "distributed-permit.zookeeper.connect-string",
                         "management.endpoint.permits.access",

@@ -71,6 +71,18 @@ class RedisConnectionsTest {
     }
 
     @Test
+    void applicationWithAnotherClientHasAConnectionForPermitsWithTheSameSettings() {
+        try (RedisServer server = withUser()) {
+            shareALimit(on(server)
+                    .withPropertyValues(
+                            "spring.data.redis.client-type=jedis",
+                            "spring.data.redis.username=" + USER,
+                            "spring.data.redis.password=" + PASSWORD,
+                            "distributed-permit.redis.own-connection=true"));
+        }
+    }
+
+    @Test
     void addressMayBeAUrl() {
         try (RedisServer server = withUser()) {
             shareALimit(base().withPropertyValues("spring.data.redis.url=redis://%s:%s@127.0.0.1:%d/3"

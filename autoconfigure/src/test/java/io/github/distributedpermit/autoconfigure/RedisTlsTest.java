@@ -38,6 +38,14 @@ class RedisTlsTest {
     }
 
     @Test
+    void connectionForPermitsOnlyHasTheCertificatesOfTheApplication() {
+        server = RedisServer.startedWithTls(authority.issue("localhost"));
+        assertAccepted(over(authority)
+                .withPropertyValues(
+                        "spring.data.redis.client-type=jedis", "distributed-permit.redis.own-connection=true"));
+    }
+
+    @Test
     void certificateForAnotherHostIsRefused() {
         server = RedisServer.startedWithTls(authority.issue("elsewhere.test"));
         assertRefused(over(authority), "localhost");
