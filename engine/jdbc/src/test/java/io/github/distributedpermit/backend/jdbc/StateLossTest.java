@@ -35,8 +35,10 @@ import org.postgresql.ds.PGSimpleDataSource;
  */
 class StateLossTest {
 
-    private static final Duration SOON = Duration.ofSeconds(60);
-    private static final Duration SESSION = Duration.ofSeconds(10); // a server has to start within it
+    private static final Duration SOON = Duration.ofSeconds(120);
+    /** Longer than a slow machine needs to start or promote a server, since permits are lost after it. */
+    private static final Duration SESSION = Duration.ofSeconds(20);
+
     private static final String EPOCH = "SELECT epoch FROM distributed_permit_epoch";
 
     private final JdbcSettings settings =
