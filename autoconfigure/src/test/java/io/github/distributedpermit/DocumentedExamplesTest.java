@@ -41,6 +41,7 @@ class DocumentedExamplesTest {
     private static final String SURROUNDINGS = """
             import io.github.distributedpermit.*;
             import io.github.distributedpermit.aop.*;
+            import io.github.distributedpermit.aop.async.PermitExecutors;
             import io.github.distributedpermit.autoconfigure.*;
             import io.github.distributedpermit.http.*;
             import io.github.distributedpermit.metrics.*;
@@ -63,7 +64,9 @@ class DocumentedExamplesTest {
             import org.springframework.core.annotation.*;
             import org.springframework.data.redis.connection.lettuce.*;
             import org.springframework.kafka.annotation.KafkaListener;
+            import org.springframework.core.task.AsyncTaskExecutor;
             import org.springframework.scheduling.annotation.*;
+            import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
             import org.springframework.stereotype.*;
             import org.springframework.transaction.annotation.*;
             import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
