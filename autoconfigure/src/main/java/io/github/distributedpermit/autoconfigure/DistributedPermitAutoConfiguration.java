@@ -224,7 +224,7 @@ public final class DistributedPermitAutoConfiguration {
         TimeSource replaced = time.getIfAvailable();
         List<RepeatedTasks.Task> tasks = new ArrayList<>();
         LongSupplier clock = replaced == null ? System::nanoTime : replaced::nanoTime;
-        LongCallsWarning warning = new LongCallsWarning(engine::gauges, properties, clock);
+        LongCallsWarning warning = new LongCallsWarning(engine::gauges, engine::calls, properties, clock);
         if (warning.isOn()) {
             tasks.add(new RepeatedTasks.Task(warning.pause(), warning::check));
         }

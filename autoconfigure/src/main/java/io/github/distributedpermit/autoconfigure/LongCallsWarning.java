@@ -1,11 +1,15 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.CallView.State;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.commons.logging.Log;
@@ -20,15 +24,23 @@ final class LongCallsWarning {
     private static final Log log = LogFactory.getLog(LongCallsWarning.class);
     private static final Duration PAUSE = Duration.ofMinutes(1);
     private static final int LONGEST_TEXT = 100;
+    /** Looked through for the one that is warned about. */
+    private static final int MOST_CALLS = 2_000;
 
     private final Supplier<Collection<PermitGauges>> permits;
+    private final BiFunction<String, Integer, List<CallView>> calls;
     private final PermitLogProperties thresholds;
     private final LongSupplier nanoTime;
     private final Map<String, Long> lastWarnings = new HashMap<>();
 
+    /** @param calls of a key, at most so many, each kind the oldest first */
     LongCallsWarning(
-            Supplier<Collection<PermitGauges>> permits, PermitLogProperties thresholds, LongSupplier nanoTime) {
+            Supplier<Collection<PermitGauges>> permits,
+            BiFunction<String, Integer, List<CallView>> calls,
+            PermitLogProperties thresholds,
+            LongSupplier nanoTime) {
         this.permits = permits;
+        this.calls = calls;
         this.thresholds = thresholds;
         this.nanoTime = nanoTime;
     }
@@ -78,10 +90,11 @@ final class LongCallsWarning {
 
     private void warnOfWait(PermitGauges permit, LongestCall call) {
         log.warn(
-                ("A call has been waiting for permit '%s', key '%s', for %d s (distributed-permit.log.long-wait is %d s)."
+                ("A call%s has been waiting for permit '%s', key '%s', for %d s (distributed-permit.log.long-wait is %d s)."
                                 + "%s %d call(s) of this instance wait, and calls of this instance hold %d permit(s); the limit is %d."
-                                + " Raise the limit, shorten the work or the time-out, or look for calls that do not end.")
+                                + " %s.")
                         .formatted(
+                                caller(call.key(), State.WAITING),
                                 safe(permit.name()),
                                 safe(call.key()),
                                 call.time().toSeconds(),
@@ -92,19 +105,34 @@ final class LongCallsWarning {
                                                 .formatted(safe(call.inner())),
                                 permit.waiters(),
                                 permit.holders(),
-                                permit.limit()));
+                                permit.limit(),
+                                permit.limit() == 0
+                                        ? "An operator has paused it: the endpoint 'permits' shows who and why; lift the limit to end that"
+                                        : "Raise the limit, shorten the work or the time-out, or look for calls that do not end"));
     }
 
     private void warnOfHold(PermitGauges permit, LongestCall call) {
         log.warn(
-                ("A call has held permit '%s', key '%s', for %d s (distributed-permit.log.long-hold is %d s); %d call(s)"
+                ("A call%s has held permit '%s', key '%s', for %d s (distributed-permit.log.long-hold is %d s); %d call(s)"
                                 + " of this instance wait. If its work can be shorter, or was forgotten, end it.")
                         .formatted(
+                                caller(call.key(), State.HOLDING),
                                 safe(permit.name()),
                                 safe(call.key()),
                                 call.time().toSeconds(),
                                 thresholds.longHold().toSeconds(),
                                 permit.waiters()));
+    }
+
+    /** Who makes the call, if that is recorded. The longest call of a name is the oldest of its key. */
+    private String caller(String key, State state) {
+        return calls.apply(key, MOST_CALLS).stream()
+                .filter(call -> call.is(state))
+                .findFirst()
+                .flatMap(CallView::caller)
+                .map(caller -> " of %s on thread '%s'"
+                        .formatted(safe(caller.method().orElse("an unknown method")), safe(caller.thread())))
+                .orElse("");
     }
 
     /** Keys may come from requests: no line breaks that forge a log line, and no endless text. */

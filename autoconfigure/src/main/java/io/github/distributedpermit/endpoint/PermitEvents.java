@@ -5,6 +5,7 @@ import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -50,6 +51,16 @@ public final class PermitEvents implements PermitObserver {
             events.removeFirst();
         }
         add("loss", call.key(), "Calls of this instance lost permits", again ? last.count() + 1 : 1);
+    }
+
+    @Override
+    public void storeSilent() {
+        add("outage", "", "The store does not answer this instance", 1);
+    }
+
+    @Override
+    public void storeAnswers(Duration outage) {
+        add("outage", "", "The store answers this instance again after " + outage.toMillis() + " ms", 1);
     }
 
     /** @param key empty if it concerns all */

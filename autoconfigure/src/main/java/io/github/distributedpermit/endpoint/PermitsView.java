@@ -32,7 +32,7 @@ public record PermitsView(
      * What happened.
      *
      * @param at by the clock of the instance
-     * @param kind {@code limit}, {@code eviction}, {@code loss} or {@code drain}
+     * @param kind {@code limit}, {@code eviction}, {@code loss}, {@code outage} or {@code drain}
      * @param key that it concerns; empty for all
      * @param text for people
      * @param count how often it happened one after another

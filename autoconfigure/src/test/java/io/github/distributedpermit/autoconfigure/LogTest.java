@@ -7,12 +7,15 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -111,6 +114,34 @@ class LogTest {
     }
 
     @Test
+    void longWaitsAndHoldsNameWhoMakesTheCallAndAPause(CapturedOutput output) {
+        Starts.local()
+                .withPropertyValues(
+                        "distributed-permit.permits.export.limit=2",
+                        "distributed-permit.log.long-wait=400ms",
+                        "distributed-permit.log.long-hold=400ms")
+                .run(context -> {
+                    PermitEngine engine = context.getBean(PermitEngine.class);
+                    engine.describeCallersBy(
+                            () -> new Caller(Optional.of("com.example.Reports.export"), "worker-7", Optional.empty()));
+                    Permits permits = context.getBean(Permits.class);
+                    Permit held = permits.acquire("export");
+                    engine.override("export", OverrideLimit.of(0))
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS);
+                    CompletableFuture<Permit> waiting = permits.acquireAsync("export");
+                    String who = "A call of com.example.Reports.export on thread 'worker-7' has ";
+                    await().until(() -> output.getOut().contains(who + "held permit 'export'")
+                            && output.getOut()
+                                    .lines()
+                                    .anyMatch(line -> line.contains(who + "been waiting for permit 'export'")
+                                            && line.contains("An operator has paused it")));
+                    waiting.cancel(false);
+                    held.release();
+                });
+    }
+
+    @Test
     void longWaitsAndHoldsAreWarnedAboutOnceAMinute(CapturedOutput output) {
         Starts.local()
                 .withPropertyValues(
@@ -126,6 +157,7 @@ class LogTest {
                             && output.getOut().contains("A call has held permit 'export'"));
                     LongCallsWarning again = new LongCallsWarning(
                             () -> context.getBean(PermitEngine.class).gauges(),
+                            context.getBean(PermitEngine.class)::calls,
                             context.getBean(PermitLogProperties.class),
                             () -> 0);
                     again.check();

@@ -60,6 +60,12 @@ public interface PermitObserver {
      */
     default void limitSet(String key, OverrideLimit limit) {}
 
+    /** The store has not answered this instance for about a second; {@link #storeAnswers} ends the outage. */
+    default void storeSilent() {}
+
+    /** The store answers again, after so long. */
+    default void storeAnswers(Duration outage) {}
+
     /**
      * A claim of this instance ended.
      *

@@ -94,7 +94,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.origin = environment.ticker().getAsLong();
         this.session = new SessionWatch(environment.scheduler(), this::now, this::checkAll);
         this.repairs = new Repairs(environment.scheduler(), this::now, this::checkAll);
-        this.log = new StoreLog(backend.name(), backend.address());
+        this.log = new StoreLog(backend.name(), backend.address(), environment.observers()::each);
         long commandTimeout = settings.commandTimeout().toNanos();
         this.highestLimit = Math.min(PermitDefinition.MAX_LIMIT, backend.highestLimit());
         this.watch = new StoreWatch(commandTimeout, log, this::askStore);

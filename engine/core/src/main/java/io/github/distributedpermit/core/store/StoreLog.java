@@ -4,10 +4,12 @@ import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.PermitCall;
+import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitProperty;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
 
@@ -32,6 +35,7 @@ public final class StoreLog {
     public static final long INTERVAL = TimeUnit.SECONDS.toNanos(10);
 
     private final String store;
+    private final Consumer<Consumer<PermitObserver>> observers;
     private final AtomicLong lost = new AtomicLong();
     private final Throttle losses = new Throttle();
     private final Throttle graces = new Throttle();
@@ -41,17 +45,21 @@ public final class StoreLog {
      * A log for one store.
      *
      * @param address host and port of the store; empty if it has none
+     * @param observers passes an event to all observers; of the outages
      */
-    public StoreLog(String backend, String address) {
+    public StoreLog(String backend, String address, Consumer<Consumer<PermitObserver>> observers) {
+        this.observers = observers;
         store = address.isEmpty() ? "'" + backend + "'" : "'" + backend + "' at " + LogSafe.escape(address);
     }
 
     /** No claim has been answered for this many nanoseconds. */
     void fails(Throwable cause, long nanos) {
+        observers.accept(PermitObserver::storeSilent);
         LOG.log(
-                Level.INFO,
+                Level.WARNING,
                 "The store of permits {0} has not answered for {1} ms ({2}). Claims are repeated; calls that wait longer than"
-                        + " their store time-out fail.",
+                        + " their store time-out fail, unless onStoreFailure lets them run. Check the store, and the connection of"
+                        + " this instance to it.",
                 store,
                 millis(nanos),
                 problem(cause));
@@ -59,6 +67,7 @@ public final class StoreLog {
 
     /** The store answers again after this many nanoseconds. */
     void answers(long nanos) {
+        observers.accept(each -> each.storeAnswers(Duration.ofNanos(nanos)));
         LOG.log(Level.INFO, "The store of permits {0} answers again after {1} ms.", store, millis(nanos));
     }
 

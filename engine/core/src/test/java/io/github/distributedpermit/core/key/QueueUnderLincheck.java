@@ -117,7 +117,7 @@ public class QueueUnderLincheck {
 
         private final boolean alone;
         private final AtomicLong sequence = new AtomicLong();
-        private final StoreWatch watch = new StoreWatch(LEASE / 5, new StoreLog("local", ""), () -> {});
+        private final StoreWatch watch = new StoreWatch(LEASE / 5, new StoreLog("local", "", event -> {}), () -> {});
         private long seen;
         private int permits;
 

@@ -64,8 +64,8 @@ class StoreLogTest {
         assertThat(lines)
                 .singleElement()
                 .asString()
-                .startsWith("INFO")
-                .contains("has not answered for 1", "connection refused");
+                .startsWith("WARN")
+                .contains("has not answered for 1", "connection refused", "Check the store");
         assertThat(a.engine.status().isAnswering()).isFalse();
 
         bench.conditions.refusing = false;
@@ -105,7 +105,9 @@ class StoreLogTest {
     }
 
     private List<String> warnings() {
-        return lines.stream().filter(line -> line.startsWith("WARN")).toList();
+        return lines.stream()
+                .filter(line -> line.startsWith("WARN") && !line.contains("has not answered for"))
+                .toList();
     }
 
     @Test

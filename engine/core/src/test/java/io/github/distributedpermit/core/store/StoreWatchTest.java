@@ -2,7 +2,11 @@ package io.github.distributedpermit.core.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitStoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -11,19 +15,35 @@ class StoreWatchTest {
     private static final long START = 5;
 
     private int probes;
-    private final StoreWatch watch = new StoreWatch(100, new StoreLog("local", ""), () -> probes++);
+    private final List<String> observed = new ArrayList<>();
+    private final PermitObserver observer = new PermitObserver() {
+        @Override
+        public void storeSilent() {
+            observed.add("silent");
+        }
+
+        @Override
+        public void storeAnswers(Duration outage) {
+            observed.add("answers after " + outage.toMillis());
+        }
+    };
+    private final StoreWatch watch =
+            new StoreWatch(100, new StoreLog("local", "", event -> event.accept(observer)), () -> probes++);
 
     @Test
     void failuresAreReportedOnceAfterASecondUntilTheAnswer() {
         checked(true, 0, 10);
         assertThat(watch.isReported()).isFalse();
+        assertThat(observed).isEmpty();
         checked(true, 500, 1_200);
         assertThat(watch.isReported()).isTrue();
         checked(true, 1_500, 3_000);
         assertThat(watch.isReported()).isTrue();
         assertThat(probes).isOne();
+        assertThat(observed).containsExactly("silent");
         checked(false, 3_500, 4_000);
         assertThat(watch.isReported()).isFalse();
+        assertThat(observed).hasSize(2).last().asString().matches("answers after (39[89]\\d|4000)");
     }
 
     @Test

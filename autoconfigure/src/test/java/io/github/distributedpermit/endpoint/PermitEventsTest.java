@@ -1,0 +1,95 @@
+package io.github.distributedpermit.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.endpoint.PermitsView.Event;
+import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.PermitCall;
+import io.github.distributedpermit.spi.PermitObserver;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What is kept of the events, and how much. */
+class PermitEventsTest {
+
+    private static final Instant NOW = Instant.parse("2026-11-23T01:31:40.007Z");
+
+    private final PermitEvents events = new PermitEvents(Clock.fixed(NOW, ZoneOffset.UTC));
+
+    @Test
+    void newestIsFirstAndAHundredAreKept() {
+        for (int i = 0; i < 150; i++) {
+            events.limitSet(
+                    "key-" + i,
+                    OverrideLimit.of(i, "by anna through one", "deploy").during(1, 2));
+        }
+        List<Event> latest = events.latest();
+        assertThat(latest).hasSize(PermitEvents.MOST);
+        assertThat(latest.get(0))
+                .isEqualTo(new Event(
+                        NOW,
+                        "limit",
+                        "key-149",
+                        "Limit 149 until 1970-01-01T00:00:00.002Z, set by anna through one: deploy",
+                        1));
+        assertThat(latest.get(99).key()).isEqualTo("key-50");
+    }
+
+    @Test
+    void lossesOfAKeyOneAfterAnotherAreOneEvent() {
+        events.limitSet("a", OverrideLimit.empty());
+        for (int i = 0; i < 500; i++) {
+            events.lost(new Call("a"));
+        }
+        events.lost(new Call("b"));
+        assertThat(events.latest()).extracting(Event::kind).containsExactly("loss", "loss", "limit");
+        assertThat(events.latest()).extracting(Event::count).containsExactly(1, 500, 1);
+    }
+
+    @Test
+    void beginAndEndOfAnOutageAreEvents() {
+        events.storeSilent();
+        events.storeAnswers(Duration.ofSeconds(7));
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .containsExactly(
+                        "The store answers this instance again after 7000 ms",
+                        "The store does not answer this instance");
+    }
+
+    private record Call(String key) implements PermitCall {
+
+        @Override
+        public String name() {
+            return key;
+        }
+
+        @Override
+        public String observedName() {
+            return key;
+        }
+
+        @Override
+        public int permits() {
+            return 1;
+        }
+
+        @Override
+        public boolean isLost() {
+            return true;
+        }
+
+        @Override
+        public void attach(PermitObserver owner, Object value) {}
+
+        @Override
+        public @Nullable Object attached(PermitObserver owner) {
+            return null;
+        }
+    }
+}
