@@ -260,8 +260,8 @@ public class PermitsEndpoint {
 
     /** Who wants the change, and the instance that it came through: both are known to this instance alone. */
     private String by(Order order) {
-        return order.by() + (order.by().isEmpty() ? "" : " ") + "through "
-                + permits.member().name();
+        String who = order.by().isEmpty() ? "" : "by " + order.by() + " ";
+        return who + "through " + permits.member().name();
     }
 
     private static String who(Order order) {

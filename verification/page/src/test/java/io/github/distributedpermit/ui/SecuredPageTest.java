@@ -93,7 +93,9 @@ class SecuredPageTest {
         assertThat(limit("viewer:viewer")).contains("\"limit\":12");
 
         assertThat(send("POST", PERMIT, LIMIT, "operator:operator", token)).isEqualTo(200);
-        assertThat(limit("viewer:viewer")).contains("\"limitSource\":\"override\"");
+        assertThat(limit("viewer:viewer"))
+                .contains("\"limitSource\":\"override\"")
+                .contains("\"by\":\"by operator through ");
     }
 
     @Test
