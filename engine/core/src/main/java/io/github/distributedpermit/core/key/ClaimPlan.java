@@ -84,6 +84,12 @@ final class ClaimPlan {
         return !policy.isPerCall() ? policy.limit() : head == null ? stated : head.limit;
     }
 
+    /** The same, but such that the answer shows whether an operator's limit is still in effect. */
+    private int limitToState(@Nullable Waiter head, Ledger ledger, WaiterQueue waiters) {
+        boolean overridden = policy.isPerCall() && head != null && ledger.mayBeOverridden();
+        return overridden ? waiters.limitOtherThan(ledger.override()) : limitFor(head);
+    }
+
     /** Another claim is due, even if it is equal to the last one. */
     void askAgain() {
         again = true;
@@ -195,7 +201,7 @@ final class ClaimPlan {
         if (head != null
                 && (head.weight != lastUnit()
                         || waiters.hasQueueing() != lastQueue
-                        || (policy.isPerCall() && head.limit != stated))) {
+                        || (policy.isPerCall() && limitToState(head, ledger, waiters) != stated))) {
             return true;
         }
         Waiter oldest = waiters.oldest();
@@ -308,7 +314,7 @@ final class ClaimPlan {
         ledger.shrinkTo(held);
         Waiter head = probing ? null : waiters.head();
         Waiter oldest = probing ? null : waiters.oldest();
-        stated = limitFor(head);
+        stated = limitToState(head, ledger, waiters);
         int unit = head == null ? 0 : head.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.queuedAt);
         boolean queue = !probing && waiters.hasQueueing();

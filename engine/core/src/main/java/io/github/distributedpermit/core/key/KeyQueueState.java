@@ -49,7 +49,7 @@ final class KeyQueueState {
         this.policy = policy;
         this.host = host;
         this.ledger = new Ledger(policy);
-        this.waiters.adopt(policy);
+        this.waiters.limitsOfCallsApply(policy.isPerCall());
         this.plan = new ClaimPlan(key, queue, policy);
         this.withoutStore = new OutageCalls(key, queue, policy, host, waiters, ledger);
         this.failures = new ClaimFailures(policy, host, waiters, ledger, plan, withoutStore);
@@ -78,8 +78,8 @@ final class KeyQueueState {
     /** Applies the settings of the first call, in a queue that was created for a notification. */
     void adopt(Policy settings) {
         policy = settings;
-        waiters.adopt(settings);
         ledger.adopt(settings);
+        waiters.limitsOfCallsApply(policy.isPerCall() && !ledger.mayBeOverridden());
         plan.adopt(settings);
         failures.adopt(settings);
         lingering.adopt(settings);
@@ -255,6 +255,7 @@ final class KeyQueueState {
             noteOverride();
         }
         if (ledger.apply(holding, plan.sent, plan.cap(ledger), host.aliveUntil(), now, effects)) {
+            waiters.limitsOfCallsApply(policy.isPerCall() && !ledger.mayBeOverridden());
             plan.confirmed(now, holding.recheckAfter().orElse(null));
             if (ledger.isInGrace() && !wasInGrace) {
                 boolean moved = ledger.hasEnteredEpoch();
@@ -408,7 +409,7 @@ final class KeyQueueState {
      */
     private void rejectTooHeavy(Effects effects) {
         Integer limit = ledger.knownLimit();
-        if (policy.isPerCall() && !ledger.isOverridden()) {
+        if (policy.isPerCall() && !ledger.mayBeOverridden()) {
             return; // a call with its own limit asks for no more than that
         }
         if (limit != null && limit > 0 && waiters.heaviest() > limit) {
@@ -434,7 +435,7 @@ final class KeyQueueState {
      * operator's limit applies. If more are in use, permits that were granted under an earlier claim have to go back.
      */
     private int limitOfIdle() {
-        if (!policy.isPerCall() || ledger.isOverridden()) {
+        if (!policy.isPerCall() || ledger.mayBeOverridden()) {
             return 0;
         }
         return ledger.isOver() ? Integer.MAX_VALUE : ledger.statedLimit();

@@ -38,6 +38,9 @@ final class Ledger {
     private long sliceStart;
     private int knownLimit = UNKNOWN;
 
+    /** The operator's limit, as far as answers to claims that stated another one have shown it. */
+    private int override = UNKNOWN;
+
     /** The limit that the applied claim stated. */
     private int statedLimit = UNKNOWN;
 
@@ -127,6 +130,11 @@ final class Ledger {
         validUntil = until;
         knownLimit = holding.limit();
         statedLimit = stated;
+        if (knownLimit != statedLimit) {
+            override = knownLimit;
+        } else if (knownLimit != override) {
+            override = UNKNOWN;
+        }
         contended = holding.contended();
         over = holding.over();
         if (epoch == 0) {
@@ -278,6 +286,16 @@ final class Ledger {
     /** The limit that this member has stated, as of the last answer. No more permits than this are in use, unless an operator or others allow it. */
     int statedLimit() {
         return statedLimit;
+    }
+
+    /** The same, also if the last claim happened to state the limit that an operator had set before. */
+    boolean mayBeOverridden() {
+        return override != UNKNOWN;
+    }
+
+    /** That limit. A claim that states it does not show whether it is still in effect. */
+    int override() {
+        return override;
     }
 
     /** Whether an operator's limit is in effect, as of the last answer. */

@@ -33,7 +33,7 @@ final class WaiterQueue {
 
     private int headStarts;
 
-    /** Whether each call has its own limit. */
+    /** Whether each call is served under its own limit. */
     private boolean perCall;
 
     /** Whether calls with different limits have waited since the queue was empty. */
@@ -57,9 +57,9 @@ final class WaiterQueue {
     /** The first waiter behind those calls; {@code null} if there is none. */
     private @Nullable Waiter unknown;
 
-    /** Applies the settings of the key. */
-    void adopt(Policy settings) {
-        perCall = settings.isPerCall();
+    /** Whether each call is served under its own limit from now on. With an operator's limit all have the same. */
+    void limitsOfCallsApply(boolean apply) {
+        perCall = apply;
     }
 
     /**
@@ -208,6 +208,17 @@ final class WaiterQueue {
     /** Whether calls with different limits may wait. */
     boolean isMixed() {
         return perCall && limitsDiffer;
+    }
+
+    /** The highest limit of the calls; if that is this one, the lowest. */
+    int limitOtherThan(int limit) {
+        int lowest = Integer.MAX_VALUE;
+        int highest = 0;
+        for (Waiter w = first; w != null; w = w.next) {
+            lowest = Math.min(lowest, w.limit);
+            highest = Math.max(highest, w.limit);
+        }
+        return highest == limit ? lowest : highest;
     }
 
     /** The call that has waited for the longest of those that the next claim may serve, whatever their groups; {@code null} if none waits. */

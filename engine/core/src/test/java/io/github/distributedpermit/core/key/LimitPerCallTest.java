@@ -200,6 +200,27 @@ class LimitPerCallTest {
     }
 
     @Test
+    void underAnOperatorsLimitTheFirstCallBlocksTheOthersAsAlways() {
+        Party other = bench.member("b", PER_CALL);
+        Asked elsewhere = other.ask(limit(6).permits(3).build());
+        bench.override(4);
+        bench.runMillis(5);
+        Asked heavy = party.ask(limit(4).permits(2).build());
+        Asked light = ask(6);
+        bench.runMillis(20);
+        long claims = party.claims();
+        bench.runMillis(400);
+        assertThat(heavy.isWaiting() && light.isWaiting()).isTrue();
+        assertThat(party.claims())
+                .as("no permit is claimed that no call can use")
+                .isLessThan(claims + 5);
+        elsewhere.release();
+        bench.runMillis(20);
+        assertThat(heavy.holds()).isTrue();
+        assertThat(light.holds()).isTrue();
+    }
+
+    @Test
     void aLimitThatIsMissingOrTooHighEndsTheCall() {
         assertThatIllegalArgumentException()
                 .isThrownBy(party::acquire)
