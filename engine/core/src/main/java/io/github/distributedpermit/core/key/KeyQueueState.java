@@ -371,7 +371,7 @@ final class KeyQueueState {
         waiters.answered(ledger.appliedSequence());
         rejectTries(effects);
         returnIdle(now);
-        if (plan.isRecheck(now)) {
+        if (plan.isRecheck(now) && plan.sent.inFlight() == 0) { // the answer on its way is still that of a try
             waiters.tryAgain();
         }
         int wanted = wanted(now);

@@ -86,6 +86,7 @@ final class WaiterQueue {
         if (last != null && last.limit != waiter.limit) {
             limitsDiffer = true;
         }
+        inheritClaim(waiter);
         waiter.previous = before;
         waiter.next = after;
         if (before == null) {
@@ -283,6 +284,19 @@ final class WaiterQueue {
         return groups.values();
     }
 
+    /**
+     * A claim that asks for a call which waits already, is as easy to serve and has no lower limit, asks for this one too. Otherwise new
+     * calls with a low limit that go to the front would each be tried first, and those with a higher one never.
+     */
+    private void inheritClaim(Waiter waiter) {
+        for (Waiter w = first; isMixed() && !waiter.isTry && w != null; w = w.next) {
+            if (!w.isTry && w.ownClaim != Waiter.UNCLAIMED && w.limit >= waiter.limit && w.weight <= waiter.weight) {
+                waiter.ownClaim = w.ownClaim;
+                return;
+            }
+        }
+    }
+
     /** Calls without a group are one together, beside those that have one. */
     private @Nullable FairGroup groupOf(Waiter waiter) {
         if (groups.isEmpty()) {
@@ -290,9 +304,19 @@ final class WaiterQueue {
                 return null;
             }
             groups = new HashMap<>(); // only keys that have groups need one
+            for (Waiter w = firstCall(); w != null; w = w.next) {
+                FairGroup group = group("", w);
+                w.group = group;
+                if (group.waiting++ == 0) {
+                    groupsWaiting++;
+                }
+            }
         }
+        return group(waiter.fairBy == null ? "" : waiter.fairBy, waiter);
+    }
+
+    private FairGroup group(String name, Waiter waiter) {
         Map<String, FairGroup> all = groups;
-        String name = waiter.fairBy == null ? "" : waiter.fairBy;
         FairGroup group = all.computeIfAbsent(name, absent -> new FairGroup(absent, all, waiter.stats, ++look));
         group.stats = waiter.stats;
         return group;

@@ -100,6 +100,23 @@ class FairShareTest {
     }
 
     @Test
+    void callsWithoutAGroupAreOneAlsoIfTheyWaitedBefore() {
+        Party party = bench.member("a", 1);
+        Asked held = hold(party, PermitRequest.of(Bench.KEY));
+        List<Asked> plain = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            plain.add(party.ask(PermitRequest.of(Bench.KEY)));
+        }
+        bench.runMillis(5);
+        Asked grouped = ask(party, "b");
+        for (Asked next : List.of(plain.get(0), grouped, plain.get(1))) {
+            held.release();
+            assertThat(next.holds()).isTrue();
+            held = next;
+        }
+    }
+
+    @Test
     void aGroupOfAHigherWeightGetsAsManyTimesMore() {
         Party party = bench.member("a", 4);
         List<Asked> light = new ArrayList<>();

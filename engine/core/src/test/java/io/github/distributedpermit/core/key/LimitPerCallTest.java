@@ -137,6 +137,31 @@ class LimitPerCallTest {
         assertThat(high.isWaiting()).isTrue();
     }
 
+    @Test
+    void newCallsThatGoToTheFrontDoNotKeepOutOneWithAHigherLimit() {
+        hold(3, 3);
+        ask(3);
+        Asked high = ask(10);
+        for (int i = 0; i < 40; i++) {
+            party.ask(limit(3).headStart(Duration.ofSeconds(i + 1)).build());
+            bench.run(Duration.ofNanos(300_000));
+        }
+        assertThat(high.holds()).isTrue();
+    }
+
+    @Test
+    void aSlowAnswerStillShowsThatACallWasTried() {
+        hold(3, 3);
+        bench.conditions.delay = Duration.ofMillis(400).toNanos(); // an answer takes longer than a re-check
+        ask(3);
+        Asked high = ask(10);
+        for (int i = 0; i < 40; i++) {
+            party.ask(limit(3).build());
+            bench.runMillis(100);
+        }
+        assertThat(high.holds()).isTrue();
+    }
+
     /** Of several permits, fewer may be free than a call with a higher limit needs, and enough for one with a lower limit. */
     @Test
     void aCallThatWasPassedIsTriedAgain() {
