@@ -11,9 +11,9 @@ import org.springframework.boot.data.redis.autoconfigure.LettuceClientConfigurat
 import org.springframework.boot.data.redis.autoconfigure.LettuceClientOptionsBuilderCustomizer;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.core.env.AbstractEnvironment;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
-import org.springframework.core.env.StandardEnvironment;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -39,7 +39,8 @@ final class OwnRedisConnection implements AutoCloseable {
     private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
     OwnRedisConnection(ListableBeanFactory application, ConfigurableEnvironment settings) {
-        ConfigurableEnvironment environment = new StandardEnvironment();
+        ConfigurableEnvironment environment =
+                new AbstractEnvironment() {}; // without sources, for the order of the application's
         environment.merge(settings);
         environment
                 .getPropertySources()

@@ -2,8 +2,10 @@ package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -12,12 +14,16 @@ import java.util.function.Consumer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.Lifecycle;
 import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.TaskRejectedException;
 
 /** See {@link PermitExecutors}. Thread-safe. */
 final class LimitedExecutor implements AsyncTaskExecutor {
 
     private static final Log log = LogFactory.getLog(PermitExecutors.class);
+
+    private static final Cleaner CLEANER = Cleaner.create();
 
     private final Executor executor;
     private final NamedPermits permits;
@@ -28,9 +34,19 @@ final class LimitedExecutor implements AsyncTaskExecutor {
         this.permits = permits;
     }
 
+    /** Without a future, a task that may not wait is rejected here, as by any executor. One that is a future itself is cancelled later. */
     @Override
     public void execute(Runnable task) {
-        start(task, failure -> {});
+        CompletableFuture<Permit> waiting = start(task, failure -> {
+            if (task instanceof Future<?> future) {
+                future.cancel(false);
+            }
+        });
+        try {
+            waiting.getNow(null);
+        } catch (CompletionException | CancellationException e) {
+            throw new TaskRejectedException("There is no permit '%s' for the task".formatted(permits.name()), e);
+        }
     }
 
     @Override
@@ -69,8 +85,8 @@ final class LimitedExecutor implements AsyncTaskExecutor {
 
     /** @return ends with the permit of the task; cancelling it takes the task out of the queue */
     private CompletableFuture<Permit> start(Runnable task, Consumer<Throwable> failed) {
+        Runnable inContext = contexts.capture(task, null); // first: it runs code of the application, which may throw
         CompletableFuture<Permit> waiting = permits.acquireAsync(permits.request(permits.name()));
-        Runnable inContext = contexts.capture(task, null);
         waiting.whenComplete((permit, failure) -> {
             if (failure == null) {
                 run(inContext, permit, failed);
@@ -83,30 +99,79 @@ final class LimitedExecutor implements AsyncTaskExecutor {
     }
 
     private void run(Runnable task, Permit permit, Consumer<Throwable> failed) {
-        PermitBundle held = new PermitBundle(List.of(permit));
+        End end = new End(new PermitBundle(List.of(permit)), failure -> fail(failure, failed));
         try {
-            executor.execute(() -> {
-                try {
-                    held.begin(() -> {
-                        task.run();
-                        return null;
-                    });
-                } catch (RuntimeException | Error e) {
-                    throw e;
-                } catch (Throwable e) {
-                    throw new IllegalStateException("A Runnable throws no checked exception", e);
-                } finally {
-                    held.release();
-                }
-            });
+            if (executor instanceof Lifecycle lifecycle
+                    && !lifecycle.isRunning()) { // it would keep the task, and the permit
+                throw new TaskRejectedException("The executor has been stopped");
+            }
+            executor.execute(new Handed(task, end));
         } catch (RuntimeException | Error e) {
-            held.release();
-            fail(e, failed);
+            end.by(e);
         }
     }
 
     private void fail(Throwable failure, Consumer<Throwable> failed) {
         log.warn("A task that waited for permit '%s' was not executed".formatted(permits.name()), failure);
         failed.accept(failure);
+    }
+
+    /** A task that the executor has. One that it drops, as at its shutdown, ends when the garbage collector finds out. */
+    private static final class Handed implements Runnable {
+
+        private final Runnable task;
+        private final End end;
+        private final Cleaner.Cleanable cleanable;
+
+        Handed(Runnable task, End end) {
+            this.task = task;
+            this.end = end;
+            this.cleanable = CLEANER.register(this, end);
+        }
+
+        @Override
+        public void run() {
+            end.begun = true;
+            try {
+                end.held.begin(() -> {
+                    task.run();
+                    return null;
+                });
+            } catch (RuntimeException | Error e) {
+                end.failed.accept(e); // has no effect if the task ended with it
+                throw e;
+            } catch (Throwable e) {
+                throw new IllegalStateException("A Runnable throws no checked exception", e);
+            } finally {
+                cleanable.clean();
+            }
+        }
+    }
+
+    /** Returns the permit of a task, without a reference to it. */
+    private static final class End implements Runnable {
+
+        private final PermitBundle held;
+        private final Consumer<Throwable> failed;
+        private volatile boolean begun;
+
+        End(PermitBundle held, Consumer<Throwable> failed) {
+            this.held = held;
+            this.failed = failed;
+        }
+
+        @Override
+        public void run() {
+            held.release();
+            if (!begun) {
+                failed.accept(new TaskRejectedException("The executor has dropped the task"));
+            }
+        }
+
+        void by(Throwable failure) {
+            begun = true;
+            held.release();
+            failed.accept(failure);
+        }
     }
 }

@@ -19,6 +19,8 @@ public final class PermitExecutors {
      *
      * <p>A task for which there is no permit within the {@code timeout} of the name, which may not wait because {@code max-waiting}
      * others do, or for which the store failed, is not executed: its future ends with that exception, and a warning is logged.
+     * {@code execute} throws {@link org.springframework.core.task.TaskRejectedException} if that is known at once; later it cancels a task
+     * that is a future.
      * Cancelling the future of a task that waits takes it out of the queue.
      *
      * <p>A task in the queue of the other executor has its permit already. So give that one as many threads as the limit, or
@@ -35,7 +37,7 @@ public final class PermitExecutors {
                 || handler instanceof ThreadPoolExecutor.DiscardOldestPolicy) {
             throw new IllegalArgumentException(
                     ("An executor that discards tasks cannot be limited by permit '%s': the permits of discarded tasks would never be"
-                                    + " returned. Use CallerRunsPolicy or AbortPolicy in place of %s")
+                                    + " returned. Use AbortPolicy in place of %s")
                             .formatted(permits.name(), handler.getClass().getSimpleName()));
         }
         return new LimitedExecutor(executor, permits);

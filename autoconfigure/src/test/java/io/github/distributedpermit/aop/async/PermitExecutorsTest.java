@@ -3,6 +3,7 @@ package io.github.distributedpermit.aop.async;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
@@ -15,7 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -31,6 +34,7 @@ import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.TaskRejectedException;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
@@ -173,8 +177,92 @@ class PermitExecutorsTest {
             threads.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> limited(context, "one"))
-                    .withMessageContaining("CallerRunsPolicy");
+                    .withMessageContaining("Use AbortPolicy in place of DiscardPolicy");
         });
+    }
+
+    @Test
+    void permitOfATaskThatTheExecutorDropsIsReturned() {
+        run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            CountDownLatch busy = new CountDownLatch(1);
+            for (int i = 0; i < threads.getCorePoolSize(); i++) {
+                threads.execute(() -> {
+                    try {
+                        busy.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                });
+            }
+            CompletableFuture<Void> dropped = limited(context, "one").submitCompletable(() -> {});
+            assertThat(permits.tryAcquire("one")).isEmpty();
+
+            threads.shutdownNow();
+
+            await().atMost(SOON).until(() -> {
+                System.gc();
+                return dropped.isCompletedExceptionally();
+            });
+            permits.acquire("one").release();
+        });
+    }
+
+    @Test
+    void taskOfAStoppedExecutorKeepsNoPermit() {
+        run(context -> {
+            ThreadPoolTaskExecutor pool = context.getBean("applicationTaskExecutor", ThreadPoolTaskExecutor.class);
+            pool.stop();
+            CompletableFuture<Void> task = PermitExecutors.limited(
+                            pool, context.getBean(Permits.class).named("one"))
+                    .submitCompletable(() -> {});
+            assertThat(task)
+                    .failsWithin(SOON)
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(TaskRejectedException.class);
+            assertThat(context.getBean(Permits.class).tryAcquire("one")).isPresent();
+        });
+    }
+
+    @Test
+    void executedTaskIsRejectedAtOnceOrCancelledLater() {
+        run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            try (Permit held = permits.acquire("short");
+                    Permit one = permits.acquire("few")) {
+                FutureTask<String> late = new FutureTask<>(() -> "x");
+                limited(context, "short").execute(late);
+                await().atMost(SOON).until(late::isCancelled);
+
+                AsyncTaskExecutor few = limited(context, "few");
+                CompletableFuture<Void> waits = few.submitCompletable(() -> {});
+                await().atMost(SOON) // until the first one is known to wait
+                        .untilAsserted(() -> assertThatExceptionOfType(TaskRejectedException.class)
+                                .isThrownBy(() -> few.execute(() -> {})));
+                waits.cancel(false);
+            }
+        });
+    }
+
+    @Test
+    void valueOfTheCallerThatCannotBeReadCostsNoPermit() {
+        ContextRegistry.getInstance()
+                .registerThreadLocalAccessor(
+                        "limited.broken",
+                        () -> {
+                            throw new IllegalStateException("expected");
+                        },
+                        value -> {},
+                        () -> {});
+        try {
+            run(context -> {
+                assertThatIllegalStateException()
+                        .isThrownBy(() -> limited(context, "one").execute(() -> {}));
+                assertThat(context.getBean(Permits.class).tryAcquire("one")).isPresent();
+            });
+        } finally {
+            ContextRegistry.getInstance().removeThreadLocalAccessor("limited.broken");
+        }
     }
 
     @Test
