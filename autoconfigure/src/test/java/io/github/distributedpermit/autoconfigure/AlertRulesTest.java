@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each alert is fired by its incident and by no healthy hour; {@code promtool} evaluates the rules. */
 class AlertRulesTest {
@@ -104,6 +105,23 @@ class AlertRulesTest {
                 """.formatted(incident.minute(), incident.fires(), incident.labels()));
     }
 
+    /** The one that waits may be of another key than the one that is paused. */
+    @ParameterizedTest
+    @ValueSource(strings = {"inspected", "skipped"})
+    void pauseOfOneKeyHidesNoLongWaitForAnother(String another) throws Exception {
+        Map<String, String> series = healthy();
+        series.put(keys(A, "paused"), "0x119 1x120");
+        series.put(keys(A, another), another.equals("inspected") ? "2x239" : "1x239");
+        series.put(of(A, "wait_longest_seconds"), "3x119 0+15x120");
+        check(series, """
+                      - expr: max by (alertname, instance, name) (ALERTS{alertstate="firing"})
+                        eval_time: 40m
+                        exp_samples:
+                          - labels: '{alertname="PermitWaitIsLong",instance="a",name="export"}'
+                            value: 1
+                """);
+    }
+
     @Test
     void healthyHourFiresNone() throws Exception {
         check(healthy(), """
@@ -175,6 +193,8 @@ class AlertRulesTest {
             series.put(of(instance, "wait_longest_seconds"), "0+2x20 3x218");
             series.put(of(instance, "hold_longest_seconds"), "0+15x200 5x38");
             series.put(of(instance, "fleet_limits_mixed_keys"), "0x79 1x40 0x120");
+            series.put(keys(instance, "inspected"), "1x239");
+            series.put(keys(instance, "skipped"), "0x239");
             series.put(keys(instance, "full"), "0x79 1x40 0x120");
             series.put(keys(instance, "paused"), "0x79 1x30 0x130");
             series.put(waits(instance, "export"), "0+10x239");

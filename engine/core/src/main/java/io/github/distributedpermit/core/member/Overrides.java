@@ -34,6 +34,11 @@ final class Overrides {
     /** After a failure of the store. */
     private static final long AGAIN_MILLIS = 5_000;
 
+    /** So often the time until the next attempt is doubled, if no limit is known that has to end. */
+    private static final int MOST_DOUBLINGS = 6;
+
+    private static final Seen NOTHING = new Seen(OverrideLimit.empty(), null, 0);
+
     private final Map<String, Seen> seen = new HashMap<>();
     private final Scheduler scheduler;
     private final LongSupplier wallClock;
@@ -61,8 +66,8 @@ final class Overrides {
         this.changes = changes;
     }
 
-    /** What was seen last, and the timer of its end if it ends. */
-    private record Seen(OverrideLimit limit, @Nullable Timer timer) {}
+    /** What was seen last, the timer of the next look if one is due, and how often the store has failed since. */
+    private record Seen(OverrideLimit limit, @Nullable Timer timer, int failures) {}
 
     /** The clock that the times of a limit are on, in milliseconds since 1970. */
     long now(KeyState state) {
@@ -83,21 +88,35 @@ final class Overrides {
     }
 
     private synchronized boolean isNews(String key, OverrideLimit limit, long left) {
-        Seen before = seen.get(key);
-        OverrideLimit known = before == null ? OverrideLimit.empty() : before.limit();
-        if (closed || known.equals(limit) || (before == null && seen.size() >= MOST)) {
+        Seen before = seen.getOrDefault(key, NOTHING);
+        boolean news = !before.limit().equals(limit);
+        boolean ends = left > 0 && left < Long.MAX_VALUE;
+        if (closed || isOneTooMany(key) || (!news && ends && before.timer() != null)) {
             return false;
         }
         forget(key);
         if (limit.isPresent()) {
-            boolean ends = left > 0 && left < Long.MAX_VALUE;
-            seen.put(key, new Seen(limit, ends ? timer(key, left + 1) : null));
+            // Also for a known limit: a timer may run before the end, since it is not on the clock of the store.
+            seen.put(key, new Seen(limit, ends ? timer(key, left + 1) : null, 0));
         }
-        return true;
+        return news;
+    }
+
+    private boolean isOneTooMany(String key) {
+        return seen.size() >= MOST && !seen.containsKey(key);
     }
 
     private Timer timer(String key, long millis) {
-        return scheduler.schedule(() -> look(key), TimeUnit.MILLISECONDS.toNanos(millis));
+        return scheduler.schedule(
+                () -> {
+                    timerHasRun(key);
+                    look(key);
+                },
+                TimeUnit.MILLISECONDS.toNanos(millis));
+    }
+
+    private synchronized void timerHasRun(String key) {
+        seen.computeIfPresent(key, (same, known) -> new Seen(known.limit(), null, known.failures()));
     }
 
     private void forget(String key) {
@@ -128,13 +147,15 @@ final class Overrides {
         }
     }
 
-    /** Only a limit that has to end needs another attempt; the others are read with the next change. */
+    /** Without another attempt this instance might never learn of a limit that has to end: no later answer shows a change. */
     private synchronized void lookAgain(String key) {
-        Seen known = seen.get(key);
-        if (known != null && !closed && known.limit().until() != 0) {
-            forget(key);
-            seen.put(key, new Seen(known.limit(), timer(key, AGAIN_MILLIS)));
+        if (closed || isOneTooMany(key)) {
+            return;
         }
+        Seen known = seen.getOrDefault(key, NOTHING);
+        int doublings = known.limit().until() == 0 ? Math.min(known.failures(), MOST_DOUBLINGS) : 0;
+        forget(key);
+        seen.put(key, new Seen(known.limit(), timer(key, AGAIN_MILLIS << doublings), known.failures() + 1));
     }
 
     /** One line for each change, on each instance that sees it. */

@@ -266,12 +266,14 @@ public final class StoreWatch {
 
     /**
      * An answer of the store has shown the limit in effect. It is kept also while the key is not in use: a paused key stays paused.
+     * An answer to a call that states the known limit itself does not show whether it still is the operator's, so it changes nothing:
+     * until an answer to another call shows that it is lifted, an outage is bridged with it.
      *
      * @return whether it is another one than before
      */
     public boolean noteLimit(String key, int limit, int own) {
         if (limit == own) {
-            return overridden && overrides.remove(key) != null;
+            return overridden && !Integer.valueOf(limit).equals(overrides.get(key)) && overrides.remove(key) != null;
         }
         overridden = true;
         if (overrides.size() >= MOST_OVERRIDES && !overrides.containsKey(key)) {

@@ -96,6 +96,45 @@ class OverridesTest {
     }
 
     @Test
+    void limitEndsEvenIfTheClockOfTheStoreIsBehindThatOfTheTimer() {
+        note(PAUSE, store(NOW));
+        tasks.get(0).run();
+        note(PAUSE, store(NOW + 10 * MINUTE - 20));
+        note(PAUSE, store(NOW + 10 * MINUTE - 10));
+        assertThat(lifted).isEmpty();
+        assertThat(timers).containsExactly(10 * MINUTE + 1, 21L);
+        tasks.get(1).run();
+        assertThat(inspected).hasSize(2);
+        note(PAUSE, store(NOW + 10 * MINUTE));
+        assertThat(lifted).containsExactly(PAUSE);
+        assertThat(reported).containsExactly(PAUSE);
+    }
+
+    @Test
+    void changeThatCouldNotBeReadIsReadLessAndLessOftenUntilTheStoreAnswers() {
+        storeFails = true;
+        overrides.look("k");
+        for (int i = 0; i < 8; i++) {
+            tasks.get(i).run();
+        }
+        assertThat(timers)
+                .containsExactly(5_000L, 10_000L, 20_000L, 40_000L, 80_000L, 160_000L, 320_000L, 320_000L, 320_000L);
+        note(PAUSE, store(NOW));
+        assertThat(reported).containsExactly(PAUSE);
+        assertThat(timers).last().isEqualTo(10 * MINUTE + 1);
+    }
+
+    @Test
+    void keyWithoutLimitIsReadNoMoreAfterTheAnswer() {
+        storeFails = true;
+        overrides.look("k");
+        assertThat(tasks).hasSize(1);
+        note(OverrideLimit.empty(), store(NOW));
+        assertThat(tasks).isEmpty();
+        assertThat(reported).isEmpty();
+    }
+
+    @Test
     void eachChangeIsReportedOnce() {
         note(PAUSE, store(NOW));
         note(PAUSE, store(NOW + 1));
