@@ -7,6 +7,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
+import org.springframework.kafka.core.ConsumerFactory;
 
 /** Limited listeners of Kafka. */
 @Configuration(proxyBeanMethods = false)
@@ -15,7 +16,9 @@ class KafkaListenerConfiguration {
 
     @Bean
     PausingListeners distributedPermitPausingListeners(
-            ObjectProvider<KafkaListenerEndpointRegistry> registries, PermitOperations operations) {
-        return new PausingListeners(registries, operations.listeners());
+            ObjectProvider<KafkaListenerEndpointRegistry> registries,
+            ObjectProvider<ConsumerFactory<?, ?>> consumers,
+            PermitOperations operations) {
+        return new PausingListeners(registries, consumers, operations.listeners());
     }
 }

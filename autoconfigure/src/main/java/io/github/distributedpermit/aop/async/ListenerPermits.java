@@ -4,17 +4,17 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitGroup;
 import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
+import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +30,11 @@ public final class ListenerPermits {
     /** How long a permit waits for its message, which may have gone to another consumer, or whose container may be paused. */
     private static final Duration UNCLAIMED = Duration.ofSeconds(5);
 
-    private final Map<List<PermitRequest>, Asked> asked = new HashMap<>();
+    /** Of the message that waits: a consumer has one, since those behind it are not delivered. */
+    private @Nullable Asked asked;
+
     private boolean pending;
+    private boolean threadWaits;
 
     ListenerPermits() {}
 
@@ -41,23 +44,47 @@ public final class ListenerPermits {
     }
 
     /** Messages that wait may have gone to another consumer. Those that have not ask again. */
-    public void cancelAll() {
-        asked.values().forEach(Asked::giveUp);
-        asked.clear();
+    public void cancel() {
+        Asked last = asked;
+        asked = null;
+        pending = false;
+        if (last != null) {
+            last.giveUp();
+        }
+    }
+
+    /** Lets messages wait on the thread meanwhile: a handler that calls the listener again by itself would count the waits. */
+    public <T> T withoutPausing(Supplier<T> handling) {
+        threadWaits = true;
+        try {
+            return handling.get();
+        } finally {
+            threadWaits = false;
+        }
     }
 
     @Nullable
     Object invoke(LimitedCall call) throws Throwable {
         pending = false;
         List<PermitRequest> requests = call.requests();
-        Asked known = asked.remove(requests);
-        Asked current = known != null && known.claim() ? known : new Asked(call.acquire(null));
+        Asked last = asked;
+        asked = null;
+        Asked current;
+        if (last != null && last.requests.equals(requests) && last.claim()) {
+            current = last;
+        } else {
+            if (last != null) {
+                last.giveUp(); // its expressions have another value now
+            }
+            current = new Asked(requests, call.acquire(null));
+        }
         PermitGroup group;
         try {
-            group = current.acquisition.permits().get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
+            CompletableFuture<PermitGroup> permits = current.acquisition.permits();
+            group = threadWaits ? permits.get() : permits.get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             current.returnIfUnclaimed();
-            asked.put(requests, current);
+            asked = current;
             throw wait(call, current.acquisition.permits());
         } catch (InterruptedException e) {
             current.giveUp();
@@ -79,6 +106,10 @@ public final class ListenerPermits {
         try {
             return acquisition.fallback().to(failure);
         } catch (PermitRejectedException | PermitBackendException e) {
+            if (threadWaits
+                    || (e instanceof PermitRejectedException rejected && rejected.reason() == Reason.ABOVE_LIMIT)) {
+                throw e; // waiting does not help
+            }
             throw wait(call, new CompletableFuture<>().completeOnTimeout(null, AGAIN.toNanos(), TimeUnit.NANOSECONDS));
         }
     }
@@ -91,10 +122,12 @@ public final class ListenerPermits {
     /** What a message waits for. Thread-safe. */
     private static final class Asked {
 
+        private final List<PermitRequest> requests;
         private final Acquisition acquisition;
         private final AtomicBoolean decided = new AtomicBoolean(true);
 
-        Asked(Acquisition acquisition) {
+        Asked(List<PermitRequest> requests, Acquisition acquisition) {
+            this.requests = requests;
             this.acquisition = acquisition;
         }
 

@@ -22,7 +22,7 @@ public final class ListenerThreads {
         ListenerPermits ended = permits.get();
         permits.remove();
         if (ended != null) {
-            ended.cancelAll();
+            ended.cancel();
         }
     }
 }

@@ -5,6 +5,7 @@ import io.github.distributedpermit.aop.async.ListenerThreads;
 import io.github.distributedpermit.aop.async.PermitPendingException;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -59,10 +60,16 @@ final class PausingErrorHandler implements CommonErrorHandler {
             Runnable listener) {
         PermitPendingException pending = PermitPendingException.in(failure);
         if (pending == null) {
-            return next.handleBatchAndReturnRemaining(failure, records, consumer, container, listener);
+            return retried(() -> next.handleBatchAndReturnRemaining(failure, records, consumer, container, listener));
         }
         pause(container, records.partitions().iterator().next(), pending);
         return (ConsumerRecords<K, V>) records;
+    }
+
+    /** A handler may call the listener of a batch again and again, and count what it throws. */
+    private <T> T retried(Supplier<T> handling) {
+        ListenerPermits permits = threads.current();
+        return permits == null ? handling.get() : permits.withoutPausing(handling);
     }
 
     /** While the partition of the first record is paused, the container delivers none of those that it keeps. */
@@ -78,7 +85,7 @@ final class PausingErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer, Collection<TopicPartition> partitions, Runnable publishPause) {
         ListenerPermits permits = threads.current();
         if (permits != null) {
-            permits.cancelAll();
+            permits.cancel();
         }
         next.onPartitionsAssigned(consumer, partitions, publishPause);
     }
@@ -99,7 +106,10 @@ final class PausingErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable listener) {
-        next.handleBatch(failure, records, consumer, container, listener);
+        retried(() -> {
+            next.handleBatch(failure, records, consumer, container, listener);
+            return true;
+        });
     }
 
     @Override

@@ -14,8 +14,10 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -64,6 +66,7 @@ class PausingListenersTest {
     private final TestDatabase database = new TestDatabase();
     private final Seen seen = new Seen();
     private String listener = "record";
+    private boolean autoCommit;
     private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
 
     @BeforeAll
@@ -215,6 +218,7 @@ class PausingListenersTest {
                 "spring.kafka.consumer.auto-offset-reset=earliest",
                 "spring.kafka.consumer.properties[max.poll.interval.ms]=" + POLL_INTERVAL.toMillis(),
                 "spring.kafka.consumer.max-poll-records=20",
+                "spring.kafka.consumer.enable-auto-commit=" + autoCommit,
                 "spring.kafka.listener.concurrency=" + CONCURRENCY));
         ConfigurableApplicationContext instance = new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
@@ -342,6 +346,47 @@ class PausingListenersTest {
         held.forEach(Permit::release);
         await().atMost(SOON).until(() -> seen.processed.get() == 1);
         all(one).forEach(Permit::release); // none was kept for a message that has gone elsewhere
+    }
+
+    /** Kafka would commit what it has given to a consumer that goes on polling, also messages that wait. */
+    @Test
+    void consumerThatCommitsByItselfLosesNoMessageWhenItStops() throws InterruptedException {
+        autoCommit = true;
+        ConfigurableApplicationContext one = instances(1);
+        List<Permit> held = all(one);
+        send(PARTITIONS);
+        await().atMost(SOON).until(() -> waiting(one) == CONCURRENCY);
+
+        container(one).getContainerProperties().setShutdownTimeout(1_000);
+        container(one).stop();
+        held.forEach(Permit::release);
+
+        instance();
+        await().atMost(SOON).until(() -> seen.offsets.size() == PARTITIONS);
+    }
+
+    /** The retries of a batch are calls within one handling of its failure, during which its permit may go to another call. */
+    @Test
+    void batchThatWaitsBetweenItsRetriesCountsNoAttempt() throws Exception {
+        listener = "batch";
+        ConfigurableApplicationContext only = instances(1);
+        seen.failures.put("message-0", 1);
+        List<Permit> held = all(only);
+        send(1);
+        await().atMost(SOON).until(() -> waiting(only) == 1);
+        CompletableFuture<Permit> other = only.getBean(Permits.class).acquireAsync("work");
+        await().atMost(SOON).until(() -> waiting(only) == 2);
+
+        held.remove(0).release();
+        held.add(other.get(SOON.toSeconds(), TimeUnit.SECONDS)); // after the batch has failed
+        await().atMost(SOON).until(() -> waiting(only) >= 1);
+        await().pollDelay(Duration.ofSeconds(1))
+                .atMost(SOON)
+                .until(() -> seen.recovered.isEmpty()); // ten retries take less
+        held.forEach(Permit::release);
+
+        await().atMost(SOON).until(() -> seen.processed.get() >= 1);
+        assertThat(seen.recovered).isEmpty();
     }
 
     private static int waiting(ConfigurableApplicationContext instance) {
