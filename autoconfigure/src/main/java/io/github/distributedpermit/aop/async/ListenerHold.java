@@ -24,15 +24,17 @@ public final class ListenerHold implements HoldStrategy {
     @Override
     public @Nullable Object invoke(LimitedCall call) throws Throwable {
         ListenerPermits permits = threads.current();
+        if (permits != null && permits.isWorking()) {
+            return call.whileHolding(held -> call.proceed(), fallback -> fallback);
+        }
         if (permits != null) {
             return permits.invoke(call);
         }
         if (warned.compareAndSet(false, true)) {
-            log.warn(
-                    ("%s is called by no container that can pause, such as one with transactions or one that was registered after"
-                                    + " the start: it waits for its permits on the thread of its consumer, which loses its"
-                                    + " partitions after max.poll.interval.ms")
-                            .formatted(call.description()));
+            log.warn(("%s is called by no container that can pause, such as one with transactions, one whose consumer"
+                            + " commits by itself (enable-auto-commit), or one that was registered after the start: it waits for its permits on the thread of its consumer, which loses its"
+                            + " partitions after max.poll.interval.ms")
+                    .formatted(call.description()));
         }
         return call.whileHolding(held -> call.proceed(), fallback -> fallback);
     }

@@ -4,7 +4,6 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitGroup;
 import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
-import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import java.time.Duration;
 import java.util.List;
@@ -14,7 +13,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,20 +23,28 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ListenerPermits {
 
+    private static final Log log = LogFactory.getLog(ListenerPermits.class);
+
     /** For the round trip to the store, so that a permit that is free costs no pause. */
     private static final Duration ANSWER = Duration.ofMillis(20);
     /** When a message asks again that was rejected, or after a failure of the store. */
     private static final Duration AGAIN = Duration.ofSeconds(1);
     /** How long a permit waits for its message, which may have gone to another consumer, or whose container may be paused. */
     private static final Duration UNCLAIMED = Duration.ofSeconds(5);
+    /** Between two warnings of a message that may wait for ever. */
+    private static final Duration WARNING = Duration.ofMinutes(1);
 
-    /** Of the message that waits: a consumer has one, since those behind it are not delivered. */
+    private final Duration unclaimed;
+    /** Of the one message that waits: those behind it are not delivered. */
     private @Nullable Asked asked;
 
     private boolean pending;
-    private boolean threadWaits;
+    private boolean working;
+    private long nextWarning = System.nanoTime();
 
-    ListenerPermits() {}
+    ListenerPermits(Duration idle) {
+        unclaimed = UNCLAIMED.plus(idle);
+    }
 
     /** Whether the last message was not processed, because it waits for its permits. */
     public boolean isPending() {
@@ -44,46 +52,32 @@ public final class ListenerPermits {
     }
 
     /** Messages that wait may have gone to another consumer. Those that have not ask again. */
-    public void cancel() {
-        Asked last = asked;
-        asked = null;
+    public void cancelAll() {
         pending = false;
-        if (last != null) {
-            last.giveUp();
+        if (asked != null) {
+            asked.giveUp();
+            asked = null;
         }
     }
 
-    /** Lets messages wait on the thread meanwhile: a handler that calls the listener again by itself would count the waits. */
-    public <T> T withoutPausing(Supplier<T> handling) {
-        threadWaits = true;
-        try {
-            return handling.get();
-        } finally {
-            threadWaits = false;
-        }
+    /** Whether a message is being processed, so that it cannot be delivered again. */
+    boolean isWorking() {
+        return working;
     }
 
     @Nullable
     Object invoke(LimitedCall call) throws Throwable {
         pending = false;
         List<PermitRequest> requests = call.requests();
-        Asked last = asked;
-        asked = null;
-        Asked current;
-        if (last != null && last.requests.equals(requests) && last.claim()) {
-            current = last;
-        } else {
-            if (last != null) {
-                last.giveUp(); // its expressions have another value now
-            }
+        Asked current = known(requests);
+        if (current == null) {
             current = new Asked(requests, call.acquire(null));
         }
         PermitGroup group;
         try {
-            CompletableFuture<PermitGroup> permits = current.acquisition.permits();
-            group = threadWaits ? permits.get() : permits.get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
+            group = current.acquisition.permits().get(ANSWER.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            current.returnIfUnclaimed();
+            current.returnIfUnclaimed(unclaimed);
             asked = current;
             throw wait(call, current.acquisition.permits());
         } catch (InterruptedException e) {
@@ -94,11 +88,24 @@ public final class ListenerPermits {
             return answer(call, current.acquisition, Objects.requireNonNull(e.getCause()));
         }
         PermitBundle permits = current.acquisition.held().apply(group);
+        working = true;
         try {
             return permits.begin(call::proceed);
         } finally {
+            working = false;
             permits.release();
         }
+    }
+
+    /** What the message has asked for already. An expression may now have another value than then. */
+    private @Nullable Asked known(List<PermitRequest> requests) {
+        Asked known = asked;
+        asked = null;
+        if (known != null && !known.requests.equals(requests)) {
+            known.giveUp();
+            return null;
+        }
+        return known != null && known.claim() ? known : null;
     }
 
     /** A message that got no permit is as good as before, unless a fallback answers it. */
@@ -106,11 +113,22 @@ public final class ListenerPermits {
         try {
             return acquisition.fallback().to(failure);
         } catch (PermitRejectedException | PermitBackendException e) {
-            if (threadWaits
-                    || (e instanceof PermitRejectedException rejected && rejected.reason() == Reason.ABOVE_LIMIT)) {
-                throw e; // waiting does not help
+            if (e instanceof PermitRejectedException rejected) {
+                warn(call, rejected);
             }
             throw wait(call, new CompletableFuture<>().completeOnTimeout(null, AGAIN.toNanos(), TimeUnit.NANOSECONDS));
+        }
+    }
+
+    /** Of what does not end by waiting. */
+    private void warn(LimitedCall call, PermitRejectedException rejected) {
+        boolean lasts = rejected.reason() == PermitRejectedException.Reason.ABOVE_LIMIT
+                || rejected.reason() == PermitRejectedException.Reason.TOO_MANY_KEYS;
+        long now = System.nanoTime();
+        if (lasts && now - nextWarning >= 0) {
+            nextWarning = now + WARNING.toNanos();
+            log.warn("A message of %s holds up its consumer, and is delivered again each second, until this ends: %s"
+                    .formatted(call.description(), rejected.getMessage()));
         }
     }
 
@@ -137,12 +155,12 @@ public final class ListenerPermits {
         }
 
         /** The permits go back, unless the message claims them soon after they are there. */
-        void returnIfUnclaimed() {
+        void returnIfUnclaimed(Duration unclaimed) {
             decided.set(false);
             acquisition
                     .permits()
                     .thenAccept(group -> new CompletableFuture<>()
-                            .completeOnTimeout(null, UNCLAIMED.toNanos(), TimeUnit.NANOSECONDS)
+                            .completeOnTimeout(null, unclaimed.toNanos(), TimeUnit.NANOSECONDS)
                             .thenRun(() -> {
                                 if (claim()) {
                                     group.close();

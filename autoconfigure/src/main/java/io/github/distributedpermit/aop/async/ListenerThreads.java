@@ -1,5 +1,6 @@
 package io.github.distributedpermit.aop.async;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** The threads of consumers whose container can pause while a message waits for its permit. Thread-safe. */
@@ -7,9 +8,13 @@ public final class ListenerThreads {
 
     private final ThreadLocal<@Nullable ListenerPermits> permits = new ThreadLocal<>();
 
-    /** A consumer begins on this thread. Its container pauses at a {@link PermitPendingException}. */
-    public void begin() {
-        permits.set(new ListenerPermits());
+    /**
+     * A consumer begins on this thread. Its container pauses at a {@link PermitPendingException}.
+     *
+     * @param idle the pause of the container between two polls
+     */
+    public void begin(Duration idle) {
+        permits.set(new ListenerPermits(idle));
     }
 
     /** What this thread's messages wait for; {@code null} if its container does not pause. */
@@ -22,7 +27,7 @@ public final class ListenerThreads {
         ListenerPermits ended = permits.get();
         permits.remove();
         if (ended != null) {
-            ended.cancel();
+            ended.cancelAll();
         }
     }
 }

@@ -3,13 +3,18 @@ package io.github.distributedpermit.aop.kafka;
 import io.github.distributedpermit.aop.async.ListenerPermits;
 import io.github.distributedpermit.aop.async.ListenerThreads;
 import io.github.distributedpermit.aop.async.PermitPendingException;
+import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.Set;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.kafka.KafkaException;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.kafka.support.TopicPartitionOffset;
@@ -20,6 +25,8 @@ import org.springframework.kafka.support.TopicPartitionOffset;
  * Thread-safe.
  */
 final class PausingErrorHandler implements CommonErrorHandler {
+
+    private static final Duration POLL = Duration.ofMillis(100);
 
     private final CommonErrorHandler next;
     private final ListenerThreads threads;
@@ -60,16 +67,15 @@ final class PausingErrorHandler implements CommonErrorHandler {
             Runnable listener) {
         PermitPendingException pending = PermitPendingException.in(failure);
         if (pending == null) {
-            return retried(() -> next.handleBatchAndReturnRemaining(failure, records, consumer, container, listener));
+            try {
+                return next.handleBatchAndReturnRemaining(
+                        failure, records, consumer, container, waiting(listener, records, consumer, container));
+            } catch (StoppedError e) {
+                throw e.toException();
+            }
         }
         pause(container, records.partitions().iterator().next(), pending);
         return (ConsumerRecords<K, V>) records;
-    }
-
-    /** A handler may call the listener of a batch again and again, and count what it throws. */
-    private <T> T retried(Supplier<T> handling) {
-        ListenerPermits permits = threads.current();
-        return permits == null ? handling.get() : permits.withoutPausing(handling);
     }
 
     /** While the partition of the first record is paused, the container delivers none of those that it keeps. */
@@ -80,12 +86,80 @@ final class PausingErrorHandler implements CommonErrorHandler {
         pending.decided().whenComplete((permits, failure) -> consuming.resumePartition(partition));
     }
 
+    /**
+     * For a handler that calls the listener again until its batch is processed. It would count a call that finds no permit, so that
+     * this call ends only after the wait, in which the consumer polls.
+     */
+    private static Runnable waiting(
+            Runnable listener,
+            ConsumerRecords<?, ?> records,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        return () -> {
+            PermitPendingException pending = call(listener);
+            while (pending != null) {
+                poll(pending, records.partitions().iterator().next(), consumer, container);
+                pending = call(listener);
+            }
+        };
+    }
+
+    private static @Nullable PermitPendingException call(Runnable listener) {
+        try {
+            listener.run();
+            return null;
+        } catch (RuntimeException e) {
+            PermitPendingException pending = PermitPendingException.in(e);
+            if (pending == null) {
+                throw e;
+            }
+            return pending;
+        }
+    }
+
+    private static void poll(
+            PermitPendingException pending,
+            TopicPartition first,
+            Consumer<?, ?> consumer,
+            MessageListenerContainer container) {
+        MessageListenerContainer consuming = container.getContainerFor(first.topic(), first.partition());
+        Set<TopicPartition> paused = new HashSet<>(consumer.assignment());
+        paused.removeAll(consumer.paused());
+        consumer.pause(paused);
+        while (!pending.decided().isDone()) {
+            try {
+                consumer.poll(POLL); // of paused partitions, so that it returns nothing
+            } catch (WakeupException e) {
+                // The container stops, or the poll was not for this.
+            }
+            if (!consuming.isRunning()) {
+                throw new StoppedError();
+            }
+        }
+        paused.retainAll(consumer.assignment());
+        consumer.resume(paused);
+    }
+
+    /** Leaves a handler, which would count an exception as an attempt. */
+    private static final class StoppedError extends Error {
+
+        private static final long serialVersionUID = 1L;
+
+        StoppedError() {
+            super("The container stopped while its batch waited for a permit: the batch is delivered again", null);
+        }
+
+        KafkaException toException() {
+            return new KafkaException(String.valueOf(getMessage()), KafkaException.Level.INFO, this);
+        }
+    }
+
     @Override
     public void onPartitionsAssigned(
             Consumer<?, ?> consumer, Collection<TopicPartition> partitions, Runnable publishPause) {
         ListenerPermits permits = threads.current();
         if (permits != null) {
-            permits.cancel();
+            permits.cancelAll();
         }
         next.onPartitionsAssigned(consumer, partitions, publishPause);
     }
@@ -106,10 +180,11 @@ final class PausingErrorHandler implements CommonErrorHandler {
             Consumer<?, ?> consumer,
             MessageListenerContainer container,
             Runnable listener) {
-        retried(() -> {
-            next.handleBatch(failure, records, consumer, container, listener);
-            return true;
-        });
+        try {
+            next.handleBatch(failure, records, consumer, container, waiting(listener, records, consumer, container));
+        } catch (StoppedError e) {
+            throw e.toException();
+        }
     }
 
     @Override

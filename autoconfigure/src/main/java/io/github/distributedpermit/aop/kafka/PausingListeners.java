@@ -1,7 +1,10 @@
 package io.github.distributedpermit.aop.kafka;
 
 import io.github.distributedpermit.aop.async.ListenerThreads;
+import java.lang.reflect.Field;
+import java.time.Duration;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
@@ -14,26 +17,21 @@ import org.springframework.kafka.listener.AbstractMessageListenerContainer;
 import org.springframework.kafka.listener.CommonErrorHandler;
 import org.springframework.kafka.listener.DefaultErrorHandler;
 import org.springframework.kafka.listener.MessageListenerContainer;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Lets the containers of {@code @KafkaListener} methods pause while a message waits for its permit. It gets ready before they
- * start. Containers with transactions stay as they are: they roll back instead of asking an error handler.
+ * start. Containers with transactions stay as they are: they roll back instead of asking an error handler. So do consumers that
+ * commit by themselves: while they poll, they would commit also messages that wait.
  */
 public final class PausingListeners implements SmartLifecycle, ApplicationListener<KafkaEvent> {
 
-    private static final String AUTO_COMMIT = ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG;
-
     private final ObjectProvider<KafkaListenerEndpointRegistry> registries;
-    private final ObjectProvider<ConsumerFactory<?, ?>> consumers;
     private final ListenerThreads threads;
 
     /** For the containers in these registries, whose threads become known. */
-    public PausingListeners(
-            ObjectProvider<KafkaListenerEndpointRegistry> registries,
-            ObjectProvider<ConsumerFactory<?, ?>> consumers,
-            ListenerThreads threads) {
+    public PausingListeners(ObjectProvider<KafkaListenerEndpointRegistry> registries, ListenerThreads threads) {
         this.registries = registries;
-        this.consumers = consumers;
         this.threads = threads;
     }
 
@@ -47,24 +45,11 @@ public final class PausingListeners implements SmartLifecycle, ApplicationListen
     private void prepare(MessageListenerContainer container) {
         if (container instanceof AbstractMessageListenerContainer<?, ?> prepared
                 && !(prepared.getCommonErrorHandler() instanceof PausingErrorHandler)
-                && prepared.getContainerProperties().getKafkaAwareTransactionManager() == null
-                && prepared.getContainerProperties().getIdleBetweenPolls() == 0 // a permit would wait for the next poll
-                && !commitsByItself(prepared)) {
+                && prepared.getContainerProperties().getKafkaAwareTransactionManager() == null) {
             CommonErrorHandler given = prepared.getCommonErrorHandler();
             prepared.setCommonErrorHandler(
                     new PausingErrorHandler(given == null ? new DefaultErrorHandler() : given, threads));
         }
-    }
-
-    /** Kafka would commit all that it has given to a consumer that polls, also messages that wait, which a stop would lose then. */
-    private boolean commitsByItself(AbstractMessageListenerContainer<?, ?> container) {
-        String ofContainer =
-                container.getContainerProperties().getKafkaConsumerProperties().getProperty(AUTO_COMMIT);
-        return ofContainer != null
-                ? Boolean.parseBoolean(ofContainer)
-                : consumers.stream()
-                        .map(factory -> factory.getConfigurationProperties().get(AUTO_COMMIT))
-                        .anyMatch(value -> Boolean.parseBoolean(String.valueOf(value)));
     }
 
     /** Both events are published on the thread of the consumer. */
@@ -74,9 +59,34 @@ public final class PausingListeners implements SmartLifecycle, ApplicationListen
             threads.end();
         } else if (event instanceof ConsumerStartedEvent
                 && event.getSource() instanceof AbstractMessageListenerContainer<?, ?> container
-                && container.getCommonErrorHandler() instanceof PausingErrorHandler) {
-            threads.begin();
+                && container.getCommonErrorHandler() instanceof PausingErrorHandler
+                && !commitsByItself(container)) {
+            threads.begin(Duration.ofMillis(container.getContainerProperties().getIdleBetweenPolls()));
         }
+    }
+
+    /** As the container determines it, and also if that cannot be known: then waiting on the thread loses nothing. */
+    private static boolean commitsByItself(AbstractMessageListenerContainer<?, ?> container) {
+        Object override = container
+                .getContainerProperties()
+                .getKafkaConsumerProperties()
+                .get(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG);
+        if (override != null) {
+            return Boolean.parseBoolean(override.toString());
+        }
+        return !(factory(container) instanceof ConsumerFactory<?, ?> factory)
+                || factory.getConfigurationProperties().containsKey(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG)
+                        && factory.isAutoCommit();
+    }
+
+    /** Containers have no method that returns it. */
+    private static @Nullable Object factory(AbstractMessageListenerContainer<?, ?> container) {
+        Field field = ReflectionUtils.findField(AbstractMessageListenerContainer.class, "consumerFactory");
+        if (field == null) {
+            return null;
+        }
+        ReflectionUtils.makeAccessible(field);
+        return ReflectionUtils.getField(field, container);
     }
 
     @Override
