@@ -6,19 +6,18 @@ import io.github.distributedpermit.http.PermitExchangeFilter;
 import io.github.distributedpermit.http.PermitRequestInterceptor;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Supplier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.util.function.SingletonSupplier;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.web.client.support.RestClientHttpServiceGroupConfigurer;
 import org.springframework.web.reactive.function.client.support.WebClientHttpServiceGroupConfigurer;
 import org.springframework.web.service.registry.HttpServiceProxyRegistry;
 
-/** Limits the requests of HTTP service groups, by {@code distributed-permit.http}. */
+/** Limits the requests of HTTP service groups, by {@code distributed-permit.http}. Their clients may be made before the store's client. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(HttpServiceProxyRegistry.class)
 class HttpGroupsConfiguration {
@@ -58,25 +57,18 @@ class HttpGroupsConfiguration {
         });
     }
 
-    /** Not asked for before the first request, since it needs the store's client. */
-    private static Permits late(ObjectProvider<Permits> permits) {
-        Supplier<Permits> found = SingletonSupplier.of(permits::getObject);
-        return name -> found.get().named(name);
-    }
-
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(RestClientHttpServiceGroupConfigurer.class)
     static class RestClients {
 
         @Bean
         RestClientHttpServiceGroupConfigurer distributedPermitRestClientGroups(
-                DistributedPermitProperties properties, ObjectProvider<Permits> permits) {
-            Permits late = late(permits);
+                DistributedPermitProperties properties, @Lazy Permits permits) {
             return groups -> properties
                     .http()
                     .forEach((group, permit) -> groups.filterByName(group)
                             .forEachClient((of, client) ->
-                                    client.requestInterceptor(new PermitRequestInterceptor(late, permit))));
+                                    client.requestInterceptor(new PermitRequestInterceptor(permits, permit))));
         }
     }
 
@@ -86,12 +78,11 @@ class HttpGroupsConfiguration {
 
         @Bean
         WebClientHttpServiceGroupConfigurer distributedPermitWebClientGroups(
-                DistributedPermitProperties properties, ObjectProvider<Permits> permits) {
-            Permits late = late(permits);
+                DistributedPermitProperties properties, @Lazy Permits permits) {
             return groups -> properties
                     .http()
                     .forEach((group, permit) -> groups.filterByName(group)
-                            .forEachClient((of, client) -> client.filter(new PermitExchangeFilter(late, permit))));
+                            .forEachClient((of, client) -> client.filter(new PermitExchangeFilter(permits, permit))));
         }
     }
 }

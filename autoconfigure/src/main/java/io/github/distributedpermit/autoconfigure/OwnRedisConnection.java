@@ -17,6 +17,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -31,6 +32,7 @@ final class OwnRedisConnection implements AutoCloseable {
             RedisStandaloneConfiguration.class,
             RedisSentinelConfiguration.class,
             RedisClusterConfiguration.class,
+            RedisStaticMasterReplicaConfiguration.class,
             LettuceClientConfigurationBuilderCustomizer.class,
             LettuceClientOptionsBuilderCustomizer.class,
             ClientResourcesBuilderCustomizer.class,

@@ -1,8 +1,5 @@
 package io.github.distributedpermit.web;
 
-import io.github.distributedpermit.PermitBackendException;
-import io.github.distributedpermit.PermitInterruptedException;
-import io.github.distributedpermit.PermitRejectedException;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Map;
 import java.util.Objects;
@@ -67,7 +64,7 @@ public final class ClosestHandlerResolver extends ExceptionHandlerExceptionResol
     @Override
     protected @Nullable ServletInvocableHandlerMethod getExceptionHandlerMethod(
             @Nullable HandlerMethod handlerMethod, Exception exception, ServletWebRequest request) {
-        if (!isOfPermits(exception)) {
+        if (!PermitProblems.areFor(exception)) {
             return null;
         }
         Class<?> controller = handlerMethod == null ? null : AopUtils.getTargetClass(handlerMethod.getBean());
@@ -88,11 +85,5 @@ public final class ClosestHandlerResolver extends ExceptionHandlerExceptionResol
             }
         }
         return null;
-    }
-
-    private static boolean isOfPermits(Exception exception) {
-        return exception instanceof PermitRejectedException
-                || exception instanceof PermitBackendException
-                || exception instanceof PermitInterruptedException;
     }
 }

@@ -4,9 +4,6 @@ import graphql.ErrorClassification;
 import graphql.GraphQLError;
 import graphql.GraphqlErrorBuilder;
 import graphql.schema.DataFetchingEnvironment;
-import io.github.distributedpermit.PermitBackendException;
-import io.github.distributedpermit.PermitInterruptedException;
-import io.github.distributedpermit.PermitRejectedException;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -31,11 +28,7 @@ public final class PermitGraphQlErrors extends DataFetcherExceptionResolverAdapt
 
     @Override
     protected @Nullable GraphQLError resolveToSingleError(Throwable thrown, DataFetchingEnvironment environment) {
-        return thrown instanceof PermitRejectedException
-                        || thrown instanceof PermitBackendException
-                        || thrown instanceof PermitInterruptedException
-                ? error((RuntimeException) thrown, environment)
-                : null;
+        return PermitProblems.areFor(thrown) ? error((RuntimeException) thrown, environment) : null;
     }
 
     private GraphQLError error(RuntimeException ours, DataFetchingEnvironment environment) {

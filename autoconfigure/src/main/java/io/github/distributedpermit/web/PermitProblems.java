@@ -116,6 +116,13 @@ public final class PermitProblems {
                 .body(problem);
     }
 
+    /** Whether it says that a call got no permit. */
+    static boolean areFor(Throwable thrown) {
+        return thrown instanceof PermitRejectedException
+                || thrown instanceof PermitBackendException
+                || thrown instanceof PermitInterruptedException;
+    }
+
     /** What an exception of this library means to a client. */
     static ProblemDetail problem(RuntimeException ours) {
         if (ours instanceof PermitRejectedException rejection) {

@@ -1,8 +1,5 @@
 package io.github.distributedpermit.web;
 
-import io.github.distributedpermit.PermitBackendException;
-import io.github.distributedpermit.PermitInterruptedException;
-import io.github.distributedpermit.PermitRejectedException;
 import java.util.List;
 import java.util.Objects;
 import org.springframework.core.Ordered;
@@ -50,10 +47,7 @@ public final class WebFluxProblems implements WebExceptionHandler, Ordered {
 
     @Override
     public Mono<Void> handle(ServerWebExchange exchange, Throwable thrown) {
-        boolean ours = thrown instanceof PermitRejectedException
-                || thrown instanceof PermitBackendException
-                || thrown instanceof PermitInterruptedException;
-        return !ours || exchange.getResponse().isCommitted()
+        return !PermitProblems.areFor(thrown) || exchange.getResponse().isCommitted()
                 ? Mono.error(thrown)
                 : answer(exchange, (RuntimeException) thrown);
     }

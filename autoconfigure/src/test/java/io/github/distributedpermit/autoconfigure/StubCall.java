@@ -5,7 +5,7 @@ import io.github.distributedpermit.spi.PermitObserver;
 import org.jspecify.annotations.Nullable;
 
 /** A call that an observer is notified of without an engine. */
-record StubCall(String name, int permits) implements PermitCall {
+public record StubCall(String name, int permits) implements PermitCall {
 
     @Override
     public String observedName() {

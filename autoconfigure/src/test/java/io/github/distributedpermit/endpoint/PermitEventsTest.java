@@ -2,16 +2,14 @@ package io.github.distributedpermit.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.autoconfigure.StubCall;
 import io.github.distributedpermit.endpoint.PermitsView.Event;
 import io.github.distributedpermit.spi.OverrideLimit;
-import io.github.distributedpermit.spi.PermitCall;
-import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What is kept of the events, and how much. */
@@ -44,9 +42,9 @@ class PermitEventsTest {
     void lossesOfAKeyOneAfterAnotherAreOneEvent() {
         events.limitSet("a", OverrideLimit.empty());
         for (int i = 0; i < 500; i++) {
-            events.lost(new Call("a"));
+            events.lost(new StubCall("a", 1));
         }
-        events.lost(new Call("b"));
+        events.lost(new StubCall("b", 1));
         assertThat(events.latest()).extracting(Event::kind).containsExactly("loss", "loss", "limit");
         assertThat(events.latest()).extracting(Event::count).containsExactly(1, 500, 1);
     }
@@ -60,36 +58,5 @@ class PermitEventsTest {
                 .containsExactly(
                         "The store answers this instance again after 7000 ms",
                         "The store does not answer this instance");
-    }
-
-    private record Call(String key) implements PermitCall {
-
-        @Override
-        public String name() {
-            return key;
-        }
-
-        @Override
-        public String observedName() {
-            return key;
-        }
-
-        @Override
-        public int permits() {
-            return 1;
-        }
-
-        @Override
-        public boolean isLost() {
-            return true;
-        }
-
-        @Override
-        public void attach(PermitObserver owner, Object value) {}
-
-        @Override
-        public @Nullable Object attached(PermitObserver owner) {
-            return null;
-        }
     }
 }

@@ -6,23 +6,16 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
-import io.github.distributedpermit.Permits;
-import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.web.reactive.function.client.WebClient;
@@ -32,28 +25,12 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** The permit of a request of {@code WebClient}: how long it is held, and who gets none. */
-class PermitExchangeFilterTest {
+class PermitExchangeFilterTest extends PartnerTest {
 
-    private static final int LENGTH = 200_000;
-
-    private Partner partner;
-    private ConfigurableApplicationContext context;
-    private Permits permits;
     private WebClient client;
 
     @BeforeEach
-    void start() throws IOException {
-        partner = new Partner();
-        context = new SpringApplicationBuilder(DistributedPermitAutoConfiguration.class)
-                .web(WebApplicationType.NONE)
-                .properties(
-                        "distributed-permit.backend=local",
-                        "distributed-permit.permits.partner.limit=1",
-                        "distributed-permit.permits.partner.block=false",
-                        "distributed-permit.permits.patient.limit=1",
-                        "distributed-permit.permits.many.limit=1000")
-                .run();
-        permits = context.getBean(Permits.class);
+    void limitClient() {
         client = client(new PermitExchangeFilter(permits, "partner"));
     }
 
@@ -63,12 +40,6 @@ class PermitExchangeFilterTest {
                 .codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(2 * LENGTH))
                 .filter(limit)
                 .build();
-    }
-
-    @AfterEach
-    void stop() {
-        context.close();
-        partner.close();
     }
 
     static Stream<Named<Call>> ends() {
@@ -219,10 +190,6 @@ class PermitExchangeFilterTest {
 
     private static WebClient.ResponseSpec get(WebClient client, int length) {
         return client.get().uri("/200?" + length).retrieve();
-    }
-
-    private int inUse(String name) {
-        return permits.state(name).inUse();
     }
 
     interface Call {

@@ -7,8 +7,6 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitInterruptedException;
 import io.github.distributedpermit.PermitRejectedException;
-import io.github.distributedpermit.Permits;
-import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -17,15 +15,11 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.http.client.ClientHttpResponse;
 import org.springframework.web.client.HttpClientErrorException;
 import org.springframework.web.client.ResourceAccessException;
@@ -33,28 +27,12 @@ import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestTemplate;
 
 /** The permit of a request of {@code RestClient} or {@code RestTemplate}: how long it is held, and who gets none. */
-class PermitRequestInterceptorTest {
+class PermitRequestInterceptorTest extends PartnerTest {
 
-    private static final int LENGTH = 200_000;
-
-    private Partner partner;
-    private ConfigurableApplicationContext context;
-    private Permits permits;
     private RestClient client;
 
     @BeforeEach
-    void start() throws IOException {
-        partner = new Partner();
-        context = new SpringApplicationBuilder(DistributedPermitAutoConfiguration.class)
-                .web(WebApplicationType.NONE)
-                .properties(
-                        "distributed-permit.backend=local",
-                        "distributed-permit.permits.partner.limit=1",
-                        "distributed-permit.permits.partner.block=false",
-                        "distributed-permit.permits.patient.limit=1",
-                        "distributed-permit.permits.many.limit=1000")
-                .run();
-        permits = context.getBean(Permits.class);
+    void limitClient() {
         client = client(new PermitRequestInterceptor(permits, "partner"));
     }
 
@@ -63,12 +41,6 @@ class PermitRequestInterceptorTest {
                 .baseUrl(partner.url())
                 .requestInterceptor(limit)
                 .build();
-    }
-
-    @AfterEach
-    void stop() {
-        context.close();
-        partner.close();
     }
 
     static Stream<Named<Call>> ends() {
@@ -201,10 +173,6 @@ class PermitRequestInterceptorTest {
             System.gc();
             return inUse("many") == 0;
         });
-    }
-
-    private int inUse(String name) {
-        return permits.state(name).inUse();
     }
 
     private static ClientHttpResponse open(RestClient client) {

@@ -289,7 +289,10 @@ final class WaiterQueue {
      * calls with a low limit that go to the front would each be tried first, and those with a higher one never.
      */
     private void inheritClaim(Waiter waiter) {
-        for (Waiter w = first; isMixed() && !waiter.isTry && w != null; w = w.next) {
+        if (!isMixed() || waiter.isTry) {
+            return;
+        }
+        for (Waiter w = first; w != null; w = w.next) {
             if (!w.isTry && w.ownClaim != Waiter.UNCLAIMED && w.limit >= waiter.limit && w.weight <= waiter.weight) {
                 waiter.ownClaim = w.ownClaim;
                 return;
@@ -335,7 +338,10 @@ final class WaiterQueue {
 
     /** Lets the calls that wait be tried again under their own limits, the first one first. */
     void tryAgain() {
-        for (Waiter w = first; isMixed() && w != null; w = w.next) {
+        if (!isMixed()) {
+            return;
+        }
+        for (Waiter w = first; w != null; w = w.next) {
             if (!w.isTry) {
                 w.ownClaim = Waiter.UNCLAIMED;
             }
