@@ -19,7 +19,13 @@ shift
 "$@" 4<&- &
 server=$!
 cat <&4 >/dev/null
-# The server was not waited for yet, so the number still is its own, even if it ended by itself.
-kill -s "$signal" "$server" 2>/dev/null
+# The server was not waited for yet, so the number still is its own, even if it ended by itself. The signal is repeated, since a shell
+# starts it with some signals ignored, until it has handlers of its own.
+while kill -s "$signal" "$server" 2>/dev/null; do
+  case $(ps -o stat= -p "$server" 2>/dev/null) in
+    '' | Z*) break ;;
+  esac
+  sleep 1
+done
 wait "$server"
 cd / && rm -rf "$directory"
