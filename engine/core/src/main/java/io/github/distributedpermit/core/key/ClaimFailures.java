@@ -175,9 +175,10 @@ final class ClaimFailures {
         }
         boolean known = host.watch().outage().isKnown(policy.storeTimeout(), now);
         boolean permanent = cause instanceof PermitStoreException failure && failure.isPermanent();
-        host.watch().failed(cause, claim.at, now, effects);
+        long asked = Math.max(claim.at, host.watch().resumedAt()); // the process could not receive the answer before
+        host.watch().failed(cause, asked, now, effects);
         effects.claimed(false, now - claim.at);
-        outage.failed(cause, claim.at, now);
+        outage.failed(cause, asked, now);
         plan.failed(now, host.jitter());
         if (permanent) {
             waiters.end(ClaimFailures::waits, new Failed(cause()), effects);

@@ -258,6 +258,21 @@ class StoreTimeoutTest {
     }
 
     @Test
+    void aStandstillIsNoTimeWithoutTheStoreAlsoIfTheAnswerBeforeItEndedAnOutage() {
+        a.hold().release();
+        bench.conditions.claimsLost = true;
+        Asked call = a.acquire();
+        bench.runMillis(2); // the return, which was sent before, is answered
+        Duration stop = STORE.multipliedBy(2);
+        a.process.stop(stop.toNanos());
+        bench.run(stop.plus(Bench.COMMAND).plusMillis(1));
+        assertThat(call.isWaiting()).isTrue();
+        bench.conditions.claimsLost = false;
+        bench.run(SHORT);
+        assertThat(call.holds()).isTrue();
+    }
+
+    @Test
     void aStandstillIsNoTimeWithoutTheStore() {
         bench.conditions.claimsLost = true;
         Asked call = a.acquire();
