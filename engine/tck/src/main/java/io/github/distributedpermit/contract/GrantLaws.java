@@ -11,9 +11,7 @@ import org.junit.jupiter.api.Test;
 interface GrantLaws extends ContractTests {
 
     @Test
-    default void grantsWhatIsWantedWhileTheLimitAllows() {
-        String key = key();
-
+    default void grantsWhatIsWantedWhileTheLimitAllows(String key) {
         Holding holding = peer().queue(key, 3, 2);
 
         assertThat(holding.permits()).isEqualTo(2);
@@ -25,12 +23,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void grantNeverLiftsTheSumAboveTheLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
-
+    default void grantNeverLiftsTheSumAboveTheLimit(String key, Peer a, Peer b, Peer c) {
         assertThat(a.queue(key, 3, 2).permits()).isEqualTo(2);
         assertThat(b.queue(key, 3, 3).permits()).isEqualTo(1);
         assertThat(c.queue(key, 3, 1).permits()).isZero();
@@ -41,9 +34,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void wantedBelowTheHoldingReturnsTheRestAtOnce() {
-        String key = key();
-        Peer a = peer();
+    default void wantedBelowTheHoldingReturnsTheRestAtOnce(String key, Peer a) {
         a.queue(key, 3, 3);
 
         assertThat(a.keep(key, 3, 1).permits()).isEqualTo(1);
@@ -52,9 +43,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void returningEverythingLeavesNothingInUse() {
-        String key = key();
-        Peer a = peer();
+    default void returningEverythingLeavesNothingInUse(String key, Peer a) {
         a.queue(key, 2, 2);
 
         assertThat(a.keep(key, 2, 0).permits()).isZero();
@@ -63,10 +52,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void repeatingAClaimWithANewSequenceChangesNothing() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void repeatingAClaimWithANewSequenceChangesNothing(String key, Peer a, Peer b) {
         a.queue(key, 3, 2);
         b.queue(key, 3, 2);
 
@@ -76,10 +62,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void nobodyElseCutsAHoldingBelowItsHeld() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void nobodyElseCutsAHoldingBelowItsHeld(String key, Peer a, Peer b) {
         a.queue(key, 3, 3);
 
         harness().lowered(key);
@@ -92,10 +75,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void heldBelowTheHoldingGivesBackToTheLineAndWantedStandsInIt() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void heldBelowTheHoldingGivesBackToTheLineAndWantedStandsInIt(String key, Peer a, Peer b) {
         a.queue(key, 3, 3);
         b.queue(key, 3, 1);
 
@@ -107,10 +87,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void heldAboveTheHoldingGrantsNothing() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void heldAboveTheHoldingGrantsNothing(String key, Peer a, Peer b) {
         a.queue(key, 2, 2);
 
         Holding holding = b.keep(key, 2, 2);
@@ -120,9 +97,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void claimWithStaleSequenceChangesNothing() {
-        String key = key();
-        Peer a = peer();
+    default void claimWithStaleSequenceChangesNothing(String key, Peer a) {
         Claim late = a.next(a.queueing(key, 3, 3));
         a.queue(key, 3, 1);
 
@@ -134,9 +109,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void lateReturnChangesNothing() {
-        String key = key();
-        Peer a = peer();
+    default void lateReturnChangesNothing(String key, Peer a) {
         a.queue(key, 3, 2);
         Claim late = a.next(a.keeping(key, 3, 0));
         a.queue(key, 3, 2);
@@ -147,9 +120,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void doubledClaimIsOneClaim() {
-        String key = key();
-        Peer a = peer();
+    default void doubledClaimIsOneClaim(String key, Peer a) {
         Claim claim = a.next(a.queueing(key, 3, 2));
 
         Holding first = a.send(claim);
@@ -162,11 +133,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void versionGrowsWithEveryClaimOfAKey() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-
+    default void versionGrowsWithEveryClaimOfAKey(String key, Peer a, Peer b) {
         long first = a.queue(key, 2, 1).version();
         long second = b.queue(key, 2, 1).version();
         long third = a.queue(key, 2, 1).version();
@@ -177,11 +144,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void grantsOfOneStepHaveVersionsOfTheirOwn() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void grantsOfOneStepHaveVersionsOfTheirOwn(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         Claim first = b.next(b.queueing(key, 2, 1));
         Claim second = c.next(c.queueing(key, 2, 1));
@@ -197,10 +160,7 @@ interface GrantLaws extends ContractTests {
     }
 
     @Test
-    default void lateCopyThatTravelsWithANewClaimGivesNothingBack() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void lateCopyThatTravelsWithANewClaimGivesNothingBack(String key, Peer a, Peer b) {
         Claim returned = a.next(a.keeping(key, 1, 0));
         a.send(returned);
         a.queue(key, 1, 1);

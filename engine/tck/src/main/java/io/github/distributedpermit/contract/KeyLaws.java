@@ -12,11 +12,7 @@ import org.junit.jupiter.api.Test;
 interface KeyLaws extends ContractTests {
 
     @Test
-    default void keysHaveNothingToDoWithEachOther() {
-        Peer a = peer();
-        Peer b = peer();
-        String first = key();
-        String second = key();
+    default void keysHaveNothingToDoWithEachOther(Peer a, Peer b, String first, String second) {
         a.queue(first, 1, 1);
 
         assertThat(b.queue(second, 1, 1).permits()).isEqualTo(1);
@@ -26,10 +22,7 @@ interface KeyLaws extends ContractTests {
     }
 
     @Test
-    default void oneSequenceRunsOverAllKeysOfAMember() {
-        Peer a = peer();
-        String first = key();
-        String second = key();
+    default void oneSequenceRunsOverAllKeysOfAMember(Peer a, String first, String second) {
         Claim late = a.next(a.queueing(second, 3, 3));
         a.queue(first, 3, 1);
 
@@ -41,8 +34,7 @@ interface KeyLaws extends ContractTests {
     }
 
     @Test
-    default void oddKeysDoNotCollide() {
-        Peer a = peer();
+    default void oddKeysDoNotCollide(Peer a) {
         String long1 = "k".repeat(10_000) + "1";
         String long2 = "k".repeat(10_000) + "2";
         List<String> odd = List.of(
@@ -96,9 +88,7 @@ interface KeyLaws extends ContractTests {
     }
 
     @Test
-    default void servedMemberIsToldItsKeyAsTheUserGaveIt() {
-        Peer a = peer();
-        Peer b = peer();
+    default void servedMemberIsToldItsKeyAsTheUserGaveIt(Peer a, Peer b) {
         List<String> odd = List.of("tenant {1}: ü/\n😀", "k".repeat(10_000));
         for (String key : odd) {
             harness().key(key);
@@ -112,8 +102,7 @@ interface KeyLaws extends ContractTests {
 
     /** The system property {@code tests.long} asks for a thousand keys. */
     @Test
-    default void manyKeysUsedOnceLeaveNothing() {
-        Peer a = peer();
+    default void manyKeysUsedOnceLeaveNothing(Peer a) {
         int keys = Boolean.getBoolean("tests.long") ? 1_000 : 100;
         for (int i = 0; i < keys; i++) {
             String key = "once-" + i;
@@ -126,9 +115,7 @@ interface KeyLaws extends ContractTests {
 
     /** Of the last returns each is planned on a state that has the other member's permit. */
     @Test
-    default void keysThatMembersUsedSideBySideLeaveNothingWhileTheMembersLive() {
-        Peer a = peer();
-        Peer b = peer();
+    default void keysThatMembersUsedSideBySideLeaveNothingWhileTheMembersLive(Peer a, Peer b) {
         for (int i = 0; i < 20; i++) {
             String key = key();
             a.queue(key, 3, 1);
@@ -142,11 +129,7 @@ interface KeyLaws extends ContractTests {
     }
 
     @Test
-    default void inspectShowsWhoHoldsAndThenTheLine() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void inspectShowsWhoHoldsAndThenTheLine(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         b.queue(key, 2, 1);
         c.queue(key, 2, 2);
@@ -174,9 +157,7 @@ interface KeyLaws extends ContractTests {
     }
 
     @Test
-    default void memberThatReturnedEverythingIsNotShown() {
-        String key = key();
-        Peer a = peer();
+    default void memberThatReturnedEverythingIsNotShown(String key, Peer a) {
         a.queue(key, 2, 2);
         a.keep(key, 2, 0);
 

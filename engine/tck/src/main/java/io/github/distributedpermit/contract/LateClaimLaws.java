@@ -13,9 +13,7 @@ import org.junit.jupiter.api.Test;
 interface LateClaimLaws extends ContractTests {
 
     @Test
-    default void doubledClaimDoesNotReviveARecordOfZero() {
-        String key = key();
-        Peer a = peer();
+    default void doubledClaimDoesNotReviveARecordOfZero(String key, Peer a) {
         Claim taken = a.next(a.queueing(key, 1, 1));
         a.send(taken);
         a.keep(key, 1, 0);
@@ -29,10 +27,7 @@ interface LateClaimLaws extends ContractTests {
     }
 
     @Test
-    default void lateTryDoesNotReviveARecordOfZero() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void lateTryDoesNotReviveARecordOfZero(String key, Peer a, Peer b) {
         b.queue(key, 1, 1);
         a.attempt(key, 1, 1);
         Claim late = a.next(a.queueing(key, 1, 1));
@@ -46,10 +41,7 @@ interface LateClaimLaws extends ContractTests {
     }
 
     @Test
-    default void tombstoneOutlivesTheUseOfTheKeyByOthers() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void tombstoneOutlivesTheUseOfTheKeyByOthers(String key, Peer a, Peer b) {
         Claim taken = a.next(a.queueing(key, 2, 1));
         a.send(taken);
         a.keep(key, 2, 0);
@@ -62,10 +54,7 @@ interface LateClaimLaws extends ContractTests {
     }
 
     @Test
-    default void sequenceIsNotForgottenWhenTheMemberUsesOtherKeys() {
-        String first = key();
-        String second = key();
-        Peer a = peer();
+    default void sequenceIsNotForgottenWhenTheMemberUsesOtherKeys(String first, String second, Peer a) {
         Claim taken = a.next(a.queueing(first, 1, 1));
         a.send(taken);
         a.keep(first, 1, 0);
@@ -77,9 +66,7 @@ interface LateClaimLaws extends ContractTests {
     }
 
     @Test
-    default void memberComesBackToAKeyThatHasVanished() {
-        String key = key();
-        Peer a = peer();
+    default void memberComesBackToAKeyThatHasVanished(String key, Peer a) {
         a.queue(key, 1, 1);
         Holding last = a.keep(key, 1, 0);
         harness().fixture().passIdleTime();

@@ -21,11 +21,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void lapsedHoldersPermitsGoToTheLineWithTheNextClaim() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void lapsedHoldersPermitsGoToTheLineWithTheNextClaim(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
         dieSoon(a, key, 1);
@@ -39,10 +35,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void staleClaimCollectsTheDeadAsWell() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void staleClaimCollectsTheDeadAsWell(String key, Peer a, Peer b) {
         a.queue(key, 1, 1);
         Claim waiting = b.next(b.queueing(key, 1, 1));
         b.send(waiting);
@@ -53,10 +46,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void lapsedMemberLearnsOfItsLossWhenItComesBack() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void lapsedMemberLearnsOfItsLossWhenItComesBack(String key, Peer a, Peer b) {
         a.claim(a.queueing(key, 2, 2).lease(brief()));
         harness().fixture().pass(brief().plusMillis(20));
         b.queue(key, 2, 2);
@@ -69,10 +59,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void lateReturnOfALapsedMemberFreesNothingOfOthers() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void lateReturnOfALapsedMemberFreesNothingOfOthers(String key, Peer a, Peer b) {
         a.claim(a.queueing(key, 1, 1).lease(brief()));
         harness().fixture().pass(brief().plusMillis(20));
         b.queue(key, 1, 1);
@@ -84,9 +71,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void claimRenewsTheLease() {
-        String key = key();
-        Peer a = peer();
+    default void claimRenewsTheLease(String key, Peer a) {
         Harness.patiently()
                 .until(
                         () -> { // again if the brief lease ends before the second claim arrives
@@ -100,11 +85,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void lapsedWaiterDoesNotHoldUpTheLine() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void lapsedWaiterDoesNotHoldUpTheLine(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 1, 1);
         b.claim(b.queueing(key, 1, 1).lease(brief()));
         c.queue(key, 1, 1);
@@ -117,11 +98,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void onlyTheHeadIsToldWhenToCollectTheDead() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void onlyTheHeadIsToldWhenToCollectTheDead(String key, Peer a, Peer b, Peer c) {
         Duration lease = Duration.ofSeconds(10);
         a.claim(a.queueing(key, 1, 1).lease(lease));
 
@@ -137,11 +114,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void lapsedHoldersPermitsGoByTheWaitersOwnLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void lapsedHoldersPermitsGoByTheWaitersOwnLimit(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 4, 1);
         b.queue(key, 4, 3);
         c.queue(key, 3, 1);
@@ -152,11 +125,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void olderWaiterGoesFirstThoughItsMemberClaimsLater() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void olderWaiterGoesFirstThoughItsMemberClaimsLater(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 1, 1);
         b.claim(b.queueing(key, 1, 1).waited(Duration.ofSeconds(1)));
         c.claim(c.queueing(key, 1, 1).waited(Duration.ofSeconds(20)));
@@ -168,11 +137,7 @@ interface LeaseLaws extends ContractTests {
     }
 
     @Test
-    default void memberInLineKeepsItsPlaceByStatingTheAgeOfItsWaiter() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void memberInLineKeepsItsPlaceByStatingTheAgeOfItsWaiter(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
         long arrived = harness().fixture().nanoTime();

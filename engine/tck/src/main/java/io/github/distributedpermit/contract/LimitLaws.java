@@ -10,10 +10,7 @@ import org.junit.jupiter.api.Test;
 interface LimitLaws extends ContractTests {
 
     @Test
-    default void waitersOwnLimitDecidesWhoeverFrees() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void waitersOwnLimitDecidesWhoeverFrees(String key, Peer a, Peer b) {
         a.queue(key, 5, 4);
         b.queue(key, 2, 1);
 
@@ -26,10 +23,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void waiterWithAHigherLimitIsServedUpToIt() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void waiterWithAHigherLimitIsServedUpToIt(String key, Peer a, Peer b) {
         a.queue(key, 2, 2);
         b.queue(key, 2, 2);
 
@@ -39,11 +33,7 @@ interface LimitLaws extends ContractTests {
 
     /** As in a rolling update that raises the limit. */
     @Test
-    default void headThatItsOwnLowerLimitKeepsOutDoesNotBlockOthers() {
-        String key = key();
-        Peer old = peer();
-        Peer waiting = peer();
-        Peer next = peer();
+    default void headThatItsOwnLowerLimitKeepsOutDoesNotBlockOthers(String key, Peer old, Peer waiting, Peer next) {
         old.queue(key, 1, 1);
         waiting.queue(key, 1, 1);
 
@@ -55,12 +45,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void permitThatIsFreedPassesAHeadWithALowerLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer low = peer();
-        Peer high = peer();
-        Peer same = peer();
+    default void permitThatIsFreedPassesAHeadWithALowerLimit(String key, Peer a, Peer low, Peer high, Peer same) {
         a.queue(key, 3, 3);
         low.queue(key, 2, 1);
         high.queue(key, 3, 1);
@@ -78,11 +63,8 @@ interface LimitLaws extends ContractTests {
 
     /** It needs more than is free under the limit of those behind it, so that its own limit is not the reason. */
     @Test
-    default void headThatNeedsSeveralPermitsIsNotPassedByAHigherLimitThatItWouldNotFitEither() {
-        String key = key();
-        Peer a = peer();
-        Peer heavy = peer();
-        Peer light = peer();
+    default void headThatNeedsSeveralPermitsIsNotPassedByAHigherLimitThatItWouldNotFitEither(
+            String key, Peer a, Peer heavy, Peer light) {
         a.queue(key, 4, 3);
         heavy.claim(heavy.queueing(key, 3, 3).weightOfHead(3));
 
@@ -99,12 +81,8 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void tryPassesThoseThatTheirOwnLimitsKeepOutIfAllOfThemWouldFitUnderItsLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer low = peer();
-        Peer heavy = peer();
-        Peer high = peer();
+    default void tryPassesThoseThatTheirOwnLimitsKeepOutIfAllOfThemWouldFitUnderItsLimit(
+            String key, Peer a, Peer low, Peer heavy, Peer high) {
         a.queue(key, 5, 4);
         low.queue(key, 2, 1);
         heavy.claim(heavy.queueing(key, 2, 2).weightOfHead(2));
@@ -117,11 +95,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void oneStepServesAHeadAndOneBehindItWithAHigherLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer low = peer();
-        Peer high = peer();
+    default void oneStepServesAHeadAndOneBehindItWithAHigherLimit(String key, Peer a, Peer low, Peer high) {
         a.queue(key, 4, 4);
         low.queue(key, 2, 1);
         high.queue(key, 4, 2);
@@ -134,11 +108,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void memberServesItselfAndOneBehindItWithAHigherLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer low = peer();
-        Peer high = peer();
+    default void memberServesItselfAndOneBehindItWithAHigherLimit(String key, Peer a, Peer low, Peer high) {
         a.queue(key, 4, 3);
         low.claim(low.queueing(key, 3, 3).weightOfHead(3));
         a.keep(key, 4, 2); // so that stores which order by their changes know which of the two came first
@@ -154,11 +124,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void overrideAppliesToAllSoThatTheHeadIsNotPassed() {
-        String key = key();
-        Peer a = peer();
-        Peer low = peer();
-        Peer high = peer();
+    default void overrideAppliesToAllSoThatTheHeadIsNotPassed(String key, Peer a, Peer low, Peer high) {
         a.queue(key, 2, 2);
         low.queue(key, 1, 1);
         a.override(key, 2);
@@ -171,10 +137,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void loweredLimitEvictsNobodyAndAdmitsNobody() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void loweredLimitEvictsNobodyAndAdmitsNobody(String key, Peer a, Peer b) {
         a.queue(key, 3, 3);
         harness().lowered(key);
 
@@ -191,10 +154,7 @@ interface LimitLaws extends ContractTests {
     }
 
     @Test
-    default void raisedLimitOfTheHeadServesItAtOnce() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void raisedLimitOfTheHeadServesItAtOnce(String key, Peer a, Peer b) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
 

@@ -15,11 +15,7 @@ import org.junit.jupiter.api.Test;
 public interface OperatorLaws extends ContractTests {
 
     @Test
-    default void inspectionHasHoldersThenTheQueueInItsOrder() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void inspectionHasHoldersThenTheQueueInItsOrder(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
         c.queue(key, 1, 1);
@@ -32,10 +28,7 @@ public interface OperatorLaws extends ContractTests {
     }
 
     @Test
-    default void inspectionNamesTheMembers() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void inspectionNamesTheMembers(String key, Peer a, Peer b) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
 
@@ -48,11 +41,7 @@ public interface OperatorLaws extends ContractTests {
 
     /** A member wants no more than the limit, so that its claim states the other calls apart. */
     @Test
-    default void inspectionCountsTheCallsThatWait() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void inspectionCountsTheCallsThatWait(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         b.claim(b.queueing(key, 2, 2).waitingBeyondWanted(205));
         c.queue(key, 2, 1);
@@ -72,10 +61,7 @@ public interface OperatorLaws extends ContractTests {
     }
 
     @Test
-    default void callsOfAMemberAreCountedByTheWeightOfItsOldest() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void callsOfAMemberAreCountedByTheWeightOfItsOldest(String key, Peer a, Peer b) {
         a.queue(key, 6, 6);
         b.claim(b.queueing(key, 6, 6).weightOfHead(3).waitingBeyondWanted(4));
 
@@ -83,11 +69,7 @@ public interface OperatorLaws extends ContractTests {
     }
 
     @Test
-    default void evictedPermitsGoToTheQueueAndTheMemberIsNotified() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void evictedPermitsGoToTheQueueAndTheMemberIsNotified(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         b.queue(key, 2, 1);
 
@@ -102,10 +84,7 @@ public interface OperatorLaws extends ContractTests {
 
     /** Members that never waited for the key are notified as well. */
     @Test
-    default void evictedMemberIsNotifiedAlthoughItDidNotQueue() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void evictedMemberIsNotifiedAlthoughItDidNotQueue(String key, Peer a, Peer b) {
         assertThat(a.attempt(key, 1, 1).permits()).isEqualTo(1);
 
         assertThat(b.evict(key, a.id())).isEqualTo(1);
@@ -115,10 +94,7 @@ public interface OperatorLaws extends ContractTests {
     }
 
     @Test
-    default void evictedMemberThatWaitsForMoreKeepsNothing() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void evictedMemberThatWaitsForMoreKeepsNothing(String key, Peer a, Peer b) {
         a.queue(key, 2, 2);
         a.claim(a.queueing(key, 2, 3));
 
@@ -130,11 +106,7 @@ public interface OperatorLaws extends ContractTests {
     }
 
     @Test
-    default void permitOfAMemberThatHadQueuedFirstGoesToTheNext() {
-        String key = key();
-        Peer holder = peer();
-        Peer first = peer();
-        Peer next = peer();
+    default void permitOfAMemberThatHadQueuedFirstGoesToTheNext(String key, Peer holder, Peer first, Peer next) {
         holder.queue(key, 1, 1);
         first.queue(key, 1, 1);
         next.queue(key, 1, 1);
@@ -150,9 +122,7 @@ public interface OperatorLaws extends ContractTests {
     }
 
     @Test
-    default void evictionOfAnUnknownMemberOrKeyTakesNothing() {
-        String key = key();
-        Peer a = peer();
+    default void evictionOfAnUnknownMemberOrKeyTakesNothing(String key, Peer a) {
         a.queue(key, 1, 1);
 
         assertThat(a.evict(key, "no-such-member")).isZero();

@@ -11,11 +11,7 @@ import org.junit.jupiter.api.Test;
 interface OverrideLaws extends ContractTests {
 
     @Test
-    default void raisedOverrideServesTheLineAtOnceAndTellsTheServed() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void raisedOverrideServesTheLineAtOnceAndTellsTheServed(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
         c.queue(key, 1, 1);
@@ -32,10 +28,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void loweredOverrideEvictsNobodyAndAdmitsNobody() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void loweredOverrideEvictsNobodyAndAdmitsNobody(String key, Peer a, Peer b) {
         a.queue(key, 3, 3);
         b.queue(key, 3, 1);
         harness().lowered(key);
@@ -52,11 +45,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void overrideOfZeroPausesAndKeepsTheLine() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void overrideOfZeroPausesAndKeepsTheLine(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         harness().lowered(key);
         a.override(key, 0);
@@ -76,10 +65,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void overrideWinsOverEveryMembersOwnLimit() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void overrideWinsOverEveryMembersOwnLimit(String key, Peer a, Peer b) {
         a.override(key, 4);
 
         assertThat(a.queue(key, 1, 3).permits()).isEqualTo(3);
@@ -90,9 +76,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void overrideOutlivesTheUseOfItsKey() {
-        String key = key();
-        Peer a = peer();
+    default void overrideOutlivesTheUseOfItsKey(String key, Peer a) {
         a.override(key, 2);
         a.queue(key, 1, 1);
         a.keep(key, 1, 0);
@@ -104,10 +88,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void termsOfAnOverrideAreKeptAndOnlyThatOneIsLifted() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void termsOfAnOverrideAreKeptAndOnlyThatOneIsLifted(String key, Peer a, Peer b) {
         OverrideLimit first = OverrideLimit.of(0, "anna; \u00e4\u4e2d", "a \"reason\"\nof two lines")
                 .during(1_764_000_000_000L, 1_764_000_600_000L);
         a.override(key, first);
@@ -129,9 +110,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void negativeOverrideIsRefusedInTheCallersThreadAndChangesNothing() {
-        String key = key();
-        Peer a = peer();
+    default void negativeOverrideIsRefusedInTheCallersThreadAndChangesNothing(String key, Peer a) {
         a.override(key, 2);
 
         assertThatIllegalArgumentException()
@@ -143,9 +122,7 @@ interface OverrideLaws extends ContractTests {
     }
 
     @Test
-    default void liftedOverrideLeavesTheMembersOwnLimits() {
-        String key = key();
-        Peer a = peer();
+    default void liftedOverrideLeavesTheMembersOwnLimits(String key, Peer a) {
         a.override(key, 3);
         a.liftOverride(key);
 

@@ -10,11 +10,7 @@ import org.junit.jupiter.api.Test;
 interface QueueLaws extends ContractTests {
 
     @Test
-    default void freedPermitServesTheHeadInTheSameStepAndTellsNobodyElse() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void freedPermitServesTheHeadInTheSameStepAndTellsNobodyElse(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         b.queue(key, 2, 1);
         c.queue(key, 2, 1);
@@ -35,11 +31,7 @@ interface QueueLaws extends ContractTests {
 
     /** The waiting members make no claims, so only a notification of a grant that was taken back could say more. */
     @Test
-    default void notificationIsSentOnlyForAGrantThatStands() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void notificationIsSentOnlyForAGrantThatStands(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 3);
         b.queue(key, 3, 2);
         c.queue(key, 3, 1);
@@ -60,10 +52,8 @@ interface QueueLaws extends ContractTests {
 
     /** Which of the two claims the store executes first is chance; the one that comes second must see the other. */
     @Test
-    default void memberThatLeavesTheQueueWhileAPermitIsReturnedGetsNoneThatTheStoreDoesNotHave() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void memberThatLeavesTheQueueWhileAPermitIsReturnedGetsNoneThatTheStoreDoesNotHave(
+            String key, Peer a, Peer b) {
         for (int round = 0; round < 30; round++) {
             a.queue(key, 2, 1);
             b.queue(key, 2, 1);
@@ -85,10 +75,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void servedMemberFindsItsGrantByClaimingAgain() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void servedMemberFindsItsGrantByClaimingAgain(String key, Peer a, Peer b) {
         a.queue(key, 1, 1);
         Holding waiting = b.queue(key, 1, 1);
         a.keep(key, 1, 0);
@@ -100,12 +87,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void severalAreServedAtOnceInTheOrderTheyCame() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
-        Peer d = peer();
+    default void severalAreServedAtOnceInTheOrderTheyCame(String key, Peer a, Peer b, Peer c, Peer d) {
         a.queue(key, 3, 3);
         b.queue(key, 3, 2);
         c.queue(key, 3, 1);
@@ -121,11 +103,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void newcomerGetsOnlyWhatThoseBeforeItLeave() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void newcomerGetsOnlyWhatThoseBeforeItLeave(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 2);
         b.claim(b.queueing(key, 3, 2).weightOfHead(2)); // one is free, but it needs two
 
@@ -137,11 +115,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void tryTakesOnlyWhatTheLineLeaves() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void tryTakesOnlyWhatTheLineLeaves(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 2);
         b.claim(b.queueing(key, 3, 2).weightOfHead(2));
 
@@ -152,10 +126,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void refusedTryDoesNotStandInLine() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void refusedTryDoesNotStandInLine(String key, Peer a, Peer b) {
         a.queue(key, 1, 1);
 
         assertThat(b.attempt(key, 1, 1).permits()).isZero();
@@ -168,11 +139,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void memberThatNoLongerWantsMoreLeavesTheLineAndTheNextIsServed() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void memberThatNoLongerWantsMoreLeavesTheLineAndTheNextIsServed(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 2);
         b.claim(b.queueing(key, 3, 2).weightOfHead(2));
         c.queue(key, 3, 1);
@@ -188,11 +155,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void memberServedInPartKeepsItsPlaceUntilItsNextClaim() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void memberServedInPartKeepsItsPlaceUntilItsNextClaim(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         b.queue(key, 2, 2);
         c.queue(key, 2, 1);
@@ -206,11 +169,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void memberServedInPartStandsBehindOnceItsOldestWaiterIsYounger() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void memberServedInPartStandsBehindOnceItsOldestWaiterIsYounger(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
         b.queue(key, 2, 2);
         c.queue(key, 2, 1);
@@ -224,10 +183,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void doubledClaimDoesNotPutAServedMemberBackInLine() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void doubledClaimDoesNotPutAServedMemberBackInLine(String key, Peer a, Peer b) {
         a.queue(key, 2, 2);
         Claim waiting = b.next(b.queueing(key, 2, 2));
         b.send(waiting);
@@ -243,10 +199,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void contendedSaysThatAnotherMemberIsInLine() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void contendedSaysThatAnotherMemberIsInLine(String key, Peer a, Peer b) {
         assertThat(a.queue(key, 1, 1).contended()).isFalse();
 
         assertThat(b.queue(key, 1, 1).contended()).isFalse(); // it is itself the only one
@@ -254,10 +207,7 @@ interface QueueLaws extends ContractTests {
     }
 
     @Test
-    default void claimerThatServesItselfIsAnsweredNotTold() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void claimerThatServesItselfIsAnsweredNotTold(String key, Peer a, Peer b) {
         a.queue(key, 1, 1);
         b.queue(key, 1, 1);
         b.keep(key, 1, 0);

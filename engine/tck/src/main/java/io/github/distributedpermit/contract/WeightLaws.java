@@ -9,10 +9,7 @@ import org.junit.jupiter.api.Test;
 interface WeightLaws extends ContractTests {
 
     @Test
-    default void heavyRequestIsGrantedWholeOrNotAtAll() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void heavyRequestIsGrantedWholeOrNotAtAll(String key, Peer a, Peer b) {
         a.queue(key, 4, 2);
 
         assertThat(b.claim(b.queueing(key, 4, 3).weightOfHead(3)).permits()).isZero();
@@ -21,10 +18,7 @@ interface WeightLaws extends ContractTests {
     }
 
     @Test
-    default void heavyRequestCountsOnTopOfWhatTheMemberHolds() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void heavyRequestCountsOnTopOfWhatTheMemberHolds(String key, Peer a, Peer b) {
         a.queue(key, 4, 2);
         b.queue(key, 4, 1);
 
@@ -34,10 +28,7 @@ interface WeightLaws extends ContractTests {
     }
 
     @Test
-    default void heavyTryIsGrantedWholeOrNotAtAll() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
+    default void heavyTryIsGrantedWholeOrNotAtAll(String key, Peer a, Peer b) {
         a.queue(key, 4, 2);
 
         Ask three = new Ask(key, 4, 3, 3, 3, Duration.ZERO, harness().fixture().lease(), false);
@@ -48,11 +39,7 @@ interface WeightLaws extends ContractTests {
     }
 
     @Test
-    default void lightRequestBehindAHeavyHeadWaits() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void lightRequestBehindAHeavyHeadWaits(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 3);
         b.claim(b.queueing(key, 3, 3).weightOfHead(3));
         c.queue(key, 3, 1);
@@ -66,12 +53,7 @@ interface WeightLaws extends ContractTests {
     }
 
     @Test
-    default void headThatCanNeverFitIsPassedOverAndKeepsItsPlace() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
-        Peer d = peer();
+    default void headThatCanNeverFitIsPassedOverAndKeepsItsPlace(String key, Peer a, Peer b, Peer c, Peer d) {
         a.queue(key, 3, 3);
         b.claim(b.queueing(key, 3, 3).weightOfHead(3));
         c.queue(key, 3, 1);
@@ -91,11 +73,7 @@ interface WeightLaws extends ContractTests {
     }
 
     @Test
-    default void twoHalvesOfHeavyRequestsDoNotDeadlock() {
-        String key = key();
-        Peer a = peer();
-        Peer b = peer();
-        Peer c = peer();
+    default void twoHalvesOfHeavyRequestsDoNotDeadlock(String key, Peer a, Peer b, Peer c) {
         c.queue(key, 4, 4);
         a.claim(a.queueing(key, 4, 3).weightOfHead(3));
         b.claim(b.queueing(key, 4, 3).weightOfHead(3));
