@@ -169,7 +169,7 @@ public final class PermitProblems {
     private static HttpStatus status(Reason reason) {
         return switch (reason) {
             case LIMIT_REACHED, QUEUE_FULL -> HttpStatus.TOO_MANY_REQUESTS;
-            case TIMED_OUT, ABOVE_LIMIT, TOO_MANY_KEYS, SHUTTING_DOWN -> HttpStatus.SERVICE_UNAVAILABLE;
+            case TIMED_OUT, WOULD_TIME_OUT, ABOVE_LIMIT, TOO_MANY_KEYS, SHUTTING_DOWN -> HttpStatus.SERVICE_UNAVAILABLE;
         };
     }
 
@@ -177,6 +177,7 @@ public final class PermitProblems {
         return switch (reason) {
             case LIMIT_REACHED -> "All permits are in use";
             case TIMED_OUT -> "No permit became free in time";
+            case WOULD_TIME_OUT -> "No permit would become free in time";
             case QUEUE_FULL -> "Too many calls wait already";
             case ABOVE_LIMIT -> "The call needs more permits than there are";
             case TOO_MANY_KEYS -> "Too many different limits are in use";

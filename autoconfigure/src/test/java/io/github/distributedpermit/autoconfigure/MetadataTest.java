@@ -41,6 +41,7 @@ class MetadataTest {
                         "distributed-permit.defaults.hold-at-least",
                         "distributed-permit.defaults.linger",
                         "distributed-permit.defaults.max-waiting",
+                        "distributed-permit.defaults.reject-hopeless",
                         "distributed-permit.defaults.on-reject",
                         "distributed-permit.defaults.on-store-failure",
                         "distributed-permit.defaults.release",

@@ -41,13 +41,15 @@ class PropertiesTest {
                         "distributed-permit.defaults.linger=1ms",
                         "distributed-permit.defaults.release=sync",
                         "distributed-permit.defaults.max-waiting=10",
+                        "distributed-permit.defaults.reject-hopeless=true",
                         "distributed-permit.permits.report-export.limit=3",
                         "distributed-permit.permits.report-export.block=false",
                         "distributed-permit.permits.report-export.timeout=30s",
                         "distributed-permit.permits.report-export.store-timeout=8s",
                         "distributed-permit.permits.report-export.linger=2ms",
                         "distributed-permit.permits.report-export.release=async",
-                        "distributed-permit.permits.report-export.max-waiting=7")
+                        "distributed-permit.permits.report-export.max-waiting=7",
+                        "distributed-permit.permits.report-export.reject-hopeless=false")
                 .run(context -> {
                     DistributedPermitProperties bound = context.getBean(DistributedPermitProperties.class);
                     SettingsReader reader = new SettingsReader(bound);
@@ -61,6 +63,7 @@ class PropertiesTest {
                                     .linger(Duration.ofMillis(1))
                                     .release(Release.SYNC)
                                     .maxWaiting(10)
+                                    .rejectHopeless(true)
                                     .build());
                     assertThat(reader.named(bound.permits()))
                             .containsOnlyKeys("report-export")
@@ -74,6 +77,7 @@ class PropertiesTest {
                                             .linger(Duration.ofMillis(2))
                                             .release(Release.ASYNC)
                                             .maxWaiting(7)
+                                            .rejectHopeless(false)
                                             .build());
                 });
     }

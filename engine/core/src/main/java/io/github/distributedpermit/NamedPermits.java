@@ -1,6 +1,5 @@
 package io.github.distributedpermit;
 
-import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -86,7 +85,7 @@ public interface NamedPermits {
         try {
             return Optional.of(acquire(request));
         } catch (PermitRejectedException e) {
-            if (e.reason() == Reason.LIMIT_REACHED || e.reason() == Reason.TIMED_OUT) {
+            if (e.isForWantOfTime()) {
                 return Optional.empty();
             }
             throw e;

@@ -44,12 +44,19 @@ public final class PermitRejectedException extends RejectedExecutionException {
         return reason;
     }
 
+    /** Whether the limit is reached, or the time-out of the call has passed or would. */
+    boolean isForWantOfTime() {
+        return reason == Reason.LIMIT_REACHED || reason == Reason.TIMED_OUT || reason == Reason.WOULD_TIME_OUT;
+    }
+
     /** Why a call got no permit; the tag {@code reason} of the metric {@code distributed.permit.rejections}. */
     public enum Reason {
         /** A call that does not wait found no free permit. */
         LIMIT_REACHED,
         /** The call waited for its whole time-out. */
         TIMED_OUT,
+        /** The call would not have got a permit within its time-out, and the settings say {@code reject-hopeless}. */
+        WOULD_TIME_OUT,
         /** As many calls as allowed wait already ({@code max-waiting}). */
         QUEUE_FULL,
         /** The call asks for more permits than the limit now is. */

@@ -1,6 +1,5 @@
 package io.github.distributedpermit;
 
-import io.github.distributedpermit.PermitRejectedException.Reason;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
@@ -96,7 +95,7 @@ public interface Permits {
         try {
             return Optional.of(acquireAll(requests));
         } catch (PermitRejectedException e) {
-            if (e.reason() == Reason.LIMIT_REACHED || e.reason() == Reason.TIMED_OUT) {
+            if (e.isForWantOfTime()) {
                 return Optional.empty();
             }
             throw e;

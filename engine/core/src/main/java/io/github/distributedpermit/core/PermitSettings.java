@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param onStoreFailure What happens to calls once the store has not answered for the store time-out: they fail, run
  *     without it, or share this instance's part of the limit.
  * @param maxWaiting How many calls of one instance may wait for one key, before a further call is rejected.
+ * @param rejectHopeless Whether a call is rejected at once if its time-out will surely pass before its turn.
  * @param headStart How much earlier a call is queued than it arrives, so that it overtakes calls that have waited for less long.
  * @param within Name of the permit that each call takes as well, after this one.
  */
@@ -38,6 +39,7 @@ public record PermitSettings(
         @Nullable Duration holdAtLeast,
         @Nullable OnStoreFailure onStoreFailure,
         @Nullable Integer maxWaiting,
+        @Nullable Boolean rejectHopeless,
         @Nullable Duration headStart,
         @Nullable String within) {
 
@@ -54,6 +56,7 @@ public record PermitSettings(
             .holdAtLeast(Duration.ZERO)
             .onStoreFailure(OnStoreFailure.DEFAULT)
             .maxWaiting(10_000)
+            .rejectHopeless(false)
             .build();
 
     /** A builder that sets nothing yet. */
@@ -107,6 +110,7 @@ public record PermitSettings(
                 first(holdAtLeast, other.holdAtLeast),
                 first(onStoreFailure, other.onStoreFailure),
                 first(maxWaiting, other.maxWaiting),
+                first(rejectHopeless, other.rejectHopeless),
                 first(headStart, other.headStart),
                 first(within, other.within));
     }
@@ -128,6 +132,7 @@ public record PermitSettings(
         private @Nullable Duration holdAtLeast;
         private @Nullable OnStoreFailure onStoreFailure;
         private @Nullable Integer maxWaiting;
+        private @Nullable Boolean rejectHopeless;
         private @Nullable Duration headStart;
         private @Nullable String within;
 
@@ -193,6 +198,12 @@ public record PermitSettings(
             return this;
         }
 
+        /** See {@link PermitSettings#rejectHopeless()}. */
+        public Builder rejectHopeless(@Nullable Boolean value) {
+            rejectHopeless = value;
+            return this;
+        }
+
         /** See {@link PermitSettings#headStart()}. */
         public Builder headStart(@Nullable Duration value) {
             headStart = value;
@@ -218,6 +229,7 @@ public record PermitSettings(
                     holdAtLeast,
                     onStoreFailure,
                     maxWaiting,
+                    rejectHopeless,
                     headStart,
                     within);
         }

@@ -57,6 +57,7 @@ class ReportProblems {
         return switch (reason) {
             case LIMIT_REACHED -> "All permits are taken";
             case TIMED_OUT -> "No permit became free in time";
+            case WOULD_TIME_OUT -> "No permit would become free in time";
             case QUEUE_FULL -> "Too many calls wait already";
             case ABOVE_LIMIT -> "The call needs more permits than there are";
             case TOO_MANY_KEYS -> "Too many different permits are in use";

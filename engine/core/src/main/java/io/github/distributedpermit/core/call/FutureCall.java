@@ -46,6 +46,7 @@ final class FutureCall extends CompletableFuture<Permit> {
         this.deadline = ParkedCall.deadline(stats, request, now);
         this.waiter = new Waiter(
                 stats, request.key(), request.permits(), request.block(), now, this::decided, request.onStoreFailure());
+        waiter.deadline = deadline;
     }
 
     Waiter waiter() {

@@ -187,6 +187,9 @@ public final class Outcomes {
             case LIMIT_REACHED -> "No free permit: " + what + "; try again later or let the call wait";
             case TIMED_OUT ->
                 "No permit within " + waited.toMillis() + " ms: " + what + "; raise the limit or the time-out";
+            case WOULD_TIME_OUT ->
+                "No permit within the call's time-out is possible, because of the calls that wait before it: " + what
+                        + "; raise the limit or the time-out";
             case QUEUE_FULL ->
                 stats.policy().maxWaiting() + " calls of this instance wait already: " + what + "; see "
                         + PermitProperty.of(stats.name(), "max-waiting");

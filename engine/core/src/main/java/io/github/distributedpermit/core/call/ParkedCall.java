@@ -32,6 +32,7 @@ final class ParkedCall {
                 now,
                 outcome -> wake(),
                 request.onStoreFailure());
+        waiter.deadline = deadline;
     }
 
     /** Called once the outcome is decided, so a thread that begins to wait after this look sees the outcome. */

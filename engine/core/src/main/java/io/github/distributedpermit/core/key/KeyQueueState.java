@@ -68,6 +68,7 @@ final class KeyQueueState {
     void change(Policy settings) {
         if (settings.limit() != policy.limit()) {
             changed();
+            waiters.pace.forget();
             if (ledger.granted() > settings.limit() && ledger.knownLimit() != null && !ledger.isOverridden()) {
                 ledger.exceedLimit();
             }
@@ -134,6 +135,8 @@ final class KeyQueueState {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
         } else if (isFull(waiter)) {
             refuse(waiter, Reason.QUEUE_FULL, effects);
+        } else if (isHopeless(waiter, now)) {
+            refuse(waiter, Reason.WOULD_TIME_OUT, effects);
         } else {
             waiter.isTry |= admission == Admission.WITHOUT_WAITING;
             waiter.overtaken = waiters.add(waiter);
@@ -155,6 +158,20 @@ final class KeyQueueState {
             return false;
         }
         return waiters.known() >= most || plan.backoff.isFailing() || beyond >= highestLimit(arriving) - ledger.inUse();
+    }
+
+    /**
+     * Whether the settings want such calls rejected, and its time-out will surely pass before its turn. While the store fails that is a
+     * matter of the store.
+     */
+    private boolean isHopeless(Waiter arriving, long now) {
+        long left = arriving.deadline - now;
+        return arriving.stats.policy().rejectHopeless()
+                && arriving.queueing
+                && waiters.pace.least(waiters.weight()) > left // saves most calls from a look at each one
+                && !plan.backoff.isFailing()
+                && !withoutStore.isOn()
+                && waiters.pace.least(waiters.ahead(arriving, ledger.inUse() >= highestLimit(arriving), now)) > left;
     }
 
     /** The limit that the store may apply to a claim for this call, as far as is known. */
@@ -251,12 +268,16 @@ final class KeyQueueState {
         }
         boolean wasInGrace = ledger.isInGrace();
         boolean beyond = ledger.isBeyond(holding);
+        int overrideBefore = ledger.override();
         if (holding.grace() && !wasInGrace) {
             noteOverride();
         }
         if (ledger.apply(holding, plan.sent, plan.cap(ledger), host.aliveUntil(), now, effects)) {
             waiters.limitsOfCallsApply(policy.isPerCall() && !ledger.mayBeOverridden());
             plan.confirmed(now, holding.recheckAfter().orElse(null));
+            if (ledger.override() != overrideBefore) {
+                waiters.pace.forget();
+            }
             if (ledger.isInGrace() && !wasInGrace) {
                 boolean moved = ledger.hasEnteredEpoch();
                 effects.execute(() -> {
@@ -461,7 +482,7 @@ final class KeyQueueState {
             // the order is: decide, count, remove. After an error in between, mend() completes what is missing
             if (w.grant(grant, passing)) {
                 ledger.hold(grant);
-                waiters.served(w);
+                waiters.served(w, now);
                 if (running != null) {
                     withoutStore.recorded(running);
                 }

@@ -23,6 +23,7 @@ import java.time.Duration;
  * @param linger how long an idle permit may stay
  * @param window claims that may be in flight
  * @param maxWaiting calls that may wait for a key when another one of this name arrives
+ * @param rejectHopeless whether a call of this name is rejected whose time-out will pass before its turn
  * @param release whether giving back waits for the store
  * @param onStoreFailure what happens to calls while the store does not answer; never {@code DEFAULT}
  */
@@ -36,6 +37,7 @@ public record Policy(
         long linger,
         int window,
         int maxWaiting,
+        boolean rejectHopeless,
         Release release,
         OnStoreFailure onStoreFailure) {
 
@@ -62,6 +64,7 @@ public record Policy(
                 requireNonNull(permit.linger()).toNanos(),
                 general.window(),
                 requireNonNull(permit.maxWaiting()),
+                requireNonNull(permit.rejectHopeless()),
                 requireNonNull(permit.release()),
                 onStoreFailure == OnStoreFailure.DEFAULT ? OnStoreFailure.FAIL : onStoreFailure);
     }
@@ -96,6 +99,7 @@ public record Policy(
                 linger,
                 window,
                 maxWaiting,
+                rejectHopeless,
                 release,
                 onStoreFailure);
     }

@@ -34,6 +34,9 @@ public class Waiter extends ObservedCall {
     /** Its place in the queue: when it would have arrived without its head start. */
     long queuedAt;
 
+    /** When its time-out ends, on the clock of the process. */
+    public long deadline = Long.MAX_VALUE;
+
     /** The limit that the key has for this call, as long as the settings leave limits to the calls. */
     public int limit;
 

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +48,8 @@ final class WaiterQueue {
 
     /** Counts the looks for the next call. */
     private long look;
+
+    final Pace pace = new Pace();
 
     /** Up to which claim answers have been applied. */
     private long answered = Waiter.UNCLAIMED;
@@ -191,6 +194,7 @@ final class WaiterQueue {
         if (size == 0) {
             heaviest = 0;
             limitsDiffer = false;
+            pace.pause();
         }
         FairGroup group = waiter.group;
         if (group != null) {
@@ -272,8 +276,28 @@ final class WaiterQueue {
         return higher == null ? head : higher;
     }
 
+    /**
+     * How many permits will surely be given to other calls before one that arrives now: to those of its group that are before it, whose
+     * limit does not let it pass them, and that will not have timed out by then. 0 while a permit may be free.
+     *
+     * @param noneFree whether none is free, although no answer has shown that calls have to wait
+     */
+    long ahead(Waiter arriving, boolean noneFree, long now) {
+        long permits = 0;
+        boolean waits = noneFree;
+        for (Waiter w = firstCall(); w != null && w.queuedAt <= arriving.queuedAt; w = w.next) {
+            boolean passed = w.isTry || (perCall && w.limit < arriving.limit);
+            if (!passed && Objects.equals(w.fairBy, arriving.fairBy) && w.deadline - now >= pace.usual(permits)) {
+                permits += w.weight;
+                waits |= w.hasToWait;
+            }
+        }
+        return waits ? permits : 0;
+    }
+
     /** The call has got its permits: it was the turn of its group. */
-    void served(Waiter waiter) {
+    void served(Waiter waiter, long now) {
+        pace.served(waiter.weight, now);
         if (waiter.group != null) {
             waiter.group.turn = look;
         }

@@ -42,6 +42,7 @@ public class QueueUnderLincheck {
                     0,
                     4,
                     10,
+                    false,
                     Release.ASYNC,
                     io.github.distributedpermit.OnStoreFailure.FAIL));
     private final KeyQueue queue = queue(stats.policy(), new OnlyMember(alone()));

@@ -55,6 +55,7 @@ class RepeatedErrorsTest {
                         0,
                         40,
                         10,
+                        false,
                         Release.ASYNC,
                         io.github.distributedpermit.OnStoreFailure.FAIL));
         private final Random random;

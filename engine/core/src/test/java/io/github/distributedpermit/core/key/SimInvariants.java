@@ -480,6 +480,11 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
     }
 
+    /** Whether a callback that runs now may have been decided when the call arrived. */
+    boolean isAsRecentAsCallbacks(SimCall call) {
+        return isAsRecentAsCallbacks(call.arrivedAt, call.member);
+    }
+
     /** Whether a callback that runs now may have been decided before then. */
     private boolean isAsRecentAsCallbacks(long at, SimMember member) {
         return time.now() - Math.max(at, member.process.stoppedUntil()) <= SimMember.DEFERRED;

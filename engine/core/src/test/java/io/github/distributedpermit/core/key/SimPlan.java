@@ -46,6 +46,9 @@ final class SimPlan {
     /** For what was added later, so that the other seeds stay what they were. */
     final SplittableRandom later;
 
+    /** Whether calls are rejected whose time-out will pass before their turn. */
+    final boolean rejectHopeless;
+
     /** Draws the head starts of calls; {@code null} if they have none. */
     private final @Nullable SplittableRandom headStarts;
 
@@ -109,6 +112,7 @@ final class SimPlan {
         storeTimeout = commandTimeout + later.nextLong(later.nextBoolean() ? 20 * commandTimeout : 10_000 * MILLI);
         SplittableRandom ahead = new SplittableRandom(seed * 31 + 37);
         headStarts = ahead.nextInt(3) == 0 ? ahead : null;
+        rejectHopeless = new SplittableRandom(seed * 31 + 47).nextInt(3) == 0;
     }
 
     boolean chance(double probability) {
@@ -175,6 +179,7 @@ final class SimPlan {
                         .storeTimeout(Duration.ofNanos(storeTimeout))
                         .linger(Duration.ofNanos(linger))
                         .maxWaiting(MOST_WAITERS)
+                        .rejectHopeless(rejectHopeless)
                         .build())
                 .maxKeys(100)
                 .build();

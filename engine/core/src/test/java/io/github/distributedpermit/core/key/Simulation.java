@@ -352,6 +352,11 @@ final class Simulation {
                     throw invariants.violation("%s is not above any limit since it came", call);
                 }
             }
+            case WOULD_TIME_OUT -> {
+                if (call.timeout < 0 || !plan.rejectHopeless || !invariants.isAsRecentAsCallbacks(call)) {
+                    throw invariants.violation("%s was rejected for its time-out after %d ns", call, waited);
+                }
+            }
             case QUEUE_FULL -> {
                 if (!plan.deferred && call.member.waiting.get(call.key).size() < SimPlan.MOST_WAITERS) {
                     throw invariants.violation("%s was refused by a line that is not full", call);

@@ -15,7 +15,19 @@ class StorelessGrantsTest {
 
     private final PermitStats stats = new PermitStats(
             PermitDefinition.named("key", "the test").limit(1).build(),
-            new Policy(1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 4, 10, Release.ASYNC, OnStoreFailure.FAIL));
+            new Policy(
+                    1,
+                    15 * SECOND,
+                    3 * SECOND,
+                    SECOND,
+                    SECOND,
+                    0,
+                    0,
+                    4,
+                    10,
+                    false,
+                    Release.ASYNC,
+                    OnStoreFailure.FAIL));
     private int looks;
     private Admission admission = Admission.ALL;
 
