@@ -7,16 +7,13 @@ import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.StoreGauges;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -52,189 +49,59 @@ public final class MicrometerPermitObserver implements PermitObserver {
         this.registry = registry;
         this.furtherTags = furtherTags;
         this.fleet = fleet;
-        this.answered = claim("answered");
-        this.failed = claim("failed");
-    }
-
-    private Timer claim(String outcome) {
-        return Timer.builder(MeterNames.CLAIM)
-                .description("Claims that this instance sent to the store, until they were answered or failed")
-                .tag("outcome", outcome)
-                .register(registry);
+        this.answered = PermitMeter.CLAIM.timer(registry, Tags.of("outcome", "answered"));
+        this.failed = PermitMeter.CLAIM.timer(registry, Tags.of("outcome", "failed"));
     }
 
     @Override
     public void joined(StoreGauges gauges) {
         Tags tags = Tags.of("backend", gauges.backend());
-        Gauge.builder(MeterNames.STORE_UP, gauges, store -> store.isAnswering() ? 1 : 0)
-                .description("Whether the store answers claims: 1, or 0 during an outage")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-        Gauge.builder(MeterNames.STORE_BYPASSED, gauges, store -> store.isBypassed() ? 1 : 0)
-                .description("Whether calls run without the store, as onStoreFailure of their permits allows: 1, or 0")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-        TimeGauge.builder(
-                        MeterNames.STORE_SILENCE,
-                        gauges,
-                        TimeUnit.SECONDS,
-                        store -> store.sinceAnswer()
-                                .map(MicrometerPermitObserver::seconds)
-                                .orElse(Double.NaN))
-                .description("Time since the store last answered a claim; it grows while nothing is claimed")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-        Gauge.builder(MeterNames.STORE_BACKLOG, gauges, StoreGauges::unanswered)
-                .description("Claims that have no answer yet")
-                .baseUnit("claims")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-        Gauge.builder(MeterNames.KEYS, gauges, StoreGauges::keys)
-                .description("Keys that this instance uses")
-                .baseUnit("keys")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-        Gauge.builder(MeterNames.GRACE, gauges, StoreGauges::inGrace)
-                .description("Keys that get no new permits for up to a lease, because the store may have lost state")
-                .baseUnit("keys")
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
+        PermitMeter.STORE_UP.gauge(registry, gauges, tags, store -> store.isAnswering() ? 1 : 0);
+        PermitMeter.STORE_BYPASSED.gauge(registry, gauges, tags, store -> store.isBypassed() ? 1 : 0);
+        PermitMeter.STORE_SILENCE.seconds(
+                registry,
+                gauges,
+                tags,
+                store -> store.sinceAnswer()
+                        .map(MicrometerPermitObserver::seconds)
+                        .orElse(Double.NaN));
+        PermitMeter.STORE_BACKLOG.gauge(registry, gauges, tags, StoreGauges::unanswered);
+        PermitMeter.KEYS.gauge(registry, gauges, tags, StoreGauges::keys);
+        PermitMeter.GRACE.gauge(registry, gauges, tags, StoreGauges::inGrace);
     }
 
     @Override
     public void named(PermitGauges gauges) {
-        Tags tags = tags(gauges.name());
-        gauge(
-                gauges,
-                tags,
-                MeterNames.HOLDERS,
-                "Permits that calls of this instance hold",
-                "permits",
-                g -> g.holders());
-        gauge(
-                gauges,
-                tags,
-                MeterNames.WITHOUT_STORE,
-                "Permits that calls of this instance got during an outage, and that the store has not recorded",
-                "permits",
-                g -> g.withoutStore());
-        gauge(gauges, tags, MeterNames.WAITERS, "Calls of this instance that wait", "calls", g -> g.waiters());
-        gauge(
-                gauges,
-                tags,
-                MeterNames.RUNNING_LOST,
-                "Calls of this instance that run although their permits were lost",
-                "calls",
-                g -> g.runningLost());
-        gauge(
-                gauges,
-                tags,
-                MeterNames.FAIR_GROUPS,
-                "Groups of which calls of this instance wait",
-                "groups",
-                g -> g.fairGroups());
-        gauge(gauges, tags, MeterNames.LIMIT, "The limit of a key over all instances", "permits", g -> g.limit());
-        age(
-                gauges,
-                tags,
-                MeterNames.LONGEST_WAIT,
-                "How long the call waits that has been waiting for the longest",
-                g -> seconds(g.longestWait()));
-        age(
-                gauges,
-                tags,
-                MeterNames.LONGEST_HOLD,
-                "How long the call holds its permit that has held it for the longest",
-                g -> seconds(g.longestHold()));
-        of(gauges.name());
+        String name = gauges.name();
+        Tags tags = tags(name);
+        PermitMeter.HOLDERS.gauge(registry, gauges, tags, PermitGauges::holders);
+        PermitMeter.WITHOUT_STORE.gauge(registry, gauges, tags, PermitGauges::withoutStore);
+        PermitMeter.WAITERS.gauge(registry, gauges, tags, PermitGauges::waiters);
+        PermitMeter.RUNNING_LOST.gauge(registry, gauges, tags, PermitGauges::runningLost);
+        PermitMeter.FAIR_GROUPS.gauge(registry, gauges, tags, PermitGauges::fairGroups);
+        PermitMeter.LIMIT.gauge(registry, gauges, tags, PermitGauges::limit);
+        PermitMeter.LONGEST_WAIT.seconds(registry, gauges, tags, g -> seconds(g.longestWait()));
+        PermitMeter.LONGEST_HOLD.seconds(registry, gauges, tags, g -> seconds(g.longestHold()));
+        of(name);
         if (fleet != null) {
-            fleet(fleet, gauges, tags);
+            fleet(PermitMeter.FLEET_HOLDERS, fleet, name, tags, FleetTotals::holders);
+            fleet(PermitMeter.FLEET_WAITERS, fleet, name, tags, FleetTotals::waiters);
+            fleet(PermitMeter.FLEET_MEMBERS, fleet, name, tags, FleetTotals::members);
+            fleet(PermitMeter.FLEET_LIMIT, fleet, name, tags, FleetTotals::limit);
+            fleet(PermitMeter.FLEET_LIMITS_MIXED, fleet, name, tags, FleetTotals::mixed);
+            keys(fleet, name, tags.and("state", "inspected"), FleetTotals::inspected);
+            keys(fleet, name, tags.and("state", "skipped"), FleetTotals::skipped);
+            keys(fleet, name, tags.and("state", "full"), FleetTotals::full);
+            keys(fleet, name, tags.and("state", "paused"), FleetTotals::paused);
         }
     }
 
-    private void fleet(FleetView view, PermitGauges gauges, Tags tags) {
-        String name = gauges.name();
-        String keysInUse = "of the keys that this instance uses, as the store has it for all instances";
-        gauge(
-                gauges,
-                tags,
-                MeterNames.FLEET_HOLDERS,
-                "Permits in use " + keysInUse,
-                "permits",
-                g -> view.value(name, FleetTotals::holders));
-        gauge(
-                gauges,
-                tags,
-                MeterNames.FLEET_WAITERS,
-                "Calls that wait " + keysInUse,
-                "calls",
-                g -> view.value(name, FleetTotals::waiters));
-        gauge(
-                gauges,
-                tags,
-                MeterNames.FLEET_MEMBERS,
-                "Instances that hold or wait, for each key once, " + keysInUse,
-                "members",
-                g -> view.value(name, FleetTotals::members));
-        gauge(
-                gauges,
-                tags,
-                MeterNames.FLEET_LIMIT,
-                "The limits in force " + keysInUse,
-                "permits",
-                g -> view.value(name, FleetTotals::limit));
-        gauge(
-                gauges,
-                tags,
-                MeterNames.FLEET_LIMITS_MIXED,
-                "Keys for which instances state different limits, of those that this instance uses",
-                "keys",
-                g -> view.value(name, FleetTotals::mixed));
-        keys(view, gauges, tags, "inspected", FleetTotals::inspected);
-        keys(view, gauges, tags, "skipped", FleetTotals::skipped);
-        keys(view, gauges, tags, "full", FleetTotals::full);
-        keys(view, gauges, tags, "paused", FleetTotals::paused);
+    private void fleet(PermitMeter meter, FleetView view, String name, Tags tags, ToDoubleFunction<FleetTotals> value) {
+        meter.gauge(registry, view, tags, of -> of.value(name, value));
     }
 
-    private void keys(
-            FleetView view, PermitGauges gauges, Tags tags, String state, ToDoubleFunction<FleetTotals> number) {
-        gauge(
-                gauges,
-                tags.and("state", state),
-                MeterNames.FLEET_KEYS,
-                "Keys in use whose state in the store is inspected or skipped, and those of the inspected ones that are full or paused",
-                "keys",
-                g -> view.keys(gauges.name(), number));
-    }
-
-    private void gauge(
-            PermitGauges gauges,
-            Tags tags,
-            String name,
-            String description,
-            String unit,
-            ToDoubleFunction<PermitGauges> value) {
-        Gauge.builder(name, gauges, value)
-                .description(description)
-                .baseUnit(unit)
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
-    }
-
-    private void age(
-            PermitGauges gauges, Tags tags, String name, String description, ToDoubleFunction<PermitGauges> seconds) {
-        TimeGauge.builder(name, gauges, TimeUnit.SECONDS, seconds)
-                .description(description)
-                .tags(tags)
-                .strongReference(true)
-                .register(registry);
+    private void keys(FleetView view, String name, Tags tags, ToDoubleFunction<FleetTotals> number) {
+        PermitMeter.FLEET_KEYS.gauge(registry, view, tags, of -> of.keys(name, number));
     }
 
     private static double seconds(Optional<LongestCall> call) {

@@ -22,8 +22,6 @@ final class NameMeters {
         ABANDONED
     }
 
-    private final MeterRegistry registry;
-    private final Tags tags;
     private final Map<WaitOutcome, Timer> waits;
     private final Map<Via, Counter> grants;
     private final Map<Reason, Counter> rejections;
@@ -34,45 +32,15 @@ final class NameMeters {
     final Counter overtakes;
 
     NameMeters(MeterRegistry registry, Tags tags) {
-        this.registry = registry;
-        this.tags = tags;
-        waits = byValue(
-                WaitOutcome.class,
-                outcome -> Timer.builder(MeterNames.WAIT)
-                        .description("How long calls waited, also those that got no permit")
-                        .tags(tags.and("outcome", text(outcome)))
-                        .register(registry));
-        grants = byValue(
-                Via.class,
-                via -> counter(MeterNames.GRANTS, "Permits that calls got", "permits", tags.and("via", text(via))));
-        rejections = byValue(
-                Reason.class,
-                reason -> counter(
-                        MeterNames.REJECTIONS,
-                        "Calls that got no permit although the store answered",
-                        "calls",
-                        tags.and("reason", text(reason))));
-        hold = Timer.builder(MeterNames.HOLD)
-                .description("How long calls held their permits")
-                .tags(tags)
-                .register(registry);
-        failures = counter(MeterNames.FAILURES, "Calls that ended because the store failed", "calls", tags);
-        losses = losses("lost");
-        taken = losses("taken");
-        overtakes = counter(
-                MeterNames.OVERTAKES, "Waiting calls that calls with a head start were queued before", "calls", tags);
-    }
-
-    private Counter losses(String cause) {
-        return counter(MeterNames.LOSSES, "Permits lost while a call held them", "permits", tags.and("cause", cause));
-    }
-
-    private Counter counter(String name, String description, String unit, Tags all) {
-        return Counter.builder(name)
-                .description(description)
-                .baseUnit(unit)
-                .tags(all)
-                .register(registry);
+        waits = byValue(WaitOutcome.class, each -> PermitMeter.WAIT.timer(registry, tags.and("outcome", text(each))));
+        grants = byValue(Via.class, each -> PermitMeter.GRANTS.counter(registry, tags.and("via", text(each))));
+        rejections =
+                byValue(Reason.class, each -> PermitMeter.REJECTIONS.counter(registry, tags.and("reason", text(each))));
+        hold = PermitMeter.HOLD.timer(registry, tags);
+        failures = PermitMeter.FAILURES.counter(registry, tags);
+        losses = PermitMeter.LOSSES.counter(registry, tags.and("cause", "lost"));
+        taken = PermitMeter.LOSSES.counter(registry, tags.and("cause", "taken"));
+        overtakes = PermitMeter.OVERTAKES.counter(registry, tags);
     }
 
     private static <E extends Enum<E>, M> Map<E, M> byValue(Class<E> type, Function<E, M> meter) {
