@@ -3,11 +3,13 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.endpoint.PermitEvents;
+import io.github.distributedpermit.endpoint.PermitHistory;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsWebExtension;
 import io.github.distributedpermit.endpoint.StackCallers;
 import io.github.distributedpermit.spi.PermitAccess;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
@@ -72,10 +74,24 @@ public final class DistributedPermitEndpointAutoConfiguration {
     }
 
     @Bean
+    PermitHistory distributedPermitHistory() {
+        return new PermitHistory(System::nanoTime);
+    }
+
+    @Bean
+    WatchTask distributedPermitHistoryTask(PermitHistory history) {
+        return engine -> Optional.of(new RepeatedTasks.Task(PermitHistory.PAUSE, () -> history.sample(engine)));
+    }
+
+    @Bean
     @ConditionalOnMissingBean
     PermitsEndpoint distributedPermitEndpoint(
-            PermitAccess permits, CoreSettings settings, PermitEvents events, ApplicationEventPublisher audit) {
-        return new PermitsEndpoint(permits, settings.commandTimeout(), events, audit);
+            PermitAccess permits,
+            CoreSettings settings,
+            PermitEvents events,
+            PermitHistory history,
+            ApplicationEventPublisher audit) {
+        return new PermitsEndpoint(permits, settings.commandTimeout(), events, history, audit);
     }
 
     @Bean

@@ -131,7 +131,7 @@ final class LongCallsWarning {
                 .findFirst()
                 .flatMap(CallView::caller)
                 .map(caller -> " of %s on thread '%s'"
-                        .formatted(safe(caller.method().orElse("an unknown method")), safe(caller.thread())))
+                        .formatted(safe(caller.method().orElse("an unknown method")), safe(caller.threadName())))
                 .orElse("");
     }
 

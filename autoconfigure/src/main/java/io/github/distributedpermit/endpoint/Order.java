@@ -14,6 +14,7 @@ import org.springframework.boot.convert.DurationStyle;
  * @param key by default the one of all calls of the permit
  * @param limit 0 pauses
  * @param evict the id of a member
+ * @param call the number of a call of this instance
  * @param reason why; for the log, the other operators and the audit
  * @param lasts after this time the limit ends by itself; zero for never
  * @param create whether the key may be one that nothing uses yet
@@ -23,6 +24,7 @@ record Order(
         @Nullable String key,
         @Nullable Integer limit,
         @Nullable String evict,
+        @Nullable Long call,
         String reason,
         Duration lasts,
         boolean create,
@@ -32,6 +34,7 @@ record Order(
             @Nullable String key,
             @Nullable String limit,
             @Nullable String evict,
+            @Nullable String call,
             @Nullable String reason,
             @Nullable String lasts,
             @Nullable String create,
@@ -40,6 +43,7 @@ record Order(
                 key,
                 read("limit", "a whole number from 0, which pauses", limit, Integer::valueOf),
                 evict,
+                call("call", call),
                 text(reason),
                 lasts(lasts),
                 "true".equals(text(create).toLowerCase(Locale.ROOT)),
@@ -48,6 +52,10 @@ record Order(
 
     static @Nullable Integer number(String name, @Nullable String value) {
         return read(name, "a whole number", value, Integer::valueOf);
+    }
+
+    static @Nullable Long call(String name, @Nullable String value) {
+        return read(name, "the number of a call, as in 'call' of a GET", value, Long::valueOf);
     }
 
     private static Duration lasts(@Nullable String value) {

@@ -13,9 +13,11 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.endpoint.Access;
@@ -49,26 +51,31 @@ public class PermitsEndpoint {
      *
      * @param timeout how long the store may take to answer
      * @param events what this instance has seen
+     * @param history what its calls did
      * @param audit publishes the audit events of Spring Boot
      */
     public PermitsEndpoint(
-            PermitAccess permits, Duration timeout, PermitEvents events, ApplicationEventPublisher audit) {
+            PermitAccess permits,
+            Duration timeout,
+            PermitEvents events,
+            PermitHistory history,
+            ApplicationEventPublisher audit) {
         this.events = events;
         this.audit = audit;
         this.permits = permits;
         this.answers = new StoreAnswers(timeout);
-        this.reader = new PermitsReader(permits, answers, Clock.systemUTC());
+        this.reader = new PermitsReader(permits, answers, history, Clock.systemUTC());
     }
 
-    /** The names of all permits, without a look into the store; at most a thousand. */
-    public List<String> names() {
-        return reader.names();
-    }
-
-    /** All permits, with the limits that the store has for the keys that this instance knows. */
+    /** All permits, with what the store has for the keys that this instance knows. */
     @ReadOperation
     public PermitsView permits() {
-        return reader.all(events.latest());
+        return permits("");
+    }
+
+    /** Those permits whose names contain this text, in whatever case. */
+    public PermitsView permits(String filter) {
+        return reader.all(filter, events.latest());
     }
 
     /** The last events that this instance has seen, newest first. */
@@ -82,17 +89,28 @@ public class PermitsEndpoint {
      * @param name of the permit
      * @param key the one key to show; by default those that calls of this instance use
      * @param most how many keys to show, 20 by default
+     * @param stack the call of this instance of which to show what its thread does now
      * @return {@code null} if no permit has the name
      */
     @ReadOperation
-    public @Nullable Detail permit(@Selector String name, @Nullable String key, @Nullable Integer most) {
+    public @Nullable Detail permit(
+            @Selector String name, @Nullable String key, @Nullable Integer most, @Nullable Long stack) {
         int keys = most == null ? PermitsReader.USUAL_KEYS : most;
         if (keys < 1) {
             throw new InvalidEndpointRequestException(
                     "most is " + keys, "'most' has to be from 1 to " + PermitsReader.MOST_KEYS);
         }
+        return permit(name, new Query(key, keys, PermitsReader.MOST_CALLS, stack == null ? 0 : stack));
+    }
+
+    /** One permit, with at most so many keys, and calls of each key. */
+    public @Nullable Detail permit(String name, @Nullable String key, int keys, int calls) {
+        return permit(name, new Query(key, keys, calls, 0));
+    }
+
+    private @Nullable Detail permit(String name, Query query) {
         return reader.find(name)
-                .map(definition -> reader.detail(definition, key, Math.min(keys, PermitsReader.MOST_KEYS)))
+                .map(definition -> reader.detail(definition, query))
                 .orElse(null);
     }
 
@@ -104,7 +122,7 @@ public class PermitsEndpoint {
      */
     @WriteOperation
     public Map<String, Object> drain(boolean drain, @Nullable String reason) {
-        return drain(Boolean.toString(drain), Order.of(null, null, null, reason, null, null, null));
+        return drain(Boolean.toString(drain), Order.of(null, null, null, null, reason, null, null, null));
     }
 
     Map<String, Object> drain(@Nullable String drain, Order order) {
@@ -122,13 +140,14 @@ public class PermitsEndpoint {
     }
 
     /**
-     * Sets the limit of a key for the whole fleet, or takes a member's permits of a key. One of the two. A permit without a
+     * Sets the limit of a key for the whole fleet, or takes the permits of a key from a member, or from one call of this instance. One of these. A permit without a
      * limit is given none here, because its calls do not ask the store.
      *
      * @param name of the permit
      * @param key by default the one of all calls of the permit
      * @param limit 0 pauses
      * @param evict the id of the member
+     * @param call the number of the call of this instance
      * @param reason why
      * @param lasts after this time the limit ends by itself, such as {@code 30m}; by default it does not
      * @param create whether the key may be one that nothing uses yet
@@ -140,6 +159,7 @@ public class PermitsEndpoint {
             @Nullable String key,
             @Nullable Integer limit,
             @Nullable String evict,
+            @Nullable Long call,
             @Nullable String reason,
             @Nullable String lasts,
             @Nullable Boolean create) {
@@ -149,6 +169,7 @@ public class PermitsEndpoint {
                         key,
                         limit == null ? null : limit.toString(),
                         evict,
+                        call == null ? null : call.toString(),
                         reason,
                         lasts,
                         String.valueOf(create),
@@ -164,13 +185,17 @@ public class PermitsEndpoint {
         String target = target(definition, order.key());
         Integer limit = order.limit();
         String evict = order.evict();
-        if ((limit == null) == (evict == null)) {
+        Long call = order.call();
+        if (Stream.of(limit, evict, call).filter(Objects::nonNull).count() != 1) {
             throw new InvalidEndpointRequestException(
-                    "limit or evict", "Give either 'limit' or 'evict'; a DELETE lifts the limit");
+                    "limit, evict or call", "Give one of 'limit', 'evict' and 'call'; a DELETE lifts the limit");
         }
-        return limit == null
-                ? evict(definition, target, String.valueOf(evict), order)
-                : limit(definition, target, limit, order);
+        if (limit != null) {
+            return limit(definition, target, limit, order);
+        }
+        return evict != null
+                ? evict(definition, target, evict, order)
+                : take(definition, target, Objects.requireNonNull(call), order);
     }
 
     private Change limit(PermitDefinition definition, String target, int limit, Order order) {
@@ -212,12 +237,28 @@ public class PermitsEndpoint {
                             .formatted(member, target));
         }
         int taken = await(() -> permits.evict(target, member));
-        String what = "took %d permit(s) from member %s".formatted(taken, printable(member));
+        return taken(definition, target, taken, "member " + member, order);
+    }
+
+    /** Only this instance knows its calls, so it takes the permits itself, and its next claim returns them to the store. */
+    private Change take(PermitDefinition definition, String target, long call, Order order) {
+        int taken = permits.take(target, call);
+        if (taken == 0) {
+            throw new InvalidEndpointRequestException(
+                    "unknown call",
+                    "No call %d of this instance holds permits of key '%s' that the store has recorded; a GET of the permit shows the calls"
+                            .formatted(call, target));
+        }
+        return taken(definition, target, taken, "call " + call + " of this instance", order);
+    }
+
+    private Change taken(PermitDefinition definition, String target, int taken, String from, Order order) {
+        String what = "took %d permit(s) from %s".formatted(taken, printable(from));
         LOG.log(
                 System.Logger.Level.INFO,
                 "An operator%s %s of key '%s'%s".formatted(who(order), what, printable(target), why(order)));
         events.add("eviction", target, "An operator" + who(order) + " " + what + why(order), 1);
-        audit("TAKEN", definition.name(), target, order, Map.of("member", member, "taken", taken));
+        audit("TAKEN", definition.name(), target, order, Map.of("from", from, "taken", taken));
         return new Change(definition.name(), target, null, taken);
     }
 
@@ -231,7 +272,7 @@ public class PermitsEndpoint {
      */
     @DeleteOperation
     public @Nullable Change lift(@Selector String name, @Nullable String key, @Nullable String reason) {
-        return lift(name, Order.of(key, null, null, reason, null, null, null));
+        return lift(name, Order.of(key, null, null, null, reason, null, null, null));
     }
 
     @Nullable

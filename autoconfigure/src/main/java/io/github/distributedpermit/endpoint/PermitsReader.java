@@ -4,6 +4,7 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.endpoint.KeyInspections.Inspected;
 import io.github.distributedpermit.endpoint.PermitsView.Call;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
+import io.github.distributedpermit.endpoint.PermitsView.Fleet;
 import io.github.distributedpermit.endpoint.PermitsView.Instance;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
@@ -18,12 +19,14 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -46,22 +49,37 @@ final class PermitsReader {
     static final int MOST_MEMBERS = 500;
     static final int MOST_CALLS = 500;
 
+    private static final int MOST_FRAMES = 100;
+
     /** Members of all keys of one answer, and calls. */
     static final int MOST_ROWS = 5_000;
 
     private final PermitAccess permits;
     private final KeyInspections inspections;
+    private final PermitHistory history;
     private final Clock clock;
 
-    PermitsReader(PermitAccess permits, StoreAnswers answers, Clock clock) {
+    PermitsReader(PermitAccess permits, StoreAnswers answers, PermitHistory history, Clock clock) {
         this.permits = permits;
+        this.history = history;
         this.inspections = new KeyInspections(permits, answers);
         this.clock = clock;
     }
 
-    /** Reads the keys that this instance knows, as many as fit into the time-out, so that a limit is that of the store. */
-    PermitsView all(List<PermitsView.Event> events) {
-        List<PermitDefinition> definitions = definitions();
+    /**
+     * Reads the keys that this instance knows, as many as fit into the time-out, so that a limit is that of the store. Of too many
+     * names those that calls of this instance use are shown first.
+     */
+    PermitsView all(String filter, List<PermitsView.Event> events) {
+        String part = filter.toLowerCase(Locale.ROOT);
+        List<PermitDefinition> found = permits.definitions().stream()
+                .filter(each -> each.name().toLowerCase(Locale.ROOT).contains(part))
+                .toList();
+        List<PermitDefinition> definitions = found.stream()
+                .sorted(Comparator.comparing(this::isIdle).thenComparing(PermitDefinition::name))
+                .limit(MOST_NAMES)
+                .sorted(Comparator.comparing(PermitDefinition::name))
+                .toList();
         Map<String, Set<String>> keys = new HashMap<>();
         TreeSet<String> asked = new TreeSet<>();
         for (PermitDefinition definition : definitions) {
@@ -88,7 +106,7 @@ final class PermitsReader {
                 store(),
                 instance(),
                 summaries,
-                permits.definitions().size() > MOST_NAMES,
+                found.size() > MOST_NAMES,
                 inspected.stream()
                         .map(Inspected::problem)
                         .filter(Objects::nonNull)
@@ -97,15 +115,10 @@ final class PermitsReader {
                 events);
     }
 
-    List<String> names() {
-        return definitions().stream().map(PermitDefinition::name).toList();
-    }
-
-    private List<PermitDefinition> definitions() {
-        return permits.definitions().stream()
-                .sorted(Comparator.comparing(PermitDefinition::name))
-                .limit(MOST_NAMES)
-                .toList();
+    private boolean isIdle(PermitDefinition definition) {
+        return permits.gauges(definition.name())
+                .filter(calls -> calls.holders() > 0 || calls.waiters() > 0)
+                .isEmpty();
     }
 
     private Store store() {
@@ -139,7 +152,48 @@ final class PermitsReader {
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
                 gauges.map(PermitGauges::waiters).orElse(0),
-                gauges.map(PermitGauges::runningLost).orElse(0));
+                gauges.map(PermitGauges::runningLost).orElse(0),
+                history.rejectionsPerMinute(definition.name()),
+                fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states));
+    }
+
+    private @Nullable Fleet fleet(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
+        List<KeyState> read =
+                keys.stream().map(states::get).filter(Objects::nonNull).toList();
+        if (read.isEmpty()) {
+            return null;
+        }
+        int own = limit(definition);
+        KeyState fullest = Collections.max(
+                read,
+                Comparator.comparingDouble((KeyState each) -> (double) each.used() / Math.max(1, each.limit(own)))
+                        .thenComparing(PermitsReader::waiting));
+        List<MemberState> queue =
+                read.stream().flatMap(key -> key.queue().stream()).toList();
+        Instant oldest = Stream.concat(
+                        queue.stream().flatMap(each -> each.waited().stream()),
+                        permits
+                                .gauges(definition.name())
+                                .flatMap(PermitGauges::longestWait)
+                                .map(LongestCall::time)
+                                .stream())
+                .max(Comparator.naturalOrder())
+                .map(this::ago)
+                .orElse(null);
+        return new Fleet(
+                read.size(),
+                read.stream().mapToInt(KeyState::used).sum(),
+                read.stream().mapToInt(PermitsReader::waiting).sum(),
+                oldest,
+                queue.stream().anyMatch(each -> each.waited().isEmpty() && !isSelf(each)),
+                fullest.key(),
+                fullest.used(),
+                fullest.limit(own),
+                read.stream().anyMatch(key -> key.override().isEmpty() && differing(key.members()) != null));
+    }
+
+    private static int waiting(KeyState key) {
+        return key.members().stream().mapToInt(MemberState::calls).sum();
     }
 
     Optional<PermitDefinition> find(String name) {
@@ -148,8 +202,9 @@ final class PermitsReader {
                 .findFirst();
     }
 
-    /** @param onlyKey the one key to show; {@code null} for those in use */
-    Detail detail(PermitDefinition definition, @Nullable String onlyKey, int most) {
+    Detail detail(PermitDefinition definition, Query query) {
+        String onlyKey = query.key();
+        int most = Math.min(query.keys(), MOST_KEYS);
         TreeSet<String> keys = onlyKey == null ? keys(definition) : new TreeSet<>(List.of(onlyKey));
         List<String> asked = new ArrayList<>(keys.stream().limit(most).toList());
         String usual = usualKey(definition);
@@ -162,7 +217,7 @@ final class PermitsReader {
             keys.remove(usual);
             inspected = inspected.subList(0, inspected.size() - 1);
         }
-        List<Key> shown = views(definition, inspected);
+        List<Key> shown = views(definition, inspected, query);
         Summary summary = summary(definition, Set.of(), Map.of());
         boolean truncated = keys.size() > shown.size();
         String hint = truncated
@@ -181,7 +236,8 @@ final class PermitsReader {
                 keys.size(),
                 shown,
                 truncated,
-                hint);
+                hint,
+                history.of(definition.name()));
     }
 
     /** The key of all calls; of a permit without one the key that its calls have unless they name another. */
@@ -204,12 +260,14 @@ final class PermitsReader {
         return keys;
     }
 
-    private List<Key> views(PermitDefinition definition, List<Inspected> keys) {
+    private List<Key> views(PermitDefinition definition, List<Inspected> keys, Query query) {
+        int mostCalls = Math.min(query.calls(), MOST_CALLS);
         List<Key> views = new ArrayList<>();
         int members = MOST_ROWS;
         int calls = MOST_ROWS;
         for (Inspected each : keys) {
-            Key view = view(definition, each, Math.min(members, MOST_MEMBERS), Math.min(calls, MOST_CALLS));
+            Key view =
+                    view(definition, each, Math.min(members, MOST_MEMBERS), Math.min(calls, mostCalls), query.stack());
             members -= view.members().size();
             calls -= view.calls().size();
             views.add(view);
@@ -217,7 +275,7 @@ final class PermitsReader {
         return views;
     }
 
-    private Key view(PermitDefinition definition, Inspected key, int mostMembers, int mostCalls) {
+    private Key view(PermitDefinition definition, Inspected key, int mostMembers, int mostCalls, long stack) {
         KeyState state = key.state();
         List<CallView> calls = permits.calls(state.key(), mostCalls + 1);
         List<MemberRow> rows = new ArrayList<>();
@@ -243,7 +301,7 @@ final class PermitsReader {
                 known ? Integer.valueOf(waiting) : null,
                 rows,
                 state.members().size() > rows.size(),
-                calls.stream().limit(mostCalls).map(this::call).toList(),
+                calls.stream().limit(mostCalls).map(call -> call(call, stack)).toList(),
                 calls.size() > mostCalls,
                 key.problem());
     }
@@ -271,8 +329,12 @@ final class PermitsReader {
         return limits.size() > 1 ? limits : null;
     }
 
+    private boolean isSelf(MemberState member) {
+        return member.member().equals(permits.member().id());
+    }
+
     private MemberRow row(MemberState member, int position, List<CallView> calls, int mostCalls) {
-        boolean self = member.member().equals(permits.member().id());
+        boolean self = isSelf(member);
         String name = self ? permits.member().name() : member.name().orElse(null);
         return new MemberRow(
                 member.member(),
@@ -291,14 +353,31 @@ final class PermitsReader {
         return (int) calls.stream().filter(call -> call.is(State.WAITING)).count();
     }
 
-    private Call call(CallView call) {
+    private Call call(CallView call, long stack) {
+        Caller caller = call.caller().orElse(null);
+        if (caller == null) {
+            return new Call(null, state(call), call.permits(), ago(call.age()), null, null, null, null);
+        }
         return new Call(
-                call.state().name().toLowerCase(Locale.ROOT),
+                caller.call(),
+                state(call),
                 call.permits(),
                 ago(call.age()),
-                call.caller().flatMap(Caller::method).orElse(null),
-                call.caller().map(Caller::thread).orElse(null),
-                call.caller().flatMap(Caller::traceId).orElse(null));
+                caller.method().orElse(null),
+                caller.threadName(),
+                caller.traceId().orElse(null),
+                caller.call() == stack ? stack(caller.thread()) : null);
+    }
+
+    private static String state(CallView call) {
+        return call.state().name().toLowerCase(Locale.ROOT);
+    }
+
+    private static List<String> stack(Thread thread) {
+        return Stream.of(thread.getStackTrace())
+                .limit(MOST_FRAMES)
+                .map(frame -> frame.toString().replaceFirst("^[^(]*/", "")) // without loader and module
+                .toList();
     }
 
     private Instant ago(Duration age) {

@@ -86,6 +86,8 @@ public record PermitsView(
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
+     * @param rejectionsPerMinute calls of this instance that got no permit, in about the last minute
+     * @param fleet what the store has for all instances; {@code null} if it did not answer, or if calls do not ask it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Summary(
@@ -98,7 +100,51 @@ public record PermitsView(
             @Nullable String within,
             int holding,
             int waiting,
-            int runningLost) {}
+            int runningLost,
+            int rejectionsPerMinute,
+            @Nullable Fleet fleet) {}
+
+    /**
+     * What the store has for all instances, of the keys of a permit that this instance knows.
+     *
+     * @param keys how many were read
+     * @param inUse permits that members hold, over these keys
+     * @param waiting calls that wait, of all members, over these keys
+     * @param waitingSince when the oldest call that waits arrived, if that is known of one
+     * @param waitingSinceUnknown whether others wait of which the store does not record since when
+     * @param fullestKey the key of which the largest part of the limit is in use, and then for which most calls wait
+     * @param fullestInUse permits of that key that members hold
+     * @param fullestLimit the limit of that key in force
+     * @param limitsDiffer whether members of a key state different limits, and the operator has set none
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Fleet(
+            int keys,
+            int inUse,
+            int waiting,
+            @Nullable Instant waitingSince,
+            boolean waitingSinceUnknown,
+            String fullestKey,
+            int fullestInUse,
+            int fullestLimit,
+            boolean limitsDiffer) {
+
+        /** The part of the fullest key's limit that is in use; 1 if that is paused. */
+        public double use() {
+            return fullestLimit == 0 ? 1 : (double) fullestInUse / fullestLimit;
+        }
+    }
+
+    /**
+     * What the calls of this instance did in the last hour, over all keys of a permit: the oldest number first, and the last one of
+     * the present step.
+     *
+     * @param stepSeconds the time that one number covers
+     * @param holding the most permits held at a time
+     * @param waiting the most calls that waited at a time
+     * @param rejected calls that got no permit
+     */
+    public record History(long stepSeconds, List<Integer> holding, List<Integer> waiting, List<Integer> rejected) {}
 
     /**
      * One permit with its keys.
@@ -115,6 +161,7 @@ public record PermitsView(
      * @param keys in alphabetical order, at most as many as were asked for
      * @param truncated whether there are more keys than are shown
      * @param hint how to see the others
+     * @param history of the calls of this instance
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Detail(
@@ -129,7 +176,8 @@ public record PermitsView(
             int keysInUse,
             List<Key> keys,
             boolean truncated,
-            @Nullable String hint)
+            @Nullable String hint,
+            History history)
             implements OperationResponseBody {}
 
     /**
@@ -196,21 +244,25 @@ public record PermitsView(
     /**
      * One call of the instance that answers.
      *
+     * @param call its number in this instance
      * @param state {@code lost}, {@code holding} or {@code waiting}
      * @param permits how many it has lost, holds or wants
      * @param since when it lost them, got them, or began to wait
      * @param method that the permit limits
      * @param thread that made the call
      * @param traceId of its trace
+     * @param stack what that thread does now, only of the one call that was asked for; an asynchronous call may have left the thread
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Call(
+            @Nullable Long call,
             String state,
             int permits,
             Instant since,
             @Nullable String method,
             @Nullable String thread,
-            @Nullable String traceId) {}
+            @Nullable String traceId,
+            @Nullable List<String> stack) {}
 
     /**
      * The result of a change.

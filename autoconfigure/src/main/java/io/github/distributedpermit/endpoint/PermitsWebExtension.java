@@ -33,8 +33,9 @@ public class PermitsWebExtension {
 
     /** As {@link PermitsEndpoint#permit}. */
     @ReadOperation
-    public WebEndpointResponse<Object> permit(@Selector String name, @Nullable String key, @Nullable String most) {
-        return answer(name, () -> endpoint.permit(name, key, Order.number("most", most)));
+    public WebEndpointResponse<Object> permit(
+            @Selector String name, @Nullable String key, @Nullable String most, @Nullable String stack) {
+        return answer(name, () -> endpoint.permit(name, key, Order.number("most", most), Order.call("stack", stack)));
     }
 
     /** As {@link PermitsEndpoint#change}. */
@@ -45,25 +46,29 @@ public class PermitsWebExtension {
             @Nullable String key,
             @Nullable String limit,
             @Nullable String evict,
+            @Nullable String call,
             @Nullable String reason,
             @Nullable String lasts,
             @Nullable String create) {
         return answer(
-                name, () -> endpoint.change(name, Order.of(key, limit, evict, reason, lasts, create, user(security))));
+                name,
+                () -> endpoint.change(name, Order.of(key, limit, evict, call, reason, lasts, create, user(security))));
     }
 
     /** As {@link PermitsEndpoint#lift}. */
     @DeleteOperation
     public WebEndpointResponse<Object> lift(
             SecurityContext security, @Selector String name, @Nullable String key, @Nullable String reason) {
-        return answer(name, () -> endpoint.lift(name, Order.of(key, null, null, reason, null, null, user(security))));
+        return answer(
+                name, () -> endpoint.lift(name, Order.of(key, null, null, null, reason, null, null, user(security))));
     }
 
     /** As {@link PermitsEndpoint#drain}. */
     @WriteOperation
     public WebEndpointResponse<Object> drain(
             SecurityContext security, @Nullable String drain, @Nullable String reason) {
-        return answer("", () -> endpoint.drain(drain, Order.of(null, null, null, reason, null, null, user(security))));
+        return answer(
+                "", () -> endpoint.drain(drain, Order.of(null, null, null, null, reason, null, null, user(security))));
     }
 
     private static @Nullable String user(SecurityContext security) {

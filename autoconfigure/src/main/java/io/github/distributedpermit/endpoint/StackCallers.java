@@ -7,6 +7,7 @@ import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
@@ -32,6 +33,7 @@ public final class StackCallers implements CallerSource {
     private static final String OUR_API = "io.github.distributedpermit.";
 
     private final StackWalker walker = StackWalker.getInstance(Set.of(Option.RETAIN_CLASS_REFERENCE));
+    private final AtomicLong calls = new AtomicLong();
     private final Supplier<@Nullable String> traceIds;
 
     /**
@@ -51,7 +53,8 @@ public final class StackCallers implements CallerSource {
                     .filter(frame -> isApplication(frame.getDeclaringClass()))
                     .findFirst()
                     .map(frame -> readable(frame.getDeclaringClass()) + '.' + frame.getMethodName()));
-            return new Caller(method, Thread.currentThread().getName(), Optional.ofNullable(traceIds.get()));
+            return new Caller(
+                    calls.incrementAndGet(), method, Thread.currentThread(), Optional.ofNullable(traceIds.get()));
         } catch (RuntimeException | LinkageError e) {
             return null;
         }

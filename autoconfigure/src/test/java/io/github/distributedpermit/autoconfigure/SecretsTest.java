@@ -194,7 +194,7 @@ class SecretsTest {
         Map<String, String> endpoints = Endpoints.read(context);
         assertThat(endpoints).containsKeys("health", "env", "configprops", "metrics", "beans", "permits");
         endpoints.forEach((id, answer) -> assertThat(answer).as(id).doesNotContain(canary));
-        assertThat(context.getBean(PermitsEndpoint.class).permit("export", "export", null))
+        assertThat(context.getBean(PermitsEndpoint.class).permit("export", "export", null, null))
                 .as("with the problem of a store that refuses")
                 .asString()
                 .contains("export")

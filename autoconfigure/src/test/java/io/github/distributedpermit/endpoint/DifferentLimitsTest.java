@@ -82,7 +82,7 @@ class DifferentLimitsTest {
         assertThat(after.tryAcquire(KEY)).isEmpty();
         assertThat(waiting).isNotDone();
         awaitShown(old, updated, 1, List.of(1, 3));
-        old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null);
+        old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null, null);
         awaitShown(old, updated, 0, List.of(1, 3));
         old.getBean(PermitsEndpoint.class).lift(KEY, KEY, null);
         List.of(first, second, third).forEach(Permit::release);
@@ -104,7 +104,7 @@ class DifferentLimitsTest {
                             .value();
                     assertThat(keys).isEqualTo(mixed);
                     Key key = Objects.requireNonNull(
-                                    context.getBean(PermitsEndpoint.class).permit(KEY, KEY, null))
+                                    context.getBean(PermitsEndpoint.class).permit(KEY, KEY, null, null))
                             .keys()
                             .get(0);
                     assertThat(key.statedLimits()).isEqualTo(statedLimits);

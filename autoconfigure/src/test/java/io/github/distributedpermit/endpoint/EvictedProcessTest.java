@@ -153,7 +153,7 @@ class EvictedProcessTest {
     }
 
     private static List<MemberRow> rows(PermitsEndpoint endpoint) {
-        return Objects.requireNonNull(endpoint.permit("fleet", KEY, null))
+        return Objects.requireNonNull(endpoint.permit("fleet", KEY, null, null))
                 .keys()
                 .get(0)
                 .members();
@@ -165,7 +165,7 @@ class EvictedProcessTest {
                 .findFirst()
                 .orElseThrow();
         PermitsView.Change taken =
-                Objects.requireNonNull(operator.change("fleet", KEY, null, holder.member(), null, null, null));
+                Objects.requireNonNull(operator.change("fleet", KEY, null, holder.member(), null, null, null, null));
         assertThat(taken.evicted()).isEqualTo(1);
     }
 

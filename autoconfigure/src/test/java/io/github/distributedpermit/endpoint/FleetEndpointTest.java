@@ -130,7 +130,7 @@ class FleetEndpointTest {
                 assertThat(one.key().members()).extracting(MemberRow::name).containsExactlyInAnyOrder("one", "two"));
 
         long from = System.nanoTime();
-        two.endpoint.change("fleet", KEY, LIMIT + 4, null, null, null, null);
+        two.endpoint.change("fleet", KEY, LIMIT + 4, null, null, null, null, null);
         await().pollInterval(Duration.ofMillis(5)).atMost(AT_ONCE).until(() -> one.holding() + two.holding() > LIMIT);
         report("A raised limit served calls", from);
         await().pollInterval(Duration.ofMillis(5))
@@ -140,12 +140,12 @@ class FleetEndpointTest {
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT + 4));
         assertThat(one.key().limitSource()).isEqualTo("override");
 
-        one.endpoint.change("fleet", KEY, 2, null, null, null, null);
+        one.endpoint.change("fleet", KEY, 2, null, null, null, null, null);
         drain(one, two, 2);
 
         atOnce().untilAsserted(() -> assertThat(one.keys("full")).isEqualTo(1));
         assertThat(one.keys("paused")).isZero();
-        one.endpoint.change("fleet", KEY, 0, null, null, null, null);
+        one.endpoint.change("fleet", KEY, 0, null, null, null, null, null);
         drain(one, two, 0);
         atOnce().untilAsserted(() -> assertThat(one.keys("paused")).isEqualTo(1));
         atOnce().untilAsserted(() -> assertThat(one.keys("full")).isZero());
@@ -166,7 +166,7 @@ class FleetEndpointTest {
                 .mapToInt(MemberRow::holding)
                 .sum();
         PermitsView.Change taken =
-                Objects.requireNonNull(operator.endpoint.change("fleet", KEY, null, member, null, null, null));
+                Objects.requireNonNull(operator.endpoint.change("fleet", KEY, null, member, null, null, null, null));
         assertThat(taken.evicted()).isEqualTo(had).isPositive();
         atOnce().untilAsserted(() -> assertThat(holder.lost).hasValueGreaterThanOrEqualTo(had));
         atOnce().untilAsserted(() -> assertAgrees(one, two, LIMIT));
@@ -191,7 +191,7 @@ class FleetEndpointTest {
     /** Through the instance that dies before the end. */
     private static void pauseEndsByItself(Instance one, Instance two, Runnable closeTwo) {
         two.stop();
-        two.endpoint.change("fleet", KEY, 0, null, "maintenance of the exports", "8s", null);
+        two.endpoint.change("fleet", KEY, 0, null, null, "maintenance of the exports", "8s", null);
         closeTwo.run();
         atOnce().untilAsserted(() -> {
             one.endAll();
@@ -223,8 +223,8 @@ class FleetEndpointTest {
         for (int i = 1; i <= CHANGES; i++) {
             int limit = i;
             for (Instance operator : List.of(one, two)) {
-                changes.add(CompletableFuture.supplyAsync(() ->
-                        Objects.requireNonNull(operator.endpoint.change("fleet", KEY, limit, null, null, null, null))));
+                changes.add(CompletableFuture.supplyAsync(() -> Objects.requireNonNull(
+                        operator.endpoint.change("fleet", KEY, limit, null, null, null, null, null))));
             }
         }
         changes.forEach(change -> assertThat(change).succeedsWithin(Duration.ofSeconds(30)));
@@ -373,7 +373,7 @@ class FleetEndpointTest {
         }
 
         Key key() {
-            return Objects.requireNonNull(endpoint.permit("fleet", KEY, null))
+            return Objects.requireNonNull(endpoint.permit("fleet", KEY, null, null))
                     .keys()
                     .get(0);
         }

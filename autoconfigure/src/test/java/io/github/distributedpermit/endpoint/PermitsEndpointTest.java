@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 import static org.awaitility.Awaitility.await;
 
 import com.example.endpoint.Exports;
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
@@ -223,9 +224,15 @@ class PermitsEndpointTest {
             refused(context, "report-export", "{\"limit\": \"many\"}", "'limit' has to be a whole number");
             refused(context, "report-export", "{\"limit\": 99999999999}", "'limit' has to be a whole number");
             refused(context, "report-export", "{\"limit\": 1000001}", "to 1000000, not 1000001");
-            refused(context, "report-export", "{}", "Give either 'limit' or 'evict'");
-            refused(context, "report-export", "{\"limit\": 1, \"evict\": \"a\"}", "Give either 'limit' or 'evict'");
+            refused(context, "report-export", "{}", "Give one of 'limit', 'evict' and 'call'");
+            refused(
+                    context,
+                    "report-export",
+                    "{\"limit\": 1, \"evict\": \"a\"}",
+                    "Give one of 'limit', 'evict' and 'call'");
             refused(context, "report-export", "{\"evict\": \"a\"}", "No member 'a' has permits of key 'report-export'");
+            refused(context, "report-export", "{\"call\": 7}", "No call 7 of this instance holds permits");
+            refused(context, "report-export", "{\"call\": \"a\"}", "'call' has to be the number of a call");
             refused(
                     context,
                     "report-export",
@@ -488,6 +495,116 @@ class PermitsEndpointTest {
         }
     }
 
+    /** The next call gets the permit at once, and the other call of the same thread keeps its own. */
+    @Test
+    void permitsOfOneCallAreTaken() {
+        try (ConfigurableApplicationContext context =
+                start(WebApplicationType.SERVLET, "management.endpoint.permits.access=unrestricted")) {
+            NamedPermits tenants = context.getBean(Permits.class).named("per-tenant");
+            PermitRequest request = tenants.request("tenant-7");
+            send(context, "POST", "permits/per-tenant", "{\"limit\": 2, \"key\": \"tenant-7\", \"create\": true}");
+            Permit first = tenants.acquireAsync(request).join();
+            Permit second = tenants.acquireAsync(request).join();
+            CompletableFuture<Permit> third = tenants.acquireAsync(request);
+            JsonNode calls = get(context, "permits/per-tenant").at("/keys/0/calls");
+            assertThat(calls.findValuesAsString("state")).containsExactly("holding", "holding", "waiting");
+            long call = calls.at("/0/call").asLong();
+
+            HttpResponse<String> taken = send(
+                    context,
+                    "POST",
+                    "permits/per-tenant",
+                    "{\"key\": \"tenant-7\", \"call\": %d, \"reason\": \"hangs\"}".formatted(call));
+            assertThat(taken.body()).contains("\"evicted\":1");
+            assertThat(third).succeedsWithin(Duration.ofSeconds(15));
+            assertThat(first.isHeld()).isFalse();
+            assertThat(second.isHeld()).isTrue();
+            JsonNode after = get(context, "permits/per-tenant").at("/keys/0");
+            assertThat(after.at("/inUse").asInt()).isEqualTo(2);
+            assertThat(after.at("/calls").findValuesAsString("state")).containsExactly("lost", "holding", "holding");
+            assertThat(after.at("/calls/0/call").asLong()).isEqualTo(call);
+            assertThat(get(context, "permits").at("/events").findValuesAsString("text"))
+                    .anyMatch(text -> text.contains("took 1 permit(s) from call " + call) && text.contains("hangs"));
+
+            assertThat(first.release()).isFalse();
+            assertThat(get(context, "permits/per-tenant").at("/keys/0/inUse").asInt())
+                    .as("the end of the call returns nothing")
+                    .isEqualTo(2);
+            assertThat(second.release()).isTrue();
+            assertThat(third.join().release()).isTrue();
+            await().until(() -> get(context, "permits/per-tenant?key=tenant-7")
+                            .at("/keys/0/inUse")
+                            .asInt()
+                    == 0);
+        }
+    }
+
+    @Test
+    void stackOfACallIsShownOnDemand() {
+        try (ConfigurableApplicationContext context = start(WebApplicationType.SERVLET)) {
+            Exports exports = context.getBean(Exports.class);
+            CompletableFuture<String> holding = exports.hold();
+            CompletableFuture<String> waiting = CompletableFuture.supplyAsync(exports::export);
+            await().until(() ->
+                    get(context, "permits/report-export").at("/waiting").asInt() == 1);
+            JsonNode calls = get(context, "permits/report-export").at("/keys/0/calls");
+            assertThat(calls.at("/1").has("stack")).isFalse();
+            long call = calls.at("/1/call").asLong();
+            JsonNode shown = get(context, "permits/report-export?stack=" + call).at("/keys/0/calls");
+            assertThat(shown.at("/0").has("stack")).isFalse();
+            assertThat(shown.at("/1/stack").toString()).contains("park", "com.example.endpoint.Exports");
+            HttpResponse<String> odd = send(context, "GET", "permits/report-export?stack=first", "");
+            assertThat(odd.statusCode()).isEqualTo(400);
+            assertThat(odd.body()).contains("'stack' has to be the number of a call");
+            exports.end();
+            assertThat(holding.join()).isEqualTo("held");
+            assertThat(waiting.join()).isEqualTo("done");
+        }
+    }
+
+    @Test
+    void listHasUseWaitingAndRejectionsAndTheHistoryKeepsThem() throws Exception {
+        try (ConfigurableApplicationContext context = start(WebApplicationType.SERVLET)) {
+            NamedPermits exports = context.getBean(Permits.class).named("report-export");
+            PermitRequest request = exports.request("report-export");
+            Permit held = exports.acquireAsync(request).join();
+            List<CompletableFuture<Permit>> waiting =
+                    List.of(exports.acquireAsync(request), exports.acquireAsync(request));
+            for (int i = 0; i < 4; i++) {
+                assertThat(exports.tryAcquire("report-export")).isEmpty();
+            }
+            await().until(() ->
+                    get(context, "permits").at("/permits/2/fleet/waiting").asInt() == 2);
+            JsonNode row = get(context, "permits").at("/permits/2");
+            assertThat(row.at("/rejectionsPerMinute").asInt()).isBetween(3, 4);
+            assertThat(row.at("/fleet/inUse").asInt()).isEqualTo(1);
+            assertThat(row.at("/fleet/fullestKey").asString()).isEqualTo("report-export");
+            assertThat(row.at("/fleet/fullestInUse").asInt()).isEqualTo(1);
+            assertThat(row.at("/fleet/fullestLimit").asInt()).isEqualTo(1);
+            assertThat(Instant.parse(row.at("/fleet/waitingSince").asString())).isBefore(Instant.now());
+            await().untilAsserted(() -> {
+                JsonNode history = get(context, "permits/report-export").at("/history");
+                assertThat(most(history.at("/holding"))).isEqualTo(1);
+                assertThat(most(history.at("/waiting"))).isEqualTo(2);
+                assertThat(most(history.at("/rejected"))).isEqualTo(4);
+            });
+            assertThat(get(context, "permits/odd name".replace(" ", "%20"))
+                            .at("/history/rejected")
+                            .size())
+                    .isEqualTo(120);
+            waiting.forEach(call -> call.cancel(false));
+            held.release();
+        }
+    }
+
+    private static int most(JsonNode numbers) {
+        int most = 0;
+        for (JsonNode each : numbers) {
+            most = Math.max(most, each.asInt());
+        }
+        return most;
+    }
+
     @Test
     void drainedInstanceTakesNoMorePermits() {
         try (ConfigurableApplicationContext context =
@@ -533,9 +650,13 @@ class PermitsEndpointTest {
             assertThat(all).isInstanceOf(Map.class).asString().contains("report-export");
             String text = String.class.getName();
             String number = Integer.class.getName();
-            String[] signature = {text, text, number, text, text, text, Boolean.class.getName()};
+            String call = Long.class.getName();
+            String[] signature = {text, text, number, text, call, text, text, Boolean.class.getName()};
             Object changed = server.invoke(
-                    endpoint, "change", new Object[] {"report-export", null, 4, null, "a test", "1h", null}, signature);
+                    endpoint,
+                    "change",
+                    new Object[] {"report-export", null, 4, null, null, "a test", "1h", null},
+                    signature);
             assertThat(changed).asString().contains("override=4");
             for (Object[] odd : new Object[][] {
                 {null, null, 4, null},
@@ -551,11 +672,16 @@ class PermitsEndpointTest {
                                 server.invoke(endpoint, "change", Arrays.copyOf(odd, signature.length), signature));
             }
             assertThat(server.invoke(
-                            endpoint, "change", new Object[] {"no\nname", null, 4, null, null, null, null}, signature))
+                            endpoint,
+                            "change",
+                            new Object[] {"no\nname", null, 4, null, null, null, null, null},
+                            signature))
                     .isNull();
             assertThatException().isThrownBy(() -> server.invoke(endpoint, "permit", new Object[0], new String[0]));
-            Object one = server.invoke(
-                    endpoint, "permit", new Object[] {"report-export", null, null}, new String[] {text, text, number});
+            Object one =
+                    server.invoke(endpoint, "permit", new Object[] {"report-export", null, null, null}, new String[] {
+                        text, text, number, call
+                    });
             assertThat(one).asString().contains("limitSource=override");
         }
     }

@@ -36,7 +36,7 @@ class PermitsReaderTest {
     @Test
     void inspectsAFewKeysAtATimeSoThatClaimsDoNotHaveToWait() {
         Answering permits = new Answering(100, 5, 1, 1);
-        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, null, 100);
+        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, new Query(null, 100, 500, 0));
         assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() == null);
         assertThat(permits.most).hasValueLessThanOrEqualTo(8);
     }
@@ -45,7 +45,7 @@ class PermitsReaderTest {
     void doesNotInspectFurtherKeysOfAStoreThatDoesNotAnswer() {
         Answering permits = new Answering(100, 600_000, 1, 1);
         long begin = System.nanoTime();
-        Detail detail = reader(permits, Duration.ofMillis(200)).detail(DEFINITION, null, 100);
+        Detail detail = reader(permits, Duration.ofMillis(200)).detail(DEFINITION, new Query(null, 100, 500, 0));
         assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
         assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() != null);
         assertThat(permits.asked).hasValueLessThanOrEqualTo(8);
@@ -54,7 +54,7 @@ class PermitsReaderTest {
     @Test
     void rowsOfAllKeysTogetherAreBounded() {
         Answering permits = new Answering(20, 1, 400, 400);
-        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, null, 20);
+        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, new Query(null, 20, 500, 0));
         assertThat(detail.keys()).hasSize(20);
         assertThat(detail.keys().stream().mapToInt(key -> key.members().size()).sum())
                 .isEqualTo(PermitsReader.MOST_ROWS);
@@ -67,7 +67,8 @@ class PermitsReaderTest {
     }
 
     private static PermitsReader reader(PermitAccess permits, Duration timeout) {
-        return new PermitsReader(permits, new StoreAnswers(timeout), Clock.systemUTC());
+        return new PermitsReader(
+                permits, new StoreAnswers(timeout), new PermitHistory(System::nanoTime), Clock.systemUTC());
     }
 
     /** Answers after a while, and counts the inspections. */
@@ -119,6 +120,11 @@ class PermitsReaderTest {
         @Override
         public List<String> keysInUse(String name) {
             return keys;
+        }
+
+        @Override
+        public int take(String key, long call) {
+            return 0;
         }
 
         @Override

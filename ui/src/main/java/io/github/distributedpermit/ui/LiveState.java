@@ -7,18 +7,48 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What the page shows at one moment.
+ * What the page shows at one moment: a part of the list of all permits, or one permit.
  *
  * @param now the clock of the instance, so that the page need not trust that of the browser
- * @param writable whether the endpoint {@code permits} accepts changes
- * @param names of all permits
+ * @param settings of the page
+ * @param store where the permits are
+ * @param instance the instance that answers
  * @param events the last that this instance has seen, newest first
+ * @param list the part of the list; {@code null} if one permit is shown
  * @param permit the one that is shown; {@code null} if none has the name
  */
 public record LiveState(
         Instant now,
-        boolean writable,
-        List<String> names,
+        Settings settings,
+        PermitsView.@Nullable Store store,
+        PermitsView.@Nullable Instance instance,
         List<PermitsView.Event> events,
+        @Nullable Page list,
         PermitsView.@Nullable Detail permit)
-        implements OperationResponseBody {}
+        implements OperationResponseBody {
+
+    /**
+     * What the application has set for the page.
+     *
+     * @param writable whether the endpoint {@code permits} accepts changes
+     * @param traceLink the address of a trace, with <code>{traceId}</code> in it; empty for none
+     * @param instanceLink the address of an instance's page, with <code>{host}</code> or <code>{instance}</code> in it; empty for none
+     */
+    public record Settings(boolean writable, String traceLink, String instanceLink) {}
+
+    /**
+     * A part of the list.
+     *
+     * @param permits the fullest first
+     * @param from the place of the first of them, from 0 on
+     * @param all how many permits have a name with the text that was asked for
+     * @param truncated whether there are more, which are found with another text
+     * @param problem why the store did not answer for each permit
+     */
+    public record Page(
+            List<PermitsView.Summary> permits,
+            int from,
+            int all,
+            boolean truncated,
+            @Nullable String problem) {}
+}

@@ -2,62 +2,115 @@ package io.github.distributedpermit.ui;
 
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import io.github.distributedpermit.endpoint.PermitsView;
+import io.github.distributedpermit.endpoint.PermitsView.Fleet;
+import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import java.time.Clock;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * What the pages show. All pages of an instance that show the same permit share one look into the store per
- * {@value #FRESH_MILLIS} ms. Thread-safe.
+ * What the pages show. All pages of an instance that show the same share one look into the store, which is shown for half a second, or
+ * for four times as long as it took, so that pages take a fifth of the store's time at most. Thread-safe.
  */
 final class LiveStates {
 
-    static final int FRESH_MILLIS = 500;
-    private static final int MOST_NAMES = 100;
+    static final long FRESH_NANOS = Duration.ofMillis(500).toNanos();
+    static final int ROWS = 50;
+    private static final int LOOK_PART = 4;
+    private static final int MOST_LISTS = 10;
+    private static final int MOST_DETAILS = 100;
     private static final int MOST_KEYS = 50;
+    private static final int MOST_CALLS = 100;
+    private static final Comparator<Summary> FULLEST_FIRST = Comparator.comparingDouble(LiveStates::use)
+            .thenComparingInt(LiveStates::waiting)
+            .reversed()
+            .thenComparing(Summary::name);
 
-    private final Map<String, LiveState> latest = new ConcurrentHashMap<>();
+    private final Map<String, Look<PermitsView>> lists = new ConcurrentHashMap<>();
+    private final Map<String, Look<LiveState>> details = new ConcurrentHashMap<>();
     private final PermitsEndpoint permits;
-    private final boolean writable;
+    private final LiveState.Settings settings;
     private final Clock clock;
+    private final LongSupplier nanoTime;
 
-    /** @param writable whether the pages may offer changes */
-    LiveStates(PermitsEndpoint permits, boolean writable, Clock clock) {
+    LiveStates(PermitsEndpoint permits, LiveState.Settings settings, Clock clock, LongSupplier nanoTime) {
         this.permits = permits;
-        this.writable = writable;
+        this.settings = settings;
         this.clock = clock;
-    }
-
-    /** Without a permit. */
-    Map<String, Object> names() {
-        return OperationResponseBody.of(
-                Map.<String, Object>of("now", clock.instant(), "writable", writable, "names", permits.names()));
+        this.nanoTime = nanoTime;
     }
 
     /**
-     * Blocks until the store has answered, a command time-out at most.
+     * A part of the list of all permits, the fullest first. Blocks until the store has answered, two command time-outs at most.
+     *
+     * @param filter part of the names
+     * @param from the place of the first one
+     */
+    LiveState list(String filter, int from) {
+        PermitsView view = look(lists, MOST_LISTS, filter).get(() -> permits.permits(filter));
+        int first = Math.max(0, Math.min(from, view.permits().size() - 1) / ROWS * ROWS);
+        List<Summary> rows = view.permits().stream()
+                .sorted(FULLEST_FIRST)
+                .skip(first)
+                .limit(ROWS)
+                .toList();
+        LiveState.Page page = new LiveState.Page(rows, first, view.permits().size(), view.truncated(), view.problem());
+        return new LiveState(clock.instant(), settings, view.store(), view.instance(), view.events(), page, null);
+    }
+
+    /**
+     * One permit. Blocks until the store has answered, a command time-out at most.
      *
      * @param key the only one to show; {@code null} for those that this instance knows
      */
     LiveState of(String name, @Nullable String key) {
-        String shown = key == null ? name : name + '\n' + key;
-        LiveState known = latest.get(shown);
-        if (known != null && clock.instant().isBefore(known.now().plusMillis(FRESH_MILLIS))) {
-            return known;
-        }
-        LiveState next = state(permits.permit(name, key, MOST_KEYS));
-        if (latest.size() >= MOST_NAMES) {
-            latest.clear();
-        }
-        if (next.permit() != null) {
-            latest.put(shown, next);
-        }
-        return next;
+        return look(details, MOST_DETAILS, key == null ? name : name + '\n' + key)
+                .get(() -> {
+                    PermitsView.Detail detail = permits.permit(name, key, MOST_KEYS, MOST_CALLS);
+                    return new LiveState(clock.instant(), settings, null, null, permits.events(), null, detail);
+                });
     }
 
-    private LiveState state(PermitsView.@Nullable Detail detail) {
-        return new LiveState(clock.instant(), writable, permits.names(), permits.events(), detail);
+    private <T> Look<T> look(Map<String, Look<T>> looks, int most, String what) {
+        if (looks.size() >= most) {
+            looks.clear();
+        }
+        return looks.computeIfAbsent(what, first -> new Look<>());
+    }
+
+    private static double use(Summary permit) {
+        Fleet fleet = permit.fleet();
+        return fleet == null ? -1 : fleet.use();
+    }
+
+    private static int waiting(Summary permit) {
+        Fleet fleet = permit.fleet();
+        return fleet == null ? permit.waiting() : fleet.waiting();
+    }
+
+    /** What the pages see of the same. One of them looks, and the others wait for its answer. */
+    private final class Look<T> {
+
+        private @Nullable T seen;
+        private long fresh;
+
+        synchronized T get(Supplier<T> look) {
+            long begin = nanoTime.getAsLong();
+            T known = seen;
+            if (known != null && begin - fresh < 0) {
+                return known;
+            }
+            T next = look.get();
+            long end = nanoTime.getAsLong();
+            seen = next;
+            fresh = end + Math.max(FRESH_NANOS, LOOK_PART * (end - begin));
+            return next;
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.github.distributedpermit.ui;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
@@ -28,9 +29,12 @@ public final class PermitsUiAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     PermitsUiEndpoint distributedPermitUiEndpoint(
-            PermitsEndpoint permits, ObjectProvider<EndpointAccessResolver> access) {
+            PermitsEndpoint permits,
+            ObjectProvider<EndpointAccessResolver> access,
+            @Value("${management.endpoint.permitsui.trace-link:}") String traceLink,
+            @Value("${management.endpoint.permitsui.instance-link:}") String instanceLink) {
         boolean writable =
                 access.stream().allMatch(each -> each.accessFor(PERMITS, Access.READ_ONLY) == Access.UNRESTRICTED);
-        return new PermitsUiEndpoint(permits, writable);
+        return new PermitsUiEndpoint(permits, new LiveState.Settings(writable, traceLink, instanceLink));
     }
 }

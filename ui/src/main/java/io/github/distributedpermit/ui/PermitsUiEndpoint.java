@@ -22,7 +22,7 @@ import org.springframework.util.MimeType;
 public class PermitsUiEndpoint {
 
     private static final int NOT_FOUND = 404;
-    private static final String NAMES = "names";
+    private static final String LIST = "list";
     private static final MimeType JSON = new MimeType("application", "json");
     private static final MimeType TEXT = new MimeType("text", "plain", StandardCharsets.UTF_8);
     private static final Map<String, MimeType> FILES = Map.of(
@@ -31,9 +31,8 @@ public class PermitsUiEndpoint {
 
     private final LiveStates states;
 
-    /** @param writable whether the endpoint {@code permits} accepts changes */
-    PermitsUiEndpoint(PermitsEndpoint permits, boolean writable) {
-        this.states = new LiveStates(permits, writable, Clock.systemUTC());
+    PermitsUiEndpoint(PermitsEndpoint permits, LiveState.Settings settings) {
+        this.states = new LiveStates(permits, settings, Clock.systemUTC(), System::nanoTime);
     }
 
     /** The page. */
@@ -42,11 +41,12 @@ public class PermitsUiEndpoint {
         return read("index.html");
     }
 
-    /** The files of the page, and {@code names}: those of all permits. */
+    /** The files of the page, and {@code list}: some of the permits whose names contain the filter, from that one on. */
     @ReadOperation(produces = {"text/css", "text/javascript", "application/json", "text/plain"})
-    public WebEndpointResponse<Object> file(@Selector String file) {
-        if (file.equals(NAMES)) {
-            return new WebEndpointResponse<>(states.names(), WebEndpointResponse.STATUS_OK, JSON);
+    public WebEndpointResponse<Object> file(@Selector String file, @Nullable String filter, @Nullable Integer from) {
+        if (file.equals(LIST)) {
+            LiveState list = states.list(filter == null ? "" : filter, from == null ? 0 : from);
+            return new WebEndpointResponse<>(list, WebEndpointResponse.STATUS_OK, JSON);
         }
         MimeType type = FILES.get(file);
         return type == null

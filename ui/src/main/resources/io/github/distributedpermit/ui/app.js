@@ -1,32 +1,26 @@
 'use strict';
 // The live page. Everything that comes from the server is written as text, never as markup.
 (() => {
-  const script = document.currentScript;
-  const ui = script.dataset.ui;
-  const api = script.dataset.permits;
-  const demo = script.dataset.calls;
+  const data = document.currentScript.dataset, ui = data.ui, api = data.permits, demo = data.calls;
   const $ = id => document.getElementById(id);
-  const PALETTE = 8, SEATS = 240, DOTS = 400, ROWS = 100, WINDOW = 120000;
-  const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
-  const letters = new Map();
-  const NOT_WRITABLE = ' This page may not change it: see management.endpoint.permits.access.';
+  const COLOURS = 8, LETTERS = 26, BOXES = 240, DOTS = 400, ROWS = 100;
   const SILENT = 6000; // longer than a look into a store that does not answer
-  const known = new Map(), gone = new Map();
-  let wanted = null, answeredAt = 0, asked = 0, blind = false, looked = '';
-  let samples = [], turns = 0, again = 0, key = null, name = null, detail = null, writable = false, drift = 0, failures = 0;
+  const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
+  const SOURCES = { override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
+  const known = new Map(), gone = new Map(), marks = new Map();
+  // what the address selects: all permits, one of them, one of its keys, one instance
+  let name = null, key = null, member = null, filter = '', from = 0;
+  // what is shown: the last answer, the key in it, and when it came
+  let state = null, shown = null, answeredAt = 0, asked = 0, drift = 0, failures = 0, turns = 0, again = 0, wanted = null;
 
-  function el(tag, cls, text) {
+  function el(tag, cls, ...content) {
     const e = document.createElement(tag);
     if (cls) e.className = cls;
-    if (text !== undefined) e.textContent = text;
+    e.append(...content.map(c => c instanceof Node ? c : String(c)));
     return e;
   }
-  // letters by order of appearance, so that an instance keeps its letter and colour
-  function mark(member) {
-    if (!letters.has(member)) letters.set(member, letters.size);
-    const n = letters.get(member);
-    return { cls: 'c' + n % PALETTE, letter: n < 26 ? String.fromCharCode(65 + n) : String(n) };
-  }
+  const text = (id, value) => { if ($(id).textContent !== value) $(id).textContent = value; };
+  const show = (id, visible) => { $(id).hidden = !visible; };
   function span(ms) {
     if (ms === null || ms === undefined || Number.isNaN(ms)) return '–';
     const s = Math.max(0, ms) / 1000;
@@ -38,128 +32,286 @@
   const age = instant => instant ? Date.now() + drift - Date.parse(instant) : null;
   const plural = (n, one, more) => n + ' ' + (n === 1 ? one : more);
 
-  function select(box, values, chosen) {
-    const known = Array.from(box.options, o => o.value);
-    if (known.length !== values.length || known.some((v, i) => v !== values[i])) {
-      box.replaceChildren(...values.map(v => { const o = el('option', '', v); o.value = v; return o; }));
+  // A letter and a colour from the name of the instance, so that they are the same on all pages and after a restart. Where two
+  // instances would have the same, the second has the next one.
+  function mark(m) {
+    const of = m.name || m.member;
+    if (!marks.has(of)) {
+      let hash = 7;
+      for (const c of of) hash = Math.imul(hash, 31) + c.codePointAt(0) >>> 0;
+      hash %= COLOURS * LETTERS;
+      const taken = new Set(marks.values());
+      while (taken.has(hash) && taken.size < COLOURS * LETTERS) hash = (hash + COLOURS + 1) % (COLOURS * LETTERS);
+      marks.set(of, hash);
     }
-    if (chosen !== null && box.value !== chosen) box.value = chosen;
+    const n = marks.get(of);
+    return { cls: 'c' + n % COLOURS, letter: String.fromCharCode(65 + Math.floor(n / COLOURS)) };
+  }
+
+  // the address of a selection
+  function to(n, k, m) {
+    const q = new URLSearchParams();
+    if (n === null) q.set('all', '');
+    for (const [a, v] of [['name', n], ['key', k], ['instance', m]]) if (v !== null && v !== undefined) q.set(a, v);
+    if (n === null && filter) q.set('filter', filter);
+    if (n === null && from) q.set('from', from);
+    return '?' + q;
+  }
+  function link(label, n, k, m) {
+    const a = el('a', '', label);
+    a.href = to(n, k, m);
+    a.dataset.go = '';
+    return a;
+  }
+  function outside(label, template, values) {
+    if (!/^(https?:\/\/|\/)/.test(template)) return null;
+    const a = el('a', '', label);
+    a.href = template.replace(/\{(\w+)\}/g, (all, v) => v in values ? encodeURIComponent(values[v]) : all);
+    a.rel = 'noreferrer';
+    return a;
   }
 
   // What is not known now is shown as it was, greyed, with its age: nothing that is unknown looks like a number.
-  function stale(text, since) {
-    const silent = text !== null;
-    document.body.classList.toggle('stale', silent);
-    $('stale').hidden = !silent;
-    $('stale').textContent = silent ? text + (since ? ' What is shown is ' + span(Date.now() - since) + ' old.' : ' Nothing is known yet.') : '';
+  function stale(why, since) {
+    document.body.classList.toggle('stale', why !== null);
+    show('stale', why !== null);
+    text('stale', why === null ? '' : why + (since ? ' What is shown is ' + span(Date.now() - since) + ' old.' : ' Nothing is known yet.'));
   }
+  const live = (what, cls) => { text('live', what); $('live').className = 'live ' + cls; };
+  const silentStore = (store, problem, since) => {
+    stale('The store ' + [store.backend, store.address].filter(Boolean).join(' at ') + ' does not answer: ' + problem + '.', since);
+    live('the store does not answer', 'off');
+  };
 
-  function draw() {
-    if (!detail) { empty(); return; }
-    const fresh = detail.keys.find(x => x.key === key) || detail.keys[0];
-    $('problem').hidden = !detail.hint;
-    $('problem').textContent = detail.hint || '';
-    if (!fresh) { empty(); stale(null); return; }
-    let k = fresh;
-    if (fresh.problem) {
-      const before = known.get(fresh.key);
-      stale('The store ' + [detail.store.backend, detail.store.address].filter(Boolean).join(' at ') + ' does not answer: ' + fresh.problem + '.', before && before.at);
-      $('live').textContent = 'the store does not answer'; $('live').className = 'live off';
-      if (!before) { unknown(fresh); return; }
-      k = { ...before.state, calls: fresh.calls, callsTruncated: fresh.callsTruncated };
+  // one row; the titles of the columns are repeated in it for narrow screens. A cell that is not a list is text
+  function row(table, cells) {
+    const titles = Array.from($(table).closest('table').querySelectorAll('th'));
+    const tr = el('tr');
+    cells.forEach((c, i) => {
+      const td = el('td', titles[i].className, ...(Array.isArray(c) ? c.filter(x => x !== null) : [c]));
+      td.dataset.title = titles[i].textContent;
+      tr.append(td);
+    });
+    return tr;
+  }
+  // keeps the focus of what is drawn again
+  function fill(id, rows, nothing) {
+    const body = $(id), active = document.activeElement, at = body.contains(active) ? active.dataset.id : undefined;
+    if (!rows.length) { const td = el('td', 'empty', nothing); td.colSpan = 9; rows = [el('tr', '', td)]; }
+    body.replaceChildren(...rows);
+    if (at !== undefined) body.querySelectorAll('[data-id]').forEach(b => { if (b.dataset.id === at) b.focus(); });
+  }
+  function button(label, id, of) {
+    const b = el('button', 'small', label);
+    b.type = 'button';
+    b.dataset.id = id;
+    b.setAttribute('aria-label', label + ' of ' + of);
+    return b;
+  }
+  function bar(inUse, limit) {
+    const meter = el('progress', inUse >= limit ? 'full' : '');
+    meter.max = Math.max(1, limit);
+    meter.value = Math.min(inUse, Math.max(1, limit));
+    meter.setAttribute('aria-label', inUse + ' of ' + limit + ' in use');
+    return el('span', 'use', meter, inUse + ' / ' + limit);
+  }
+  const chips = words => [el('span', 'chips', ...words.map(([w, cls]) => el('span', 'chip ' + (cls || ''), w)))];
+
+  function drawPath() {
+    const parts = [link('All permits', null)];
+    if (name !== null) parts.push(link(name, name));
+    if (name !== null && shown && shown.key !== name) parts.push(link(shown.key, name, shown.key));
+    if (member !== null) parts.push(el('span', '', title(member)));
+    parts[parts.length - 1].setAttribute('aria-current', 'page');
+    const now = document.activeElement && $('path').contains(document.activeElement) ? document.activeElement.textContent : null;
+    $('path').replaceChildren(...parts);
+    parts.forEach(p => { if (p.textContent === now) p.focus(); });
+    document.title = [member !== null ? title(member) : null, shown ? shown.key : name, 'Permits'].filter(Boolean).join(' – ');
+  }
+  const title = id => { const m = shown && shown.members.find(x => x.member === id); return m && m.name || id; };
+
+  // all permits
+  function drawList() {
+    const { permits, problem, all, from: first, truncated } = state.list;
+    const unread = permits.filter(p => !p.fleet && (p.statedLimit !== undefined || p.limitSource === undefined));
+    if (problem && unread.length) {
+      const before = known.get('\n' + filter + from);
+      silentStore(state.store, problem, before && before.at);
+      if (before) return drawRows(before.state.list.permits);
     } else {
       stale(null);
-      if (wanted && wanted.key === fresh.key && wanted.name === name) {
-        $('done').textContent = 'The limit of ' + fresh.key + ' in force is ' + fresh.limit + (fresh.limitSource === 'override' ? ', set by an operator.' : '.');
+      known.set('\n' + filter + from, { state, at: answeredAt });
+    }
+    from = first;
+    text('list-text', 'The fullest first. Use and waiting calls are those of all instances, as far as the store has them; rejected calls are those of this instance.'
+      + (truncated ? ' Of more than ' + all + ' permits these are shown: a part of the name finds others.' : ''));
+    text('range', all ? first + 1 + '–' + (first + permits.length) + ' of ' + all : '');
+    $('previous').disabled = !first;
+    $('next').disabled = first + permits.length >= all;
+    drawRows(permits);
+  }
+  function drawRows(permits) {
+    fill('list', permits.map(p => {
+      const f = p.fleet, words = [], overrides = Object.values(p.overrides || {});
+      if (overrides.some(o => o.limit === 0)) words.push(['paused', 'strong']);
+      if (overrides.some(o => o.limit > 0)) words.push(['limit set', 'mild']);
+      if (f && f.fullestLimit > 0 && f.fullestInUse >= f.fullestLimit) words.push(['full', f.waiting ? 'strong' : 'mild']);
+      if (f && f.limitsDiffer) words.push(['limits differ', 'mild']);
+      if (p.runningLost) words.push([plural(p.runningLost, 'call', 'calls') + ' without permit', 'strong']);
+      const to = link(p.name, p.name);
+      to.dataset.id = p.name;
+      const use = f ? [bar(f.fullestInUse, f.fullestLimit), f.keys > 1 ? el('small', '', ' fullest of ' + f.keys + ' keys') : null]
+        : [p.limitSource === undefined || p.statedLimit !== undefined ? 'unknown' : 'no limit'];
+      const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
+      return row('list', [[to], use, f ? f.waiting : p.waiting + ' here', wait, p.rejectionsPerMinute, chips(words)]);
+    }), filter ? 'No permit has such a name.' : 'There are no permits.');
+  }
+
+  // one permit: its only key, or the one that is selected, or all of its keys
+  function drawPermit() {
+    const d = state.permit;
+    show('list-section', false);
+    if (!d) { problem('No permit is named ' + name + '.'); for (const id of ['keys-section', 'key-view', 'history-section', 'calls-section']) show(id, false); stale(null); return; }
+    text('where', 'answered by ' + d.instance.name + (d.within ? ', lies within ' + d.within : ''));
+    for (const k of d.keys) if (!k.problem) {
+      const before = known.get(k.key);
+      if (k.limitSource === 'override') gone.delete(k.key);
+      else if (before && before.state.limitSource === 'override') gone.set(k.key, before.state.limit);
+      known.set(k.key, { state: k, at: answeredAt });
+    }
+    problem(d.hint || '');
+    // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
+    const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
+    const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
+    show('keys-section', key === null);
+    show('key-view', fresh !== null);
+    show('calls-section', fresh !== null);
+    show('history-section', true);
+    drawKeys(d);
+    drawHistory(d);
+    if (!fresh) {
+      shown = null;
+      const silent = d.keys.find(k => k.problem);
+      if (silent) silentStore(d.store, silent.problem, answeredAt); else stale(null);
+      return;
+    }
+    drawKey(d, fresh);
+  }
+  function problem(why) { show('problem', why !== ''); text('problem', why); }
+
+  function drawKeys(d) {
+    text('keys-text', d.keys.length ? 'Those that calls of this instance use. The field shows any other one.' : 'No key of this permit is known to this instance. Others may use keys: look one up.');
+    fill('keys', d.keys.map(k => {
+      const to = link(k.key, name, k.key);
+      to.dataset.id = k.key;
+      return row('keys', [[to], k.problem ? ['unknown'] : [bar(k.inUse, k.limit)], k.problem ? 'unknown' : k.waiting,
+        chips(k.problem ? [] : k.limit === 0 ? [['paused', 'strong']] : [...(k.override ? [['limit set', 'mild']] : []), ...(k.inUse >= k.limit ? [['full', k.waiting ? 'strong' : 'mild']] : [])])]);
+    }), 'None.');
+  }
+
+  function drawKey(d, fresh) {
+    let k = fresh, before = null;
+    if (fresh.problem) {
+      before = known.get(fresh.key);
+      silentStore(d.store, fresh.problem, before && before.at);
+      k = before ? { ...before.state, calls: fresh.calls, callsTruncated: fresh.callsTruncated } : fresh;
+    } else {
+      stale(null);
+      if (wanted && wanted.key === fresh.key && wanted.name === name && !fresh.idle) {
+        text('done', 'The limit of ' + fresh.key + ' in force is ' + fresh.limit + (fresh.limitSource === 'override' ? ', set by an operator.' : '.'));
         wanted = null;
       }
     }
+    shown = k;
+    const unknown = Boolean(fresh.problem && !before);
+    const one = member === null ? null : k.members.find(m => m.member === member);
+    show('fleet', member === null);
+    drawCalls(k, d.instance.member);
+    drawNumbers(k, unknown);
+    drawMembers(k, unknown, one, d.instance);
+    drawLimit(k, fresh, unknown);
+  }
+
+  function drawNumbers(k, unknown) {
+    show('paused', k.limit === 0);
+    if (k.limit === 0) text('paused-text', 'No call gets a permit of ' + k.key + '.' + terms(k.override) + (k.inUse ? ' ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.' : ''));
+    if (unknown || k.idle) {
+      for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) text(id, '–');
+      for (const id of ['boxes', 'queue']) $(id).replaceChildren();
+      text('use-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance has used this key.');
+      text('queue-text', unknown ? 'Unknown: the store does not answer.' : '');
+      text('limits-text', '');
+      return;
+    }
     const queue = k.members.filter(m => m.queuePosition);
-    const self = k.calls.filter(c => c.state === 'waiting');
-    const waits = queue.map(m => age(m.waitingSince)).concat(self.map(c => age(c.since))).filter(x => x !== null);
+    const waits = queue.map(m => age(m.waitingSince)).concat(k.calls.filter(c => c.state === 'waiting').map(c => age(c.since))).filter(x => x !== null);
     const longest = waits.length ? Math.max(...waits) : 0;
     // some stores do not record since when the calls of other instances wait
-    blind = queue.some(m => !m.self && m.waiting > 0 && !m.waitingSince);
-    const waiting = k.waiting;
-    const all = k.members.length;
+    const blind = queue.some(m => !m.self && m.waiting > 0 && !m.waitingSince);
+    text('n-use', k.inUse + ' / ' + k.limit);
+    text('n-queue', String(k.waiting));
+    text('n-wait', blind ? (waits.length ? '≥ ' + span(longest) : 'unknown') : waits.length ? span(longest) : '–');
+    text('n-members', k.members.length + (k.membersTruncated ? '+' : ''));
 
-    $('where').textContent = 'answered by ' + detail.instance.name + (detail.within ? ', lies within ' + detail.within : '');
-    $('n-use').textContent = k.inUse + ' / ' + k.limit;
-    $('n-queue').textContent = waiting;
-    $('n-wait').textContent = blind ? (waits.length ? '≥ ' + span(longest) : 'unknown') : waiting || waits.length ? span(longest) : '–';
-    $('n-members').textContent = all + (k.membersTruncated ? '+' : '');
-
-    const seats = [];
-    for (const m of k.members) for (let i = 0; i < m.holding && seats.length <= SEATS; i++) seats.push(m);
-    const boxes = [];
-    const shown = Math.min(SEATS, Math.max(k.limit, seats.length));
-    for (let i = 0; i < shown; i++) {
-      const m = seats[i];
-      if (m) {
-        const c = mark(m.member);
-        const box = el('span', 'seat ' + c.cls + (i >= k.limit ? ' over' : ''), c.letter);
-        box.title = m.name || m.member;
-        boxes.push(box);
-      } else boxes.push(el('span', 'seat free'));
+    const holders = [], boxes = [];
+    for (const m of k.members) for (let i = 0; i < m.holding && holders.length <= BOXES; i++) holders.push(m);
+    const count = Math.min(BOXES, Math.max(k.limit, holders.length));
+    for (let i = 0; i < count; i++) {
+      const m = holders[i];
+      if (!m) { boxes.push(el('span', 'box free')); continue; }
+      const c = mark(m), box = el('span', 'box ' + c.cls + (i >= k.limit ? ' over' : ''), c.letter);
+      box.title = m.name || m.member;
+      boxes.push(box);
     }
-    const rest = Math.max(k.limit, k.inUse) - shown;
+    const rest = Math.max(k.limit, k.inUse) - count;
     if (rest > 0) boxes.push(el('span', 'more', '+' + rest));
-    $('seats').className = 'seats' + (shown > 60 ? ' many' : '');
-    $('seats').replaceChildren(...boxes);
-    $('seats-text').textContent = k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
+    $('boxes').className = 'boxes' + (count > 60 ? ' many' : '');
+    $('boxes').replaceChildren(...boxes);
+    text('use-text', k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
       : k.inUse > k.limit ? plural(k.inUse, 'permit is', 'permits are') + ' in use, ' + (k.inUse - k.limit) + ' more than the limit of ' + k.limit + ', until their calls end.'
-      : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.';
-    $('limits-text').textContent = (gone.has(k.key) ? 'The limit ' + gone.get(k.key) + ' that an operator had set was lifted, or lost with the data of the store. ' : '')
+      : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.');
+    text('limits-text', (gone.has(k.key) ? 'The limit ' + gone.get(k.key) + ' that an operator had set was lifted, or lost with the data of the store. ' : '')
       + (!k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
-      + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.'));
+      + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.')));
 
     const dots = [];
-    let hidden = 0;
-    for (const m of queue) for (let i = 0; i < m.waiting; i++) {
-      if (dots.length < DOTS) {
-        const c = mark(m.member);
-        const dot = el('span', 'dot ' + c.cls, c.letter);
-        dot.title = m.name || m.member;
-        dots.push(dot);
-      } else hidden++;
+    for (const m of queue) for (let i = 0; i < m.waiting && dots.length < DOTS; i++) {
+      const c = mark(m), dot = el('span', 'dot ' + c.cls, c.letter);
+      dot.title = m.name || m.member;
+      dots.push(dot);
     }
-    if (hidden) dots.push(el('span', 'more', '+' + hidden));
+    if (k.waiting > dots.length) dots.push(el('span', 'more', '+' + (k.waiting - dots.length)));
     $('queue').replaceChildren(...dots);
-    $('queue-text').textContent = waiting === 0 ? 'No call waits.'
-      : plural(waiting, 'call', 'calls') + ' of ' + plural(queue.length, 'instance', 'instances') + (waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.';
+    text('queue-text', k.waiting === 0 ? 'No call waits.'
+      : plural(k.waiting, 'call', 'calls') + ' of ' + plural(queue.length, 'instance', 'instances') + (k.waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.');
+  }
 
-    const rows = k.members.slice(0, ROWS).map(m => {
-      const tr = el('tr'), c = mark(m.member), who = el('div', 'who'), names = el('div', '', m.name || m.member);
+  function drawMembers(k, unknown, one, self) {
+    const members = member === null ? k.members.slice(0, ROWS) : one ? [one] : [];
+    fill('members', members.map(m => {
+      const c = mark(m), label = m.name || m.member, names = el('div', '', link(label, name, k.key, m.member));
+      names.firstChild.dataset.id = 'to ' + m.member;
       names.append(el('small', '', (m.self ? 'this instance, ' : '') + 'limit ' + m.statedLimit));
-      who.append(el('span', 'badge ' + c.cls, c.letter), names);
-      const first = el('td'); first.append(who);
-      const last = el('td', 'num');
-      if (writable && m.holding > 0) {
-        const b = el('button', 'small', 'Take permits');
-        b.type = 'button';
-        b.dataset.member = m.member;
-        b.dataset.of = m.name || m.member;
-        b.setAttribute('aria-label', 'Take the permits of ' + (m.name || m.member));
-        last.append(b);
-      }
-      tr.append(first, el('td', 'num', m.holding), el('td', 'num', m.waiting), el('td', '', m.queuePosition ? '#' + m.queuePosition : '–'),
-        el('td', 'num', m.waitingSince ? span(age(m.waitingSince)) : '–'), el('td', 'num', m.leaseLeftMillis == null ? '–' : span(m.leaseLeftMillis)), last);
-      return tr;
-    });
-    fill($('members'), rows, 7, 'No instance holds or waits.');
+      return row('members', [[el('div', 'who', el('span', 'badge ' + c.cls, c.letter), names)], m.holding, m.waiting, m.queuePosition ? '#' + m.queuePosition : '–',
+        m.waitingSince ? span(age(m.waitingSince)) : m.waiting && !m.self ? 'unknown' : '–', m.leaseLeftMillis == null ? '–' : span(m.leaseLeftMillis),
+        state.settings.writable && m.holding > 0 ? [button('Take permits', m.member, label)] : '–']);
+    }), unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
+      : k.idle ? 'No instance is known to use this key.' : 'No instance holds or waits.');
+    const other = one && !one.self, host = other && /@([^:@]+)/.exec(one.name || '');
+    show('member-text', member !== null);
+    $('member-text').replaceChildren(...(!other ? [] : ['Its calls, with method and thread, are known to that instance alone. ',
+      outside('Its page', state.settings.instanceLink, { instance: one.name || one.member, host: host ? host[1] : '' }) || '', ' Member ' + one.member + '.']));
+  }
 
-    drawCalls(k);
-    idleKey(false);
-    $('limit-text').textContent = (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + ({ override: 'an operator', annotation: 'the annotation', settings: 'the settings' })[k.limitSource]
-      + '.' + terms(k.override) + (writable ? '' : NOT_WRITABLE);
+  function drawLimit(k, fresh, unknown) {
+    const writable = state.settings.writable;
+    text('limit-text', (unknown || k.idle ? 'The limit in force is unknown.' : (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + SOURCES[k.limitSource] + '.' + terms(k.override))
+      + (k.idle ? ' A change is for the key ' + k.key + '.' : '') + (writable ? '' : ' This page may not change it: see management.endpoint.permits.access.'));
     for (const e of $('limit-form').elements) e.disabled = !writable;
-    if (writable) $('lift').disabled = k.limitSource !== 'override' && !fresh.problem;
-    if (document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
+    if (writable) $('lift').disabled = k.limitSource !== 'override' && !fresh.problem && !k.idle;
+    if (k.limit !== undefined && document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
       $('limit').value = k.limit; $('limit').dataset.of = k.key + k.limit;
     }
-    if (!fresh.problem) samples.push({ at: Date.now(), longest: waits.length ? longest : 0, waiting });
-    samples = samples.filter(s => s.at > Date.now() - WINDOW);
-    plot();
   }
 
   // who has set the limit, when, why and until when
@@ -168,150 +320,135 @@
       + (o.until ? ', ends in ' + span(-age(o.until)) : ', until it is lifted') + (o.reason ? ': ' + o.reason : '') + '.';
   }
 
-  function drawEvents(events) {
-    fill($('events'), events.slice(0, ROWS).map(e => {
-      const tr = el('tr');
-      tr.append(el('td', 'num', span(age(e.at))), el('td', '', e.key || 'all'), el('td', '', e.text + (e.count > 1 ? ' ×' + e.count : '')));
+  function drawCalls(k, self) {
+    const lost = k.calls.filter(c => c.state === 'lost'), writable = state.settings.writable;
+    show('lost', lost.length > 0);
+    text('lost', lost.length ? plural(lost.length, 'call', 'calls') + ' of this instance ' + (lost.length === 1 ? 'runs' : 'run')
+      + ' without a permit: it was lost up to ' + span(age(lost[0].since)) + ' ago, and other calls may have it.' : '');
+    show('calls-section', member === null || member === self);
+    fill('calls', k.calls.slice(0, ROWS).map(c => {
+      const what = (c.method || 'the call') + ' on ' + (c.thread || 'its thread');
+      const trace = c.traceId && outside(c.traceId, state.settings.traceLink, { traceId: c.traceId });
+      const tr = row('calls', [STATES[c.state] + (c.permits > 1 ? ' ×' + c.permits : ''), span(age(c.since)), c.method || '–', c.thread || '–', trace ? [trace] : c.traceId || '–',
+        c.call === undefined || c.call === null ? '–' : [button('Stack', 's' + c.call, what), c.state === 'holding' && writable ? button('Take', 't' + c.call, what) : null]]);
+      if (c.state === 'lost') tr.firstChild.className = 'bad';
       return tr;
-    }), 3, 'This instance has seen none since its start.');
+    }), 'No call of this instance holds or waits.');
+    text('calls-more', k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + Math.min(ROWS, k.calls.length) + ' calls are shown.' : '');
   }
 
-  function drawCalls(k) {
-    const lost = k.calls.filter(c => c.state === 'lost');
-    $('lost').hidden = !lost.length;
-    $('lost').textContent = plural(lost.length, 'call', 'calls') + ' of this instance ' + (lost.length === 1 ? 'runs' : 'run')
-      + ' without a permit: it was lost' + (lost.length ? ' up to ' + span(age(lost[0].since)) + ' ago' : '') + ', and other calls may have it.';
-    const calls = k.calls.slice(0, ROWS).map(c => {
-      const tr = el('tr');
-      tr.append(el('td', c.state === 'lost' ? 'bad' : '', STATES[c.state] + (c.permits > 1 ? ' ×' + c.permits : '')), el('td', 'num', span(age(c.since))), el('td', 'code', c.method || '–'),
-        el('td', 'code', c.thread || '–'), el('td', 'code', c.traceId || '–'));
-      return tr;
-    });
-    fill($('calls'), calls, 5, 'No call of this instance holds or waits.');
-    $('calls-more').textContent = k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + calls.length + ' calls are shown.' : '';
-
+  function drawEvents() {
+    show('events-section', true);
+    fill('events', state.events.filter(e => name === null || !e.key || !shown || e.key === shown.key).slice(0, ROWS)
+      .map(e => row('events', [span(age(e.at)), e.key || 'all', e.text + (e.count > 1 ? ' ×' + e.count : '')])), 'This instance has seen none since its start.');
   }
 
-  // the store has not answered about this key yet: only what the instance itself knows is shown
-  function unknown(k) {
-    dashes();
-    drawCalls(k);
-    $('seats-text').textContent = $('queue-text').textContent = $('limit-text').textContent = 'Unknown: the store does not answer.';
-    fill($('members'), [], 7, 'Unknown: the store does not answer.');
+  function drawHistory(d) {
+    text('history-text', 'Calls of ' + d.instance.name + ' over all keys of ' + d.name + ': the most in each half minute, kept by that instance since its start.');
+    for (const what of ['holding', 'waiting', 'rejected']) chart($('h-' + what), d.history[what], d.history.stepSeconds);
   }
-
-  function dashes() {
-    for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) $(id).textContent = '–';
-    for (const id of ['seats', 'queue']) $(id).replaceChildren();
-  }
-
-  function empty() {
-    $('lost').hidden = true;
-    dashes();
-    $('limits-text').textContent = '';
-    $('seats-text').textContent = detail === null ? '' : 'No key of this permit is known to this instance. Others may use keys: look one up.';
-    idleKey(detail !== null);
-    $('limit-text').textContent = detail === null ? '' : 'Without a key in use, name the key whose limit to change.' + (writable ? '' : NOT_WRITABLE);
-    for (const e of $('limit-form').elements) e.disabled = !writable || detail === null;
-    $('queue-text').textContent = '';
-    fill($('members'), [], 7, 'No key is shown.');
-    fill($('calls'), [], 5, 'No call of this instance holds or waits.');
-  }
-
-  // the key of a change while none is in use; most permits have one key, with the name of the permit
-  function idleKey(wanted) {
-    if (wanted && $('idle-key').dataset.of !== name) { $('idle-key').value = name; $('idle-key').dataset.of = name; }
-    $('idle-key').hidden = $('idle-key-label').hidden = !wanted;
-    $('idle-key').required = wanted;
-  }
-
-  // keeps the focus of a button in a row that is drawn again
-  function fill(body, rows, columns, nothing) {
-    const focused = body.contains(document.activeElement) ? document.activeElement.dataset.member : undefined;
-    if (!rows.length) { const tr = el('tr'), td = el('td', 'empty', nothing); td.colSpan = columns; tr.append(td); rows = [tr]; }
-    body.replaceChildren(...rows);
-    if (focused !== undefined) body.querySelectorAll('button').forEach(b => { if (b.dataset.member === focused) b.focus(); });
-  }
-
-  function plot() {
-    const svg = $('plot'), now = Date.now(), top = Math.max(1000, ...samples.map(s => s.longest)) * 1.15;
-    const x = s => 600 - (now - s.at) / WINDOW * 600, y = s => 156 - s.longest / top * 150;
-    const shape = (tag, cls, attrs) => {
+  function chart(svg, values, step) {
+    const W = 320, H = 120, L = 34, B = 18, most = Math.max(...values, 1), n = values.length;
+    const shape = (tag, attrs, content) => {
       const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
-      e.setAttribute('class', cls);
       for (const a in attrs) e.setAttribute(a, attrs[a]);
+      if (content !== undefined) e.textContent = content;
       return e;
     };
-    const line = samples.map(s => x(s).toFixed(1) + ' ' + y(s).toFixed(1)).join(' L ');
-    const parts = [6, 56, 106, 156].map(h => shape('line', 'grid', { x1: 0, x2: 600, y1: h, y2: h }));
-    if (samples.length > 1) {
-      parts.push(shape('path', 'area', { d: 'M ' + x(samples[0]).toFixed(1) + ' 156 L ' + line + ' L 600 156 Z' }));
-      parts.push(shape('path', 'curve', { d: 'M ' + line }));
+    const x = i => L + (W - L - 4) * i / n, y = v => H - B - (H - B - 10) * v / most, minutes = Math.round(n * step / 60);
+    const parts = [];
+    for (const v of most > 1 ? [0, Math.round(most / 2), most] : [0, most]) {
+      parts.push(shape('line', { class: 'grid', x1: L, x2: W - 4, y1: y(v), y2: y(v) }), shape('text', { x: L - 5, y: y(v) + 4, 'text-anchor': 'end' }, v));
     }
+    for (const [part, anchor] of [[0, 'start'], [.5, 'middle'], [1, 'end']]) {
+      parts.push(shape('text', { x: x(n * part), y: H - 4, 'text-anchor': anchor }, part === 1 ? 'now' : minutes * (1 - part) + ' min ago'));
+    }
+    const line = values.map((v, i) => 'L' + x(i).toFixed(1) + ' ' + y(v).toFixed(1) + 'H' + x(i + 1).toFixed(1)).join('');
+    parts.push(shape('path', { class: 'area', d: 'M' + x(0) + ' ' + y(0) + line + 'V' + y(0) + 'Z' }), shape('path', { class: 'curve', d: 'M' + line.slice(1) }));
+    svg.setAttribute('viewBox', '0 0 ' + W + ' ' + H);
+    svg.setAttribute('aria-label', 'Now ' + values[n - 1] + ', at most ' + Math.max(...values) + ' in the last ' + minutes + ' minutes');
     svg.replaceChildren(...parts);
-    $('plot-text').textContent = 'Longest wait' + (blind ? ' of this instance (unknown of the others)' : '') + (document.body.classList.contains('stale') ? ', last known ' : ', now ') + span(samples.length ? samples[samples.length - 1].longest : 0) + '; the top line is ' + span(top / 1.15 * 1.15 * 150 / 156) + '.';
   }
 
-  function state(s) {
+  function draw() {
+    if (name === null) {
+      for (const id of ['keys-section', 'key-view', 'history-section', 'calls-section', 'lost']) show(id, false);
+      problem('');
+      show('list-section', true);
+      shown = null;
+      text('where', 'answered by ' + state.instance.name + ', ' + [state.store.backend, state.store.address].filter(Boolean).join(' at '));
+      drawList();
+    } else drawPermit();
+    drawEvents();
+    drawPath();
+  }
+
+  function received(s) {
     drift = Date.parse(s.now) - Date.now();
-    writable = s.writable;
-    detail = s.permit || null;
+    state = s;
     failures = 0;
     answeredAt = Date.now();
-    for (const k of detail ? detail.keys : []) if (!k.problem) {
-      const before = known.get(k.key);
-      if (k.limitSource === 'override') gone.delete(k.key);
-      else if (before && before.state.limitSource === 'override') gone.set(k.key, before.state.limit);
-      known.set(k.key, { state: k, at: answeredAt });
-    }
-    $('live').textContent = 'live'; $('live').className = 'live on';
-    select($('name'), s.names, name);
-    drawEvents(s.events);
-    const keys = detail ? detail.keys.map(k => k.key) : [];
-    if (key !== null && !keys.includes(key)) key = null;
-    if (key === null && keys.length) key = keys[0];
-    select($('key'), keys, key);
+    live('live', 'on');
     draw();
+    document.body.classList.remove('loading');
   }
 
   // the instance itself has not answered for a while, though its requests may still be open
   function silent() {
-    if (!name || Date.now() - Math.max(answeredAt, asked) < SILENT && !failures) return;
-    $('live').textContent = failures > 1 ? 'no connection, trying again' : 'no answer';
-    $('live').className = 'live off';
-    stale('The instance' + (detail ? ' ' + detail.instance.name : '') + ' does not answer.', answeredAt);
+    if (Date.now() - Math.max(answeredAt, asked) < SILENT && !failures) return;
+    live(failures > 1 ? 'no connection, trying again' : 'no answer', 'off');
+    const instance = state && (state.instance || state.permit && state.permit.instance);
+    stale('The instance' + (instance ? ' ' + instance.name : '') + ' does not answer.', answeredAt);
   }
 
-  function follow(next) {
-    answeredAt = 0; failures = 0; asked = Date.now(); known.clear(); gone.clear(); stale(null);
-    looked = $('look').value = '';
-    name = next; key = null; samples = []; detail = null;
-    // until the first answer about this permit, nothing that names a key of the one before is shown or can be sent
-    select($('key'), [], null);
-    for (const id of ['idle-key', 'limit']) { $(id).value = ''; delete $(id).dataset.of; }
-    $('problem').hidden = true;
-    empty();
-    plot();
+  // shows what the address selects
+  function follow() {
+    const q = new URLSearchParams(location.search), before = name;
+    name = q.get('name') ?? (q.has('all') || !data.name ? null : data.name);
+    key = q.get('key');
+    member = q.get('instance');
+    filter = q.get('filter') || '';
+    from = Number(q.get('from')) || 0;
+    $('filter').value = filter;
+    if (before !== name) { known.clear(); gone.clear(); marks.clear(); }
+    for (const id of ['limit', 'reason', 'lasts', 'look']) { $(id).value = ''; delete $(id).dataset.of; }
+    text('done', '');
+    show('stack-view', false);
+    // until the first answer about the selection nothing of the one before is shown or can be sent
+    state = shown = null;
+    answeredAt = failures = 0;
+    asked = Date.now();
+    stale(null);
+    document.body.classList.add('loading');
+    for (const e of document.querySelectorAll('#limit-form > *')) e.disabled = true;
+    for (const id of ['members', 'calls', 'list', 'keys']) $(id).replaceChildren();
     ask();
   }
+  function go(address) {
+    history.pushState(null, '', address);
+    follow();
+    $('main').focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }
+  const json = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
   // a question follows the answer to the one before, so that a slow instance is not asked twice
   async function ask() {
     clearTimeout(again);
     const turn = ++turns;
-    let pause = 1000;
+    let pause = name === null ? 2000 : 1000;
     try {
-      const r = await fetch(ui + '/states/' + encodeURIComponent(name) + (looked ? '?key=' + encodeURIComponent(looked) : ''),
-        { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(15000) });
+      const r = await fetch(name === null ? ui + '/list?filter=' + encodeURIComponent(filter) + '&from=' + from
+        : ui + '/states/' + encodeURIComponent(name) + (key !== null ? '?key=' + encodeURIComponent(key) : ''), { ...json, signal: AbortSignal.timeout(15000) });
       if (!r.ok) throw new Error('status ' + r.status);
       const s = await r.json();
-      if (turn === turns) state(s);
+      if (turn === turns) received(s);
     } catch (e) {
       if (turn !== turns) return;
       failures++;
       pause = 3000;
       silent();
     }
-    if (turn === turns) again = setTimeout(ask, pause); // otherwise another permit was chosen meanwhile
+    if (turn === turns) again = setTimeout(ask, pause); // otherwise something else was selected meanwhile
   }
 
   function token() {
@@ -319,62 +456,75 @@
     return found ? { 'X-XSRF-TOKEN': decodeURIComponent(found[1]) } : {};
   }
   async function change(method, body, done) {
-    const of = key !== null ? key : $('idle-key').hidden ? '' : $('idle-key').value;
-    if (!of) { $('done').textContent = 'Not changed: no key is named.'; return; }
-    $('done').textContent = 'sending';
+    const of = shown.key, limits = !body || body.limit !== undefined;
+    text('done', 'sending');
     let url = api + '/' + encodeURIComponent(name);
     const reason = $('reason').value.trim(), lasts = $('lasts').value.trim();
     if (method === 'DELETE') url += '?key=' + encodeURIComponent(of) + (reason ? '&reason=' + encodeURIComponent(reason) : '');
     try {
-      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body, ...(reason && { reason }), ...(lasts && !body.evict && { lasts }) }) });
+      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body, ...(reason && { reason }), ...(lasts && limits && { lasts }) }) });
       const answer = await r.json().catch(() => ({}));
-      if (answer.outcome === 'unknown' && !(body && body.evict)) wanted = { name, key: of };
-      $('done').textContent = r.ok ? done(of, answer) : answer.outcome === 'unknown' ? answer.message + '.' : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status);
+      if (answer.outcome === 'unknown' && limits) wanted = { name, key: of };
+      text('done', r.ok ? done(of, answer) : answer.outcome === 'unknown' ? answer.message + '.' : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status));
     } catch (e) {
-      if (!(body && body.evict)) wanted = { name, key: of };
-      $('done').textContent = 'It is unknown whether ' + of + ' was changed: the instance did not answer.';
+      if (limits) wanted = { name, key: of };
+      text('done', 'It is unknown whether ' + of + ' was changed: the instance did not answer.');
     }
   }
+  const taken = (of, a) => plural(a.evicted, 'permit of ' + of + ' was', 'permits of ' + of + ' were') + ' taken.';
 
-  $('name').addEventListener('change', () => follow($('name').value));
-  $('key').addEventListener('change', () => { key = $('key').value; samples = []; draw(); });
+  document.addEventListener('click', e => {
+    const a = e.target.closest('a[data-go]');
+    if (a && !e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); go(a.getAttribute('href')); }
+  });
+  addEventListener('popstate', follow);
+  $('filter-form').addEventListener('submit', e => e.preventDefault());
+  $('filter').addEventListener('input', () => { filter = $('filter').value.trim(); turn(0); });
+  function turn(at) { from = at; history.replaceState(null, '', to(null)); ask(); }
+  $('previous').addEventListener('click', () => turn(Math.max(0, from - state.list.permits.length, from - 50)));
+  $('next').addEventListener('click', () => turn(from + state.list.permits.length));
   $('look-form').addEventListener('submit', e => {
     e.preventDefault();
-    looked = $('look').value.trim();
-    key = looked || null; samples = [];
-    ask();
+    if ($('look').value.trim()) go(to(name, $('look').value.trim()));
   });
   $('limit-form').addEventListener('submit', e => {
     e.preventDefault();
+    if (!shown) return;
     // a key that nothing uses may be a typing error: only one that was named on purpose is created
-    const create = key === null && $('idle-key').value !== name && confirm('No instance is known to use the key ' + $('idle-key').value + ' of ' + name + '. Set its limit all the same?');
+    const create = !shown.members.length && shown.key !== name && !shown.override && confirm('No instance is known to use the key ' + shown.key + ' of ' + name + '. Set its limit all the same?');
     change('POST', { limit: Number($('limit').value), ...(create && { create }) }, (of, a) => 'The limit of ' + of + ' is ' + a.override + ' for all instances.');
   });
-  $('pause').addEventListener('click', () => confirm('Pause ' + (key !== null ? key : $('idle-key').value) + ' of ' + name + ' for all instances? Running calls go on, no other call gets a permit.') && change('POST', { limit: 0 }, of => 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
-  $('lift').addEventListener('click', () => change('DELETE', null, of => 'The limit of the operator for ' + of + ' is lifted.'));
+  $('pause').addEventListener('click', () => shown && confirm('Pause ' + shown.key + ' of ' + name + ' for all instances? Running calls go on, no other call gets a permit.')
+    && change('POST', { limit: 0 }, of => 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
+  $('lift').addEventListener('click', () => shown && change('DELETE', null, of => 'The limit of the operator for ' + of + ' is lifted.'));
   $('members').addEventListener('click', e => {
     const b = e.target.closest('button');
-    if (b && confirm('Take the permits of ' + key + ' from ' + b.dataset.of + '? Its running calls lose their permits but may go on, so that more than the limit may run.')) {
-      change('POST', { evict: b.dataset.member }, (of, a) => plural(a.evicted, 'permit of ' + of + ' was', 'permits of ' + of + ' were') + ' taken.');
+    if (b && confirm('Take the permits of ' + shown.key + ' from ' + title(b.dataset.id) + '? Its running calls lose their permits but may go on, so that more than the limit may run.')) {
+      change('POST', { evict: b.dataset.id }, taken);
     }
   });
-
-  // only in the sample application: sends calls from this browser
-  if (demo) {
-    const buttons = Array.from(document.querySelectorAll('[data-send]'));
-    for (const b of buttons) b.addEventListener('click', async () => {
-      const count = Number(b.dataset.send);
-      const sent = await Promise.all(Array.from({ length: count }, () =>
-        fetch(demo, { method: 'POST', credentials: 'same-origin' }).then(r => r.ok, () => false)));
-      $('sent').textContent = sent.filter(Boolean).length + ' of ' + count + ' calls were answered with a report.';
-    });
+  $('calls').addEventListener('click', e => {
+    const b = e.target.closest('button');
+    if (!b) return;
+    const call = Number(b.dataset.id.slice(1)), what = b.getAttribute('aria-label').replace(/^\w+ of /, '');
+    if (b.dataset.id[0] === 's') stack(call, what);
+    else if (confirm('Take the permits of ' + shown.key + ' from ' + what + '? The call loses them but may go on, so that more than the limit may run.')) change('POST', { call }, taken);
+  });
+  async function stack(call, what) {
+    const r = await fetch(api + '/' + encodeURIComponent(name) + '?key=' + encodeURIComponent(shown.key) + '&stack=' + call, json).then(x => x.json()).catch(() => ({}));
+    const found = (r.keys || []).flatMap(k => k.calls).find(c => c.call === call && c.stack);
+    text('stack-title', 'Stack of ' + what);
+    text('stack', !found ? 'The call has ended, or the instance does not answer.' : found.stack.length ? found.stack.join('\n') : 'The thread has ended.');
+    show('stack-view', true);
+    $('stack-title').focus();
   }
 
+  // only in the sample application: its server sends the calls, because a browser has no more than six requests open
+  if (demo) for (const b of document.querySelectorAll('[data-send]')) b.addEventListener('click', async () => {
+    const sent = await fetch(demo + b.dataset.send, { method: 'POST', credentials: 'same-origin' }).then(r => r.json(), () => null);
+    text('sent', sent === null ? 'The calls were not answered.' : sent + ' of ' + b.dataset.send + ' calls were answered with a report.');
+  });
+
   setInterval(silent, 1000);
-  fetch(ui + '/names', { headers: { Accept: 'application/json' }, credentials: 'same-origin' }).then(r => r.json()).then(s => {
-    select($('name'), s.names, null);
-    const wanted = new URLSearchParams(location.search).get('name');
-    if (s.names.length) { const first = s.names.includes(wanted) ? wanted : s.names[0]; select($('name'), s.names, first); follow(first); }
-    else { $('live').textContent = 'no permits'; empty(); }
-  }).catch(() => { $('live').textContent = 'no connection'; $('live').className = 'live off'; });
+  follow();
 })();

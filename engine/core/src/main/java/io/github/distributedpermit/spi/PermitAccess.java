@@ -55,6 +55,14 @@ public interface PermitAccess extends KeyDirectory {
      */
     CompletionStage<Integer> evict(String key, String member);
 
+    /**
+     * Takes the permits of one call of this instance, which is notified of the loss and may go on.
+     *
+     * @param call as in {@link Caller#call}
+     * @return how many; 0 if it holds none that the store has recorded
+     */
+    int take(String key, long call);
+
     /** Has this instance take no more permits until it is restarted; running calls go on. Ends when they have ended. */
     CompletionStage<Void> drain();
 }

@@ -42,7 +42,7 @@ class LivePageController {
                 .replace("\"permitsui", "\"actuator/permitsui")
                 .replace(
                         "data-permits=\"permits\"",
-                        "data-permits=\"actuator/permits\" data-calls=\"reports/1?hold=3s\"")
+                        "data-permits=\"actuator/permits\" data-name=\"report-export\" data-calls=\"reports/calls?hold=3s&amp;count=\"")
                 .replace("<!-- more -->", BUTTONS);
     }
 }

@@ -115,6 +115,17 @@ final class Chromium implements AutoCloseable {
         return result.at("/result/value");
     }
 
+    /** The value that a promise gets. */
+    JsonNode awaited(String promise) {
+        return page("Runtime.evaluate", Map.of("expression", promise, "returnByValue", true, "awaitPromise", true))
+                .at("/result/value");
+    }
+
+    /** Runs this in each page from the next one on, before anything of the page. */
+    void beforePages(String script) {
+        page("Page.addScriptToEvaluateOnNewDocument", Map.of("source", script));
+    }
+
     String text(String selector) {
         return evaluate("(document.querySelector('" + selector + "') || {}).textContent || ''")
                 .asString();

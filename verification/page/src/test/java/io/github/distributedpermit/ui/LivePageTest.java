@@ -6,95 +6,23 @@ import static org.awaitility.Awaitility.await;
 import com.example.page.Workers;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
-import io.github.distributedpermit.spi.PermitBackend;
 import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.support.GenericApplicationContext;
 
-/**
- * The page in a headless browser, with two instances of an application that share one store. With the system property
- * {@code permit.screenshots} it also makes the pictures of the documents.
- */
-class LivePageTest {
+/** What the page shows of one permit, and changes. */
+class LivePageTest extends PageTest {
 
-    private static final Path IMAGES = Path.of("..", "..", "docs", "images");
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final String EVIL = "<img src=x onerror=\"window.evil=1\">/\"'&lt;script>";
     private static final int TAB = 9;
     private static final int ENTER = 13;
 
-    @SuppressWarnings("NullAway.Init")
-    private static Chromium browser;
-
-    private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
-
-    @BeforeAll
-    static void start() throws IOException {
-        browser = new Chromium(ChromiumBinary.find());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    @AfterEach
-    void close() {
-        browser.open("about:blank");
-        contexts.forEach(ConfigurableApplicationContext::close);
-    }
-
-    private Workers instance(
-            PermitBackend store, WebApplicationType type, String name, boolean writes, String... others) {
-        ConfigurableApplicationContext context = new SpringApplicationBuilder(Workers.class)
-                .web(type)
-                .initializers((GenericApplicationContext each) -> each.registerBean(PermitBackend.class, () -> store))
-                .properties(
-                        "server.port=0",
-                        "server.address=127.0.0.1",
-                        "server.shutdown=immediate",
-                        "spring.lifecycle.timeout-per-shutdown-phase=100ms",
-                        "spring.main.banner-mode=off",
-                        "distributed-permit.instance-name=" + name,
-                        "management.endpoint.permits.access=" + (writes ? "unrestricted" : "read-only"),
-                        "distributed-permit.permits.report-export.limit=12",
-                        "distributed-permit.permits.per-tenant.limit=2",
-                        "management.endpoints.web.exposure.include=permits,permitsui")
-                .run(Stream.of(others).map("--"::concat).toArray(String[]::new));
-        contexts.add(context);
-        return context.getBean(Workers.class);
-    }
-
-    private String page(int instance, String query) {
-        String port = contexts.get(instance).getEnvironment().getRequiredProperty("local.server.port");
-        return "http://127.0.0.1:" + port + "/actuator/permitsui" + query;
-    }
-
-    private void open(int instance, String query) {
-        browser.open(page(instance, query));
-        await().atMost(PATIENCE).until(() -> browser.text("#live").equals("live"));
-        browser.evaluate("window.confirm = question => { window.asked = question; return true; }");
-    }
-
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
-    void showsTwoInstancesAndTwoHundredWaitingCalls(WebApplicationType type) throws IOException {
+    void showsTwoInstancesAndTwoHundredWaitingCalls(WebApplicationType type) {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(store, type, "orders@host-1:8080", true);
         Workers two = instance(store, type, "orders@host-2:8080", true);
@@ -103,58 +31,21 @@ class LivePageTest {
         await().atMost(PATIENCE).until(() -> one.holding() == 7 && two.holding() == 5);
         one.work(9);
         two.work(200); // known to the answering instance from the store alone
-        browser.size(1280, 1500, 1, false);
-        browser.colours("light");
+        desktop("light");
         open(0, "?name=report-export");
 
         await().atMost(PATIENCE).until(() -> browser.text("#n-queue").equals("209"));
         assertThat(browser.text("#n-use")).isEqualTo("12 / 12");
-        assertThat(browser.count(".seat:not(.free)")).isEqualTo(12);
+        assertThat(browser.count(".box:not(.free)")).isEqualTo(12);
         assertThat(browser.count(".dot")).isEqualTo(209);
         assertThat(browser.text("#members")).contains("orders@host-1:8080").contains("orders@host-2:8080");
         assertThat(browser.evaluate(
-                                "new Set(Array.from(document.querySelectorAll('.seat,.dot'), e => e.className)).size")
+                                "new Set(Array.from(document.querySelectorAll('.box,.dot'), e => e.className)).size")
                         .asInt())
-                .as("colours of two instances, for seats and dots")
+                .as("colours of two instances, for permits and dots")
                 .isEqualTo(4);
         assertThat(browser.text("#calls")).contains("com.example.page.Workers");
         assertThat(browser.errors()).isEmpty();
-        if (type == WebApplicationType.SERVLET) {
-            pictures();
-        }
-    }
-
-    private static void pictures() throws IOException {
-        assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
-                .isLessThanOrEqualTo(1280);
-        boolean wanted = Boolean.getBoolean("permit.screenshots");
-        if (wanted) {
-            // some seconds for the plot
-            await().atMost(PATIENCE).until(() -> browser.text("#n-wait").matches("1[0-9] s"));
-            picture("live-page.png");
-        }
-        browser.colours("dark");
-        assertThat(browser.evaluate("getComputedStyle(document.body).backgroundColor")
-                        .asString())
-                .isEqualTo("rgb(18, 22, 28)");
-        if (wanted) {
-            picture("live-page-dark.png");
-        }
-        browser.colours("light");
-        browser.size(390, 1400, 2, true);
-        assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
-                .as("nothing is wider than a phone")
-                .isLessThanOrEqualTo(390);
-        if (wanted) {
-            picture("live-page-phone.png");
-        }
-    }
-
-    /** Colours change gradually. */
-    private static void picture(String file) throws IOException {
-        await().atMost(PATIENCE)
-                .until(() -> browser.evaluate("document.getAnimations().length").asInt() == 0);
-        browser.screenshot(IMAGES.resolve(file));
     }
 
     @Test
@@ -169,7 +60,7 @@ class LivePageTest {
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("12 / 12"));
 
         browser.evaluate("document.body.focus()");
-        for (int i = 0; i < 30 && !focused().equals("limit"); i++) {
+        for (int i = 0; i < 60 && !focused().equals("limit"); i++) {
             browser.press("Tab", TAB);
         }
         assertThat(focused()).isEqualTo("limit");
@@ -190,12 +81,12 @@ class LivePageTest {
         browser.press("Tab", TAB);
         assertThat(focused()).isEqualTo("pause");
         browser.press("Enter", ENTER);
-        await().atMost(PATIENCE).until(() -> browser.text("#seats-text").startsWith("Paused"));
+        await().atMost(PATIENCE).until(() -> browser.text("#use-text").startsWith("Paused"));
         assertThat(browser.evaluate("window.asked").asString())
                 .startsWith("Pause report-export of report-export for all instances?");
         assertThat(browser.text("#limit-text")).contains("Set through one").contains("ends in 20 min: a deploy");
         assertThat(browser.text("#events")).contains("set through one: a deploy");
-        assertThat(browser.count(".seat.over")).isEqualTo(20);
+        assertThat(browser.count(".box.over")).isEqualTo(20);
         browser.evaluate("document.getElementById('lift').click()");
         await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("from the settings"));
     }
@@ -204,18 +95,14 @@ class LivePageTest {
     void limitOfAKeyThatIsNotInUseIsChanged() {
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
         open(0, "?name=report-export");
-        await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("name the key"));
-        assertThat(browser.evaluate("document.getElementById('idle-key').value").asString())
-                .isEqualTo("report-export");
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#limit-text").contains("A change is for the key report-export"));
         browser.evaluate("document.getElementById('limit').value = 3");
         browser.evaluate("document.getElementById('limit-form').requestSubmit()");
         await().atMost(PATIENCE).until(() -> browser.text("#done").contains("3 for all instances"));
 
         one.work(5);
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 3"));
-        assertThat(browser.evaluate("document.getElementById('idle-key').hidden")
-                        .asBoolean())
-                .isTrue();
         assertThat(browser.errors()).isEmpty();
     }
 
@@ -224,7 +111,8 @@ class LivePageTest {
     void keyOfAnotherPermitIsNotChangedJustAfterTheChoice() {
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
         open(0, "?name=report-export");
-        await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("name the key"));
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#limit-text").contains("A change is for the key report-export"));
         one.work(1);
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 12"));
         assertThat(browser.count("#members button")).isEqualTo(1);
@@ -239,19 +127,17 @@ class LivePageTest {
         String changeable = browser.evaluate("""
                         (() => {
                           const $ = id => document.getElementById(id);
-                          $('name').value = 'per-tenant';
-                          $('name').dispatchEvent(new Event('change'));
+                          history.pushState(null, '', '?name=per-tenant');
+                          dispatchEvent(new PopStateEvent('popstate'));
                           $('pause').click();
                           $('lift').click();
-                          return Array.from(document.querySelectorAll('#limit-form :enabled, #members button, #key option'),
+                          return Array.from(document.querySelectorAll('#limit-form :enabled, #members button'),
                               e => e.outerHTML).join();
                         })()""").asString();
         assertThat(sent()).isEmpty();
         assertThat(changeable).isEmpty();
 
         await().atMost(PATIENCE).until(() -> browser.count("#pause:enabled") == 1);
-        assertThat(browser.evaluate("document.getElementById('idle-key').value").asString())
-                .isEqualTo("per-tenant");
         browser.evaluate("document.getElementById('pause').click()");
         await().atMost(PATIENCE).until(() -> browser.text("#done").startsWith("Paused per-tenant:"));
         assertThat(sent()).isEqualTo("permits/per-tenant {\"key\":\"per-tenant\",\"limit\":0}");
@@ -290,8 +176,7 @@ class LivePageTest {
         open(0, "?name=per-tenant");
 
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 2"));
-        assertThat(browser.evaluate("document.getElementById('key').value").asString())
-                .isEqualTo(EVIL);
+        assertThat(browser.text("#path")).contains(EVIL);
         assertThat(browser.text("#where")).contains(EVIL);
         assertThat(browser.text("#members")).contains(EVIL);
         assertThat(browser.count("img")).isZero();
@@ -305,8 +190,7 @@ class LivePageTest {
         SilentBackend store = new SilentBackend();
         Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
         one.work(3);
-        browser.size(1280, 1500, 1, false);
-        browser.colours("light");
+        desktop("light");
         open(0, "?name=report-export");
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 12"));
         assertThat(browser.count("body.stale")).isZero();
@@ -319,11 +203,8 @@ class LivePageTest {
         assertThat(browser.text("#live")).isEqualTo("the store does not answer");
         assertThat(browser.text("#n-use")).isEqualTo("3 / 12");
         assertThat(browser.text("#limit-text")).startsWith("The last known limit is 12");
-        assertThat(browser.text("#plot-text")).contains("last known");
         assertThat(browser.text("#calls")).as("the instance itself knows").contains("holds");
-        if (Boolean.getBoolean("permit.screenshots")) {
-            picture("live-page-store-down.png");
-        }
+        picture("live-page-store-down.png");
         browser.evaluate("document.getElementById('limit').value = 5");
         browser.evaluate("document.getElementById('limit-form').requestSubmit()");
         await().atMost(PATIENCE).until(() -> browser.text("#done").contains("unknown whether the change was made"));
@@ -331,7 +212,7 @@ class LivePageTest {
         browser.open(page(0, "?name=report-export"));
         await().atMost(PATIENCE).until(() -> browser.text("#stale").contains("Nothing is known yet"));
         assertThat(browser.text("#n-use")).isEqualTo("–");
-        assertThat(browser.text("#seats-text")).startsWith("Unknown");
+        assertThat(browser.text("#use-text")).startsWith("Unknown");
         assertThat(browser.text("#members")).startsWith("Unknown");
         browser.evaluate("document.getElementById('limit').value = 5");
         browser.evaluate("document.getElementById('limit-form').requestSubmit()");
@@ -347,7 +228,8 @@ class LivePageTest {
     }
 
     @Test
-    void instanceThatDoesNotAnswerIsShownAsThat() {
+    void instanceThatDoesNotAnswerIsShownAsThat() throws IOException {
+        desktop("light");
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
         one.work(3);
         open(0, "?name=report-export");
@@ -356,12 +238,12 @@ class LivePageTest {
         await().atMost(PATIENCE).until(() -> browser.count("body.stale") == 1);
         assertThat(browser.text("#stale")).startsWith("The instance one does not answer. What is shown is");
         assertThat(browser.text("#live")).isEqualTo("no answer");
+        picture("live-page-hung.png");
     }
 
     @Test
     void callThatRunsWithoutItsPermitIsShown() throws IOException {
-        browser.size(1280, 1500, 1, false);
-        browser.colours("light");
+        desktop("light");
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
         one.work(1);
         open(0, "?name=report-export");
@@ -375,14 +257,13 @@ class LivePageTest {
                 endpoint.permits().instance().member(),
                 null,
                 null,
+                null,
                 null);
 
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
         assertThat(browser.text("#lost")).startsWith("1 call of this instance runs without a permit");
         assertThat(browser.text("#calls")).contains("runs without its permit");
-        if (Boolean.getBoolean("permit.screenshots")) {
-            picture("live-page-lost.png");
-        }
+        picture("live-page-lost.png");
         assertThat(browser.text("#n-use")).isEqualTo("0 / 12");
         one.end(1);
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 0);
@@ -395,7 +276,7 @@ class LivePageTest {
         Workers two = instance(store, WebApplicationType.SERVLET, "two", true);
         two.hold("per-tenant", "tenant-7");
         open(0, "?name=per-tenant");
-        await().atMost(PATIENCE).until(() -> browser.text("#seats-text").contains("look one up"));
+        await().atMost(PATIENCE).until(() -> browser.text("#keys-text").contains("look one up"));
         browser.evaluate("document.getElementById('look').value = 'tenant-7'");
         browser.evaluate("document.getElementById('look-form').requestSubmit()");
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 2"));

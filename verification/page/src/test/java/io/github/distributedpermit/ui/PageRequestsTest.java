@@ -52,9 +52,9 @@ class PageRequestsTest {
     void areAnsweredWithoutAnAcceptHeader(WebApplicationType type) throws Exception {
         try (ConfigurableApplicationContext context = instance(type)) {
             context.getBean(Workers.class).work(1);
-            HttpResponse<String> names = get(context, "/names", BodyHandlers.ofString());
+            HttpResponse<String> names = get(context, "/list", BodyHandlers.ofString());
             assertThat(names.statusCode()).as(names.body()).isEqualTo(200);
-            assertThat(names.body()).contains("\"names\":[", "report-export");
+            assertThat(names.body()).contains("\"permits\":[", "report-export");
             assertThat(get(context, "", BodyHandlers.ofString()).statusCode()).isEqualTo(200);
             assertThat(get(context, "/app.js", BodyHandlers.ofString()).statusCode())
                     .isEqualTo(200);
@@ -77,11 +77,11 @@ class PageRequestsTest {
                 "spring.jackson.default-property-inclusion=non-empty",
                 "distributed-permit.permits[größe].limit=1")) {
             context.getBean(Workers.class).work(1);
-            assertThat(get(context, "/names", BodyHandlers.ofString()).body())
-                    .contains("\"names\":[", "\"größe\"", "\"now\":\"20", "\"writable\":false");
+            assertThat(get(context, "/list", BodyHandlers.ofString()).body())
+                    .contains("\"permits\":[", "\"größe\"", "\"now\":\"20", "\"writable\":false");
             assertThat(get(context, "/states/report-export", BodyHandlers.ofString())
                             .body())
-                    .contains("\"limitSource\":\"settings\"", "\"now\":\"20", "\"since\":\"20", "\"größe\"");
+                    .contains("\"limitSource\":\"settings\"", "\"now\":\"20", "\"since\":\"20");
         }
     }
 
@@ -89,7 +89,7 @@ class PageRequestsTest {
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void areRefusedIfThereIsNoSuchPath(WebApplicationType type) throws Exception {
         try (ConfigurableApplicationContext context = instance(type)) {
-            for (String path : new String[] {"/names/all", "/other/report-export", "/other.js", "/..%2f..%2fetc"}) {
+            for (String path : new String[] {"/list/all", "/other/report-export", "/other.js", "/..%2f..%2fetc"}) {
                 assertThat(get(context, path, BodyHandlers.ofString()).statusCode())
                         .as(path)
                         .isBetween(400, 404);

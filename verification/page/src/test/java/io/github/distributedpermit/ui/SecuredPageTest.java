@@ -67,7 +67,7 @@ class SecuredPageTest {
         for (String path : List.of(
                 "/actuator/permitsui",
                 "/actuator/permitsui/app.js",
-                "/actuator/permitsui/names",
+                "/actuator/permitsui/list",
                 "/actuator/permitsui/states/report-export",
                 "/actuator/permits",
                 PERMIT)) {

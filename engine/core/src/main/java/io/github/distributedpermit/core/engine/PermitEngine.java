@@ -271,6 +271,11 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         return present().registry.evict(key, member);
     }
 
+    @Override
+    public int take(String key, long call) {
+        return registry().map(joined -> joined.take(key, call)).orElse(0);
+    }
+
     /**
      * Sends the store a claim that asks for nothing, the same way as all claims, and reads the key: a store may answer such
      * a claim without the access that a real one needs. Ends with the answers, or fails with {@code PermitStoreException}.

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.Caller;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -62,15 +63,29 @@ final class Holders {
      */
     void loseDownTo(int permits, LossCause cause, Effects effects) {
         while (inUse > permits && newest != null) {
-            Grant grant = newest;
-            // the notification is collected first: if an error strikes below, the call still learns of the loss
-            effects.lost(grant);
-            grant.ungauge();
-            grant.markLost(cause);
-            remove(grant);
-            grant.lostInUse = true;
-            lostInUse += grant.weight;
+            lose(newest, cause, effects);
         }
+    }
+
+    /** Takes its permits away from a call that holds them. */
+    void lose(Grant grant, LossCause cause, Effects effects) {
+        // the notification is collected first: if an error strikes below, the call still learns of the loss
+        effects.lost(grant);
+        grant.ungauge();
+        grant.markLost(cause);
+        remove(grant);
+        grant.lostInUse = true;
+        lostInUse += grant.weight;
+    }
+
+    /** The grant of the call with this number, see {@link Caller#call}; {@code null} if it holds none. */
+    @Nullable
+    Grant find(long call) {
+        Grant grant = newest;
+        while (grant != null && (grant.caller == null || grant.caller.call() != call)) {
+            grant = grant.previous;
+        }
+        return grant;
     }
 
     /** A call has ended; {@code false} unless its permit was lost before. */

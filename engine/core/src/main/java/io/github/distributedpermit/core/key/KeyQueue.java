@@ -365,6 +365,13 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         state.waiters.describe(now, most, views);
     }
 
+    /** Takes the permits of one call by order of an operator, see {@link Caller#call}; returns how many. */
+    public int take(long call) {
+        int[] taken = new int[1];
+        event((now, effects) -> taken[0] = state.take(call, now, effects));
+        return taken[0];
+    }
+
     /** Whether calls hold permits. */
     public synchronized boolean isInUse() {
         return state.inUse() > 0;

@@ -239,6 +239,23 @@ final class KeyQueueState {
         if (!ledger.letGo(grant)) {
             return ledger.holders.endLost(grant) && withoutStore.isOn();
         }
+        passOn(grant, now, effects);
+        return true;
+    }
+
+    /** Takes the permits of a call by order of an operator; returns how many. */
+    int take(long call, long now, Effects effects) {
+        Grant grant = ledger.holders.find(call);
+        if (grant == null) {
+            return 0;
+        }
+        ledger.holders.lose(grant, LossCause.TAKEN, effects);
+        passOn(grant, now, effects);
+        return grant.weight;
+    }
+
+    /** The permits of a grant are free. */
+    private void passOn(Grant grant, long now, Effects effects) {
         if (!waiters.isEmpty()) {
             boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice(plan.answerTime);
             if ((ledger.isOver() || sliceIsOver) && !keepsAll()) {
@@ -248,7 +265,6 @@ final class KeyQueueState {
         } else if (!isClosing()) {
             lingering.begin(now);
         }
-        return true;
     }
 
     /**

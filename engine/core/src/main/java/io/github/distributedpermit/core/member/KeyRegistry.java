@@ -281,6 +281,12 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return store.evict(key, member);
     }
 
+    /** Takes the permits of one call of this process, by order of an operator; returns how many. */
+    public int take(String key, long call) {
+        KeyQueue queue = queues.get(key);
+        return queue == null ? 0 : queue.take(call);
+    }
+
     /** Sends a claim that asks for nothing, for health. */
     public CompletionStage<Holding> probe() {
         long sentAt = now();

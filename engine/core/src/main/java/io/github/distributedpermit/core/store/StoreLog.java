@@ -152,7 +152,7 @@ public final class StoreLog {
 
     private static String describe(Caller caller) {
         return caller.method().map(method -> " of " + LogSafe.escape(method)).orElse("") + " on thread '"
-                + LogSafe.escape(caller.thread()) + "'";
+                + LogSafe.escape(caller.threadName()) + "'";
     }
 
     /** Logs how many permits were lost since the last line about one. */

@@ -112,8 +112,8 @@ class StoreLogTest {
 
     @Test
     void manyLossesAreOneLineAndOneWithTheNumberOfTheOthers() {
-        a.engine.describeCallersBy(
-                () -> new Caller(Optional.of("com.example.Reports.export"), "worker-1", Optional.empty()));
+        a.engine.describeCallersBy(() ->
+                new Caller(1, Optional.of("com.example.Reports.export"), new Thread("worker-1"), Optional.empty()));
         List<Permit> held = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             held.add(a.hold());

@@ -1,0 +1,75 @@
+package io.github.distributedpermit.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.autoconfigure.StubCall;
+import io.github.distributedpermit.endpoint.PermitsView.History;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** The numbers of the last hour, by a clock of the test. */
+class PermitHistoryTest {
+
+    private final AtomicLong now = new AtomicLong(-5_000_000_000L);
+    private final PermitHistory history = new PermitHistory(now::get);
+
+    private void pass(Duration time) {
+        now.addAndGet(time.toNanos());
+    }
+
+    private void reject(String name, int calls) {
+        for (int i = 0; i < calls; i++) {
+            history.rejected(new StubCall(name, 1), Reason.LIMIT_REACHED, Duration.ZERO);
+        }
+    }
+
+    @Test
+    void rejectionsAreCountedInEachHalfMinuteOfAnHour() {
+        reject("a", 3);
+        pass(PermitHistory.STEP.multipliedBy(2));
+        reject("a", 5);
+        History seen = history.of("a");
+        assertThat(seen.rejected()).hasSize(120).endsWith(3, 0, 5);
+        assertThat(seen.stepSeconds() * seen.rejected().size()).isEqualTo(3_600);
+
+        pass(PermitHistory.STEP.multipliedBy(117));
+        assertThat(history.of("a").rejected()).startsWith(3, 0, 5);
+        pass(PermitHistory.STEP);
+        assertThat(history.of("a").rejected()).startsWith(0, 5).doesNotContain(3);
+        pass(Duration.ofHours(3));
+        assertThat(history.of("a").rejected()).containsOnly(0);
+        assertThat(history.of("b").rejected()).hasSize(120).containsOnly(0);
+    }
+
+    @Test
+    void rejectionsPerMinuteAreThoseOfTheLastMinuteOrSo() {
+        reject("a", 1);
+        assertThat(history.rejectionsPerMinute("a")).isEqualTo(1);
+        reject("a", 59);
+        assertThat(history.rejectionsPerMinute("a")).isEqualTo(60);
+        pass(Duration.ofSeconds(89));
+        assertThat(history.rejectionsPerMinute("a")).isEqualTo(41); // 60 in 89 seconds
+        pass(Duration.ofSeconds(1));
+        assertThat(history.rejectionsPerMinute("a")).isZero();
+        assertThat(history.rejectionsPerMinute("b")).isZero();
+    }
+
+    /** Names may be made by users at run time. */
+    @Test
+    void namesAreBoundedAndForgottenAfterAnHour() {
+        for (int i = 0; i < 3 * PermitHistory.MOST; i++) {
+            reject("tenant-" + i, 1);
+        }
+        assertThat(history.size()).isEqualTo(PermitHistory.MOST);
+        pass(Duration.ofMinutes(59));
+        history.forget();
+        assertThat(history.size()).isEqualTo(PermitHistory.MOST);
+        pass(Duration.ofMinutes(1));
+        history.forget();
+        assertThat(history.size()).isZero();
+        reject("other", 2);
+        assertThat(history.of("other").rejected()).endsWith(2);
+    }
+}

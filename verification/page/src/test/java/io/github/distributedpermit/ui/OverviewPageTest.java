@@ -1,0 +1,260 @@
+package io.github.distributedpermit.ui;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.example.page.Workers;
+import io.github.distributedpermit.backend.local.LocalPermitBackend;
+import io.github.distributedpermit.endpoint.PermitsEndpoint;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import tools.jackson.databind.JsonNode;
+
+/** From all permits to one call: what is selected, whether the page stays where it is, and whether everybody can read it. */
+class OverviewPageTest extends PageTest {
+
+    private static final int TAB = 9;
+    private static final int ENTER = 13;
+    private static final int PERMITS = 1_000;
+
+    /** The limits of these permits as properties, beside the two of all tests. */
+    private static String[] limits() {
+        return IntStream.range(0, PERMITS - 2)
+                .mapToObj(i -> "distributed-permit.permits.job-%04d.limit=%d".formatted(i, 1 + i % 40))
+                .toArray(String[]::new);
+    }
+
+    @Test
+    void thousandPermitsAreListedFullestFirstAndFoundByName() throws IOException {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(store, WebApplicationType.SERVLET, "orders@host-1:8080", true, limits());
+        Workers two = instance(store, WebApplicationType.SERVLET, "orders@host-2:8080", true, limits());
+        one.work(7);
+        two.work(5);
+        await().atMost(PATIENCE).until(() -> one.holding() + two.holding() == 12);
+        two.work(30);
+        IntStream.range(0, 60).forEach(i -> {
+            String job = "job-%04d".formatted(i * 13);
+            IntStream.range(0, i % 5 + 1).forEach(each -> one.hold(job, job));
+        });
+        PermitsEndpoint endpoint = contexts.get(0).getBean(PermitsEndpoint.class);
+        endpoint.change("job-0013", "job-0013", 0, null, null, "the partner is down", "2h", true);
+        endpoint.change("job-0026", "job-0026", 9, null, null, null, null, true);
+        desktop("light");
+        countShifts();
+        open(0, "");
+
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#list tr:first-child").startsWith("report-export12 / 1230"));
+        assertThat(browser.text("#range")).isEqualTo("1–50 of 1000");
+        assertThat(browser.count("#list tr")).isEqualTo(50);
+        String first = browser.text("#list tr:first-child");
+        assertThat(first).contains("full");
+        assertThat(row("job-0013")).contains("paused");
+        assertThat(row("job-0026")).contains("limit set");
+        assertThat(findings()).isEmpty();
+        picture("live-page-overview.png");
+        assertThat(shifts()).isLessThan(0.1);
+
+        browser.evaluate("document.getElementById('next').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#range").equals("51–100 of 1000"));
+        assertThat(address()).contains("from=50");
+        browser.evaluate("document.getElementById('filter').focus()");
+        browser.type("TENANT");
+        await().atMost(PATIENCE).until(() -> browser.text("#range").equals("1–1 of 1"));
+        assertThat(browser.text("#list")).contains("per-tenant");
+        assertThat(address()).contains("filter=TENANT");
+        browser.evaluate("document.getElementById('filter').value = 'no such name'");
+        browser.evaluate("document.getElementById('filter').dispatchEvent(new Event('input'))");
+        await().atMost(PATIENCE).until(() -> browser.text("#list").equals("No permit has such a name."));
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void selectionGoesFromAllPermitsToOneInstanceByKeyboardAndTheAddressFollows() throws IOException {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(
+                store,
+                WebApplicationType.SERVLET,
+                "orders@host-1:8080",
+                true,
+                "management.endpoint.permitsui.instance-link=https://{host}:8443/actuator/permitsui");
+        Workers[] all = Stream.concat(
+                        Stream.of(one),
+                        IntStream.rangeClosed(2, 5)
+                                .mapToObj(i -> instance(
+                                        store, WebApplicationType.SERVLET, "orders@host-" + i + ":8080", true)))
+                .toArray(Workers[]::new);
+        for (int i = 0; i < 5; i++) {
+            all[i].work(i < 2 ? 3 : 2);
+        }
+        await().atMost(PATIENCE)
+                .until(() -> Stream.of(all).mapToInt(Workers::holding).sum() == 12);
+        for (Workers each : all) {
+            each.work(40);
+        }
+        desktop("light");
+        browser.size(1280, 1500, 1, false);
+        countShifts();
+        open(0, "");
+        tabTo("report-export");
+        browser.press("Enter", ENTER);
+        await().atMost(PATIENCE).until(() -> browser.text("#n-queue").equals("200"));
+        assertThat(address()).isEqualTo("?name=report-export");
+        assertThat(browser.text("#n-use")).isEqualTo("12 / 12");
+        assertThat(browser.text("#n-members")).isEqualTo("5");
+        assertThat(browser.evaluate(
+                                "new Set(Array.from(document.querySelectorAll('.badge'), e => e.className + e.textContent)).size")
+                        .asInt())
+                .as("letters and colours of five instances")
+                .isEqualTo(5);
+        await().atMost(PATIENCE)
+                .until(() -> browser.evaluate("document.getElementById('h-waiting').getAttribute('aria-label')")
+                        .asString()
+                        .startsWith("Now 40, at most 40"));
+        assertThat(findings()).isEmpty();
+        picture("live-page.png");
+        browser.colours("dark");
+        assertThat(browser.evaluate("getComputedStyle(document.body).backgroundColor")
+                        .asString())
+                .isEqualTo("rgb(18, 22, 28)");
+        assertThat(findings()).isEmpty();
+        picture("live-page-dark.png");
+        browser.colours("light");
+        String mark = badge("orders@host-3:8080");
+
+        tabTo("orders@host-3:8080");
+        browser.press("Enter", ENTER);
+        await().atMost(PATIENCE).until(() -> browser.count("#members tr") == 1);
+        assertThat(address()).contains("name=report-export", "instance=");
+        assertThat(badge("orders@host-3:8080")).isEqualTo(mark);
+        assertThat(browser.text("#member-text")).contains("known to that instance alone");
+        assertThat(browser.evaluate("document.querySelector('#member-text a').href")
+                        .asString())
+                .isEqualTo("https://host-3:8443/actuator/permitsui");
+        assertThat(browser.count("#calls-section:not([hidden])")).isZero();
+        assertThat(findings()).isEmpty();
+
+        browser.evaluate("history.back()");
+        await().atMost(PATIENCE).until(() -> browser.count("#members tr") == 5);
+        open(1, "?name=report-export"); // the page of another instance
+        await().atMost(PATIENCE).until(() -> browser.count("#members tr") == 5);
+        assertThat(badge("orders@host-3:8080")).isEqualTo(mark);
+        assertThat(browser.text("#calls")).contains("com.example.page.Workers");
+        assertThat(shifts()).isLessThan(0.1);
+
+        browser.size(390, 1400, 1, true);
+        assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                .as("nothing is wider than a phone")
+                .isLessThanOrEqualTo(390);
+        assertThat(browser.evaluate(
+                                "Array.from(document.querySelectorAll('td')).filter(e => e.getBoundingClientRect().right > 390).length")
+                        .asInt())
+                .as("cells that are cut")
+                .isZero();
+        assertThat(findings()).isEmpty();
+        picture("live-page-phone.png");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
+    void pausedIsLargeAndOneCallLosesItsPermits() throws IOException {
+        Workers one = instance(
+                new LocalPermitBackend(),
+                WebApplicationType.SERVLET,
+                "one",
+                true,
+                "management.endpoint.permitsui.trace-link=https://traces.example/{traceId}");
+        one.work(14);
+        desktop("light");
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("12 / 12"));
+        browser.evaluate("document.querySelector('#calls button[data-id^=s]').click()");
+        await().atMost(PATIENCE).until(() -> browser.count("#stack-view:not([hidden])") == 1);
+        assertThat(browser.text("#stack-title")).startsWith("Stack of com.example.page.Workers");
+        assertThat(browser.text("#stack")).contains("java.").contains("(");
+
+        browser.evaluate("document.querySelector('#calls button[data-id^=t]').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#done").equals("1 permit of report-export was taken."));
+        assertThat(browser.evaluate("window.asked").asString())
+                .startsWith("Take the permits of report-export from com.example.page.Workers");
+        await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
+        await().atMost(PATIENCE).until(() -> one.holding() == 13);
+        assertThat(browser.text("#n-use")).isEqualTo("12 / 12");
+        assertThat(browser.text("#n-queue")).isEqualTo("1");
+
+        browser.evaluate("document.getElementById('reason').value = 'the partner is down'");
+        browser.evaluate("document.getElementById('pause').click()");
+        await().atMost(PATIENCE).until(() -> browser.count("#paused:not([hidden])") == 1);
+        assertThat(browser.text("#paused")).contains("No call gets a permit of report-export", "the partner is down");
+        assertThat(browser.evaluate("parseFloat(getComputedStyle(document.querySelector('#paused b')).fontSize)")
+                        .asInt())
+                .isGreaterThan(40);
+        assertThat(findings()).isEmpty();
+        browser.evaluate("scrollTo(0, 0)");
+        picture("live-page-paused.png");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    private static String row(String name) {
+        return browser.evaluate(
+                        "(Array.from(document.querySelectorAll('#list tr')).find(e => e.textContent.startsWith('%s')) || {}).textContent"
+                                .formatted(name))
+                .asString();
+    }
+
+    private static String badge(String instance) {
+        return browser.evaluate(
+                        "(e => e.className + e.textContent)(Array.from(document.querySelectorAll('.who')).find(e => e.textContent.includes('%s')).querySelector('.badge'))"
+                                .formatted(instance))
+                .asString();
+    }
+
+    private static String address() {
+        return browser.evaluate("location.search").asString();
+    }
+
+    private static void tabTo(String label) {
+        browser.evaluate("document.activeElement.blur()");
+        for (int i = 0; i < 40; i++) {
+            browser.press("Tab", TAB);
+            if (browser.evaluate("document.activeElement.textContent")
+                    .asString()
+                    .equals(label)) {
+                return;
+            }
+        }
+        throw new AssertionError("The keyboard does not reach " + label);
+    }
+
+    /** From the next page that is opened on. */
+    private static void countShifts() {
+        browser.beforePages("""
+                window.shifts = 0;
+                new PerformanceObserver(list => list.getEntries().forEach(e => { if (!e.hadRecentInput) window.shifts += e.value; }))
+                    .observe({ type: 'layout-shift', buffered: true });""");
+    }
+
+    private static double shifts() {
+        return browser.evaluate("window.shifts").asDouble();
+    }
+
+    /** What axe finds, each with the first element. */
+    private static String findings() throws IOException {
+        if (browser.evaluate("typeof axe").asString().equals("undefined")) {
+            try (InputStream axe = OverviewPageTest.class.getResourceAsStream(
+                    "/META-INF/resources/webjars/axe-core/4.6.3/axe.min.js")) {
+                browser.evaluate(new String(Objects.requireNonNull(axe).readAllBytes(), StandardCharsets.UTF_8) + ";1");
+            }
+        }
+        JsonNode found = browser.awaited(
+                "axe.run().then(r => r.violations.map(v => v.id + ': ' + v.help + ' ' + v.nodes[0].html).join('\\n'))");
+        return found.asString();
+    }
+}
