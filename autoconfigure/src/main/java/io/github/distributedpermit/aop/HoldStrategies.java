@@ -27,6 +27,15 @@ import org.springframework.core.annotation.MergedAnnotations;
  */
 final class HoldStrategies {
 
+    private static final String WITHOUT_PAUSE =
+            "is called by no container that can pause, such as one with transactions, one whose consumer"
+                    + " commits by itself (enable-auto-commit), or one that was registered after the start: it waits for its"
+                    + " permits on the thread of its consumer, which loses its partitions after max.poll.interval.ms";
+    private static final String WITHOUT_WAIT =
+            "is called by no container that keeps its messages until there is a permit, such as one that acknowledges them before"
+                    + " they are processed, one of JMS that was registered after the start, or one whose factory is no bean:"
+                    + " a message that gets no permit fails";
+
     private final ContextCapture contexts;
     private final ListenerThreads listeners;
 
@@ -108,14 +117,12 @@ final class HoldStrategies {
         returned.warnOfValuesInside();
         if (isListener(returned.method(), "org.springframework.kafka.annotation.KafkaListener")
                 || isListener(returned.method(), "org.springframework.kafka.annotation.KafkaHandler")) {
-            return new ListenerHold(listeners);
+            return new ListenerHold(listeners, WITHOUT_PAUSE);
         }
         if (isListener(returned.method(), "org.springframework.amqp.rabbit.annotation.RabbitListener")
+                || isListener(returned.method(), "org.springframework.amqp.rabbit.annotation.RabbitHandler")
                 || isListener(returned.method(), "org.springframework.jms.annotation.JmsListener")) {
-            returned.warn(
-                    "receives messages of a container that cannot pause: while a message waits for its permit, so does"
-                            + " the thread of its consumer, with those that it has fetched. Set block = true and no timeout, so that"
-                            + " no message is rejected, and let the broker allow for the wait (RabbitMQ: consumer_timeout)");
+            return new ListenerHold(listeners, WITHOUT_WAIT);
         }
         return null;
     }

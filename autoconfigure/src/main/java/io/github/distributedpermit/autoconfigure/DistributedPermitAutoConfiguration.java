@@ -59,7 +59,7 @@ import org.springframework.core.env.Environment;
     AdviceConfiguration.class,
     HttpGroupsConfiguration.class,
     GrpcConfiguration.class,
-    KafkaListenerConfiguration.class,
+    ListenerConfiguration.class,
     SpringCloudRefreshConfiguration.class
 })
 public final class DistributedPermitAutoConfiguration {

@@ -45,6 +45,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
+import org.springframework.amqp.rabbit.annotation.RabbitListener;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.ByteArrayResource;
@@ -175,19 +176,20 @@ class AsyncReturnTypesTest {
         assertThat(output).contains(method + "()").contains("its permit is released when the method returns");
     }
 
-    @Test
-    void listenersOfContainersThatCannotPauseAreWarnedAbout(CapturedOutput output) {
-        assertThat(strategies.of(find(Listeners.class, "jms"), Listeners.class)).isNull();
-        assertThat(output).contains("jms()").contains("a container that cannot pause");
-        assertThat(strategies.of(find(Listeners.class, "kafka"), Listeners.class))
+    @ParameterizedTest
+    @ValueSource(strings = {"jms", "rabbit", "kafka"})
+    void messagesOfListenersWait(String method) {
+        assertThat(strategies.of(find(Listeners.class, method), Listeners.class))
                 .isInstanceOf(ListenerHold.class);
-        assertThat(output).doesNotContain("kafka()");
     }
 
     static class Listeners {
 
         @JmsListener(destination = "reports")
         void jms() {}
+
+        @RabbitListener(queues = "reports")
+        void rabbit() {}
 
         @KafkaListener(topics = "reports")
         void kafka() {}

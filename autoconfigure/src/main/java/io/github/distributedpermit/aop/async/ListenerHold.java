@@ -6,35 +6,35 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For listeners of messages that are done when they return: on the thread of a container that can pause, the message waits
- * instead of the thread. Elsewhere the calling thread waits.
+ * For listeners of messages that are done when they return: their messages wait for permits for as long as it takes. On the
+ * thread of a container that can pause, the message waits instead of the thread.
  */
 public final class ListenerHold implements HoldStrategy {
 
     private static final Log log = LogFactory.getLog(ListenerHold.class);
 
     private final ListenerThreads threads;
+    private final String otherwise;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    /** On these threads a message waits. */
-    public ListenerHold(ListenerThreads threads) {
+    /**
+     * On these threads messages wait.
+     *
+     * @param otherwise which containers have other threads, and what follows
+     */
+    public ListenerHold(ListenerThreads threads, String otherwise) {
         this.threads = threads;
+        this.otherwise = otherwise;
     }
 
     @Override
     public @Nullable Object invoke(LimitedCall call) throws Throwable {
-        ListenerPermits permits = threads.current();
-        if (permits != null && permits.isWorking()) {
-            return call.whileHolding(held -> call.proceed(), fallback -> fallback);
+        ListenerConsumer consumer = threads.current();
+        if (consumer != null && !consumer.isWorking()) {
+            return consumer.invoke(call);
         }
-        if (permits != null) {
-            return permits.invoke(call);
-        }
-        if (warned.compareAndSet(false, true)) {
-            log.warn(("%s is called by no container that can pause, such as one with transactions, one whose consumer"
-                            + " commits by itself (enable-auto-commit), or one that was registered after the start: it waits for its permits on the thread of its consumer, which loses its"
-                            + " partitions after max.poll.interval.ms")
-                    .formatted(call.description()));
+        if (consumer == null && warned.compareAndSet(false, true)) {
+            log.warn(call.description() + " " + otherwise);
         }
         return call.whileHolding(held -> call.proceed(), fallback -> fallback);
     }

@@ -13,34 +13,24 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The permits that messages of one consumer wait for. The consumer's thread asks for them and goes on; the container pauses, and
  * delivers the message again when its permits are there. Confined to that thread.
  */
-public final class ListenerPermits {
-
-    private static final Log log = LogFactory.getLog(ListenerPermits.class);
+public final class ListenerPermits extends ListenerConsumer {
 
     /** For the round trip to the store, so that a permit that is free costs no pause. */
     private static final Duration ANSWER = Duration.ofMillis(20);
-    /** When a message asks again that was rejected, or after a failure of the store. */
-    private static final Duration AGAIN = Duration.ofSeconds(1);
     /** How long a permit waits for its message, which may have gone to another consumer, or whose container may be paused. */
     private static final Duration UNCLAIMED = Duration.ofSeconds(5);
-    /** Between two warnings of a message that may wait for ever. */
-    private static final Duration WARNING = Duration.ofMinutes(1);
 
     private final Duration unclaimed;
     /** Of the one message that waits: those behind it are not delivered. */
     private @Nullable Asked asked;
 
     private boolean pending;
-    private boolean working;
-    private long nextWarning = System.nanoTime();
 
     ListenerPermits(Duration idle) {
         unclaimed = UNCLAIMED.plus(idle);
@@ -60,11 +50,7 @@ public final class ListenerPermits {
         }
     }
 
-    /** Whether a message is being processed, so that it cannot be delivered again. */
-    boolean isWorking() {
-        return working;
-    }
-
+    @Override
     @Nullable
     Object invoke(LimitedCall call) throws Throwable {
         pending = false;
@@ -87,14 +73,7 @@ public final class ListenerPermits {
         } catch (ExecutionException e) {
             return answer(call, current.acquisition, Objects.requireNonNull(e.getCause()));
         }
-        PermitBundle permits = current.acquisition.held().apply(group);
-        working = true;
-        try {
-            return permits.begin(call::proceed);
-        } finally {
-            working = false;
-            permits.release();
-        }
+        return process(call, current.acquisition, group);
     }
 
     /** What the message has asked for already. An expression may now have another value than then. */
@@ -113,22 +92,8 @@ public final class ListenerPermits {
         try {
             return acquisition.fallback().to(failure);
         } catch (PermitRejectedException | PermitBackendException e) {
-            if (e instanceof PermitRejectedException rejected) {
-                warn(call, rejected);
-            }
+            warn(call, e);
             throw wait(call, new CompletableFuture<>().completeOnTimeout(null, AGAIN.toNanos(), TimeUnit.NANOSECONDS));
-        }
-    }
-
-    /** Of what does not end by waiting. */
-    private void warn(LimitedCall call, PermitRejectedException rejected) {
-        boolean lasts = rejected.reason() == PermitRejectedException.Reason.ABOVE_LIMIT
-                || rejected.reason() == PermitRejectedException.Reason.TOO_MANY_KEYS;
-        long now = System.nanoTime();
-        if (lasts && now - nextWarning >= 0) {
-            nextWarning = now + WARNING.toNanos();
-            log.warn("A message of %s holds up its consumer, and is delivered again each second, until this ends: %s"
-                    .formatted(call.description(), rejected.getMessage()));
         }
     }
 

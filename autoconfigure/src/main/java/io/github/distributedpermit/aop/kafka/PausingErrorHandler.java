@@ -39,7 +39,7 @@ final class PausingErrorHandler implements CommonErrorHandler {
     /** A handler that seeks is asked for the records, and one that does not seek keeps them in the container. */
     @Override
     public boolean seeksAfterHandling() {
-        ListenerPermits permits = threads.current();
+        ListenerPermits permits = threads.pausing();
         return (permits == null || !permits.isPending()) && next.seeksAfterHandling();
     }
 
@@ -157,7 +157,7 @@ final class PausingErrorHandler implements CommonErrorHandler {
     @Override
     public void onPartitionsAssigned(
             Consumer<?, ?> consumer, Collection<TopicPartition> partitions, Runnable publishPause) {
-        ListenerPermits permits = threads.current();
+        ListenerPermits permits = threads.pausing();
         if (permits != null) {
             permits.cancelAll();
         }

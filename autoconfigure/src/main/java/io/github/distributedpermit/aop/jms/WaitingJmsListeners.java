@@ -1,0 +1,83 @@
+package io.github.distributedpermit.aop.jms;
+
+import io.github.distributedpermit.aop.async.ListenerThreads;
+import jakarta.jms.JMSException;
+import jakarta.jms.Message;
+import jakarta.jms.Session;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.jms.config.JmsListenerEndpointRegistry;
+import org.springframework.jms.listener.AbstractMessageListenerContainer;
+import org.springframework.jms.listener.DefaultMessageListenerContainer;
+import org.springframework.jms.listener.MessageListenerContainer;
+import org.springframework.jms.listener.SessionAwareMessageListener;
+
+/**
+ * Lets the messages of {@code @JmsListener} methods wait for their permits until their container stops. It gets ready before the
+ * containers start. Those that acknowledge a message before they process it stay as they are: at a stop it would be lost.
+ */
+public final class WaitingJmsListeners implements SmartLifecycle {
+
+    private final ObjectProvider<JmsListenerEndpointRegistry> registries;
+    private final ListenerThreads threads;
+
+    /** For the containers in these registries, whose threads become known. */
+    public WaitingJmsListeners(ObjectProvider<JmsListenerEndpointRegistry> registries, ListenerThreads threads) {
+        this.registries = registries;
+        this.threads = threads;
+    }
+
+    @Override
+    public void start() {
+        registries.stream()
+                .flatMap(registry -> registry.getListenerContainers().stream())
+                .forEach(this::prepare);
+    }
+
+    @SuppressWarnings("unchecked") // containers give it any message
+    private void prepare(MessageListenerContainer container) {
+        if (container instanceof AbstractMessageListenerContainer prepared
+                && prepared.getMessageListener() instanceof SessionAwareMessageListener<?> given
+                && !(given instanceof Waiting)
+                && redelivers(prepared)) {
+            prepared.setMessageListener(new Waiting((SessionAwareMessageListener<Message>) given, prepared, threads));
+        }
+    }
+
+    private static boolean redelivers(AbstractMessageListenerContainer container) {
+        return container.isSessionTransacted()
+                || container.getSessionAcknowledgeMode() == Session.CLIENT_ACKNOWLEDGE
+                || !(container instanceof DefaultMessageListenerContainer);
+    }
+
+    private record Waiting(
+            SessionAwareMessageListener<Message> given,
+            AbstractMessageListenerContainer container,
+            ListenerThreads threads)
+            implements SessionAwareMessageListener<Message> {
+
+        @Override
+        public void onMessage(Message message, Session session) throws JMSException {
+            threads.beginWaiting(container::isRunning);
+            try {
+                given.onMessage(message, session);
+            } finally {
+                threads.end();
+            }
+        }
+    }
+
+    @Override
+    public void stop() {}
+
+    @Override
+    public boolean isRunning() {
+        return false;
+    }
+
+    /** Before all containers. */
+    @Override
+    public int getPhase() {
+        return Integer.MIN_VALUE;
+    }
+}
