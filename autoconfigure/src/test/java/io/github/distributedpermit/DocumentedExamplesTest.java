@@ -64,6 +64,7 @@ class DocumentedExamplesTest {
             import org.springframework.core.annotation.*;
             import org.springframework.data.redis.connection.lettuce.*;
             import org.springframework.kafka.annotation.KafkaListener;
+            import org.springframework.amqp.rabbit.annotation.RabbitListener;
             import org.springframework.core.task.AsyncTaskExecutor;
             import org.springframework.scheduling.annotation.*;
             import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
