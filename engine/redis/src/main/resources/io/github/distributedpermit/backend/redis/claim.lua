@@ -154,16 +154,14 @@ if r[field] == 0 or r[field] > r.expiry then -- the stored bound is still a lowe
 end
 
 -- The key expires after its records, and not before the clock has passed its version, which is ahead of a clock that is behind that
--- of an earlier server: otherwise versions, and with them the tokens of grants, would go back. It expires soon after its records when it is not in
--- use. While it is in use, its expiry covers several renewals, so that most renewals do not write it.
+-- of an earlier server: otherwise versions, and with them the tokens of grants, would go back. A key that was not in use before
+-- expires soon after its permits were returned, so that keys which are used once take no memory for long. One that is used
+-- again or held for long gets an expiry which covers several renewals or uses, so that most of them do not write it.
 local lasts = r.expiry - now
-if op.used == 0 and op.queued == 0 then
-  if r.expiry > op.life or op.life > r.expiry + lasts / 4 then
-    op.life = math.max(r.expiry + lasts / 8, lineage and op.version or 0)
-    op.to_expire = own_keys
-  end
-elseif r.expiry > op.life then
-  op.life = math.max(r.expiry + math.min(4 * lasts, math.max(lasts / 8, 60000000)), lineage and op.version or 0)
+local idle = op.used == 0 and op.queued == 0
+if r.expiry > op.life or (idle and op.life > r.expiry + 2 * lasts) then
+  op.life = math.max(lineage and op.version or 0, op.life == 0 and now + math.max(lasts, tombstone * 1000) * 1.125
+    or r.expiry + (idle and lasts or math.min(4 * lasts, math.max(lasts / 8, 60000000))))
   op.to_expire = own_keys
 end
 

@@ -1,6 +1,7 @@
--- The claims of one member, of one key or of many, in one execution: the fast path. It handles the usual claim itself: the
--- member has a record, no record has expired, the server is the one that has written the key, and the key has the format of
--- this script and is not in grace. If members wait, or the permits are not available, it calls the function claim_in_queue
+-- The claims of one member, of one key or of many, in one execution: the fast path. It handles the usual claim itself: nothing of
+-- another member may have expired, the server is the one that has written the key, and the key has the format of this script and
+-- is not in grace. The member may have no record, and the key no state: so a key that is used now and then costs hardly
+-- more than one in constant use. If members wait, or the permits are not available, it calls the function claim_in_queue
 -- (queued.lua). Every other claim goes to the function claim_slow_path (common.lua, serve.lua, lineage.lua, claim.lua), which
 -- handles all. For the usual claim all have the same effect; the fast path takes less than half the time, because it creates
 -- no function and hardly a table (docs/decisions/0013-three-forms-of-the-step.md).
@@ -15,6 +16,7 @@ local SHORT_HEADER, SHORT_HEADER_LENGTH = '<I4I4I4i4dddd', 48 -- without the epo
 local HEADER, HEADER_LENGTH, STAMP = '<I4I4I4i4ddddI4d', 60, 0x01025044 -- mark, format, minimum reader: no grace
 local RECORD, RECORD_LENGTH, FORMAT = '<I4I4I4I4I4dddddI2', 62, 0x0200 -- not waiting, format of the last writer
 local SHORT_CLAIM, CLAIM, CLAIM_LENGTH = '<I4I4I4I4BdddI4', '<I4I4I4I4BdddI4I4I4', 65
+local HUGE = math.huge
 local call, pcall, pack, unpack = redis.call, redis.pcall, struct.pack, struct.unpack
 local member, claims = ARGV[1], ARGV[2]
 local time = call('TIME')
@@ -40,30 +42,52 @@ for i = 1, count do
   local view
   repeat -- runs once; a break leaves the claim to the slow path
     local header, record = found[1], found[2]
-    if not header or not record or #record < RECORD_LENGTH then
-      break
-    end
-    local has_epoch = #header == HEADER_LENGTH
-    if not has_epoch and #header ~= SHORT_HEADER_LENGTH then
-      break
-    end
-    local layout = has_epoch and HEADER or SHORT_HEADER
-    local stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked = unpack(layout, header)
-    if stamp ~= STAMP or first_lease <= now or first_tomb <= now then
-      break
+    local has_epoch = graced
+    local stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked
+    if header then
+      has_epoch = #header == HEADER_LENGTH
+      if not has_epoch and #header ~= SHORT_HEADER_LENGTH then
+        break
+      end
+      stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked =
+        unpack(has_epoch and HEADER or SHORT_HEADER, header)
+    else -- the key has no state
+      stamp, used, queued, override, version, first_lease, first_tomb, life, epoch, checked =
+        STAMP, 0, 0, -1, 0, HUGE, HUGE, 0, line_epoch, now
     end
     if not has_epoch then
       epoch, checked = 0, 0
     end
-    local permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, record)
+    local permits, last, expiry, leased, tombstoned, _ = 0, -1, HUGE, 0, 0
+    if record then
+      if #record < RECORD_LENGTH then
+        break
+      end
+      permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, record)
+    end
+    if stamp ~= STAMP or (first_tomb <= now and tombstoned ~= first_tomb) then
+      break -- the tombstone of another member has expired
+    end
+    -- A bound of a lease may have passed that no claim has moved, if no other member holds or waits: whatever else has expired
+    -- is a tombstone then, and the next slow path removes it. A tombstone of the member itself is moved when it next returns.
+    local rare = not record or first_lease <= now or first_tomb <= now
+    if rare and (queued > 0 or (first_lease <= now and used > permits)) then
+      break
+    end
     local own, held, wanted, weight_of_head, flags, sequence, _, lease, tombstone, validly_held, remembered =
       unpack(graced and CLAIM or SHORT_CLAIM, claims, from)
     if sequence <= last or expiry <= now then
       break
     end
     if graced then -- flags from 4 on: the epoch is to be checked, or the first claim in a slot
-      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or lease > stated or now >= window_end or flags >= 4 or validly_held > permits or (remembered ~= 0 and remembered ~= epoch) then
+      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or (lease > stated and now < window_end) or flags >= 4 or validly_held > permits or (remembered ~= 0 and remembered ~= epoch) then
         break
+      end
+      if not header then
+        if since + math.max(lease, stated, before, unpack('<d', ARGV[3])) > now then
+          break -- the server may have lost the state
+        end
+        version = unpack('<d', claims, from + 57) -- the clock may be behind the one that versions have followed
       end
       if wanted > validly_held or queued > 0 then -- each execution that may grant asks, see lineage.lua
         if not server_epoch then
@@ -77,13 +101,22 @@ for i = 1, count do
         end
         checked = now
       end
+      if now >= window_end then -- as state_lease in lineage.lua
+        local longest = lease > stated and lease or stated
+        local windows = pack('<ddd', lease, stated, now + longest)
+        lineage = string.sub(lineage, 1, 16) .. windows .. string.sub(lineage, 41)
+        if pcall('SET', KEYS[5 * count + 1], lineage).err then
+          break
+        end
+        stated, before, window_end = unpack('<ddd', windows)
+      end
     end
 
     if queued > 0 then
       view = claim_in_queue(at, member, string.sub(claims, from, from + CLAIM_LENGTH - 1), record, header, now, checked)
       break
     end
-    if #record ~= RECORD_LENGTH then
+    if record and #record ~= RECORD_LENGTH then
       break
     end
 
@@ -109,43 +142,77 @@ for i = 1, count do
         version = version + 1
       end
       if permits < wanted and flags % 2 == 1 then
-        view = claim_in_queue(at, member, string.sub(claims, from, from + CLAIM_LENGTH - 1), record, header, now, checked)
-        break -- the member has to wait
+        view = not rare and claim_in_queue(at, member, string.sub(claims, from, from + CLAIM_LENGTH - 1), record, header, now, checked)
+        break -- the member has to wait; one without a record has no place in queued.lua
       end
     end
 
-    local listed, lasts = leased, lease
+    local set, bound, first, lasts, due = at + 2, leased, first_lease, lease, first_lease > now and now + lease * 0.4 or 0
     if permits == 0 then
-      listed, lasts = tombstoned, tombstone * 1000
-    end
-    expiry = now + lasts
-    if listed == 0 or listed > expiry or (used == 0 and life > expiry + lasts / 4) then
-      break
-    end
-    if permits > 0 and leased < now + lease * 0.4 then -- moves the bound before it passes, when another claim would have to examine it
-      if pcall('ZADD', KEYS[at + 2], expiry, member) ~= 0 then
+      if not record then
         break
       end
-      if first_lease == leased then -- counting first: Redis needs long to write a score as text
-        local alone = call('ZCARD', KEYS[at + 2]) == 1
-        first_lease = alone and expiry or tonumber(call('ZRANGE', KEYS[at + 2], 0, 0, 'WITHSCORES')[2])
-      end
-      leased = expiry
+      set, bound, first, lasts, due = at + 3, tombstoned, first_tomb, tombstone * 1000, now
     end
-    local lives_longer = expiry > life
-    if lives_longer then
-      life = expiry + (used == 0 and lasts / 8 or math.min(4 * lasts, math.max(lasts / 8, 60000000))) -- as in claim.lua
+    expiry = now + lasts
+    if bound > expiry then
+      break
+    end
+    local clustered = flags % 4 >= 2
+    if (not header and call('EXISTS', state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4]) > 0) -- not ours, orphaned, or an override
+      or (header and not record and call('HLEN', state) == 32) then -- see claim.lua
+      break
+    end
+    if bound <= due then -- moves the bound before it passes, when another claim would have to examine it
+      if pcall('ZADD', KEYS[set], expiry, member) ~= (bound == 0 and 1 or 0) then
+        break
+      end
+      if bound == 0 then
+        first = first < expiry and first or expiry
+      elseif first == bound then -- counting first: Redis needs long to write a score as text
+        local alone = call('ZCARD', KEYS[set]) == 1
+        first = alone and expiry or tonumber(call('ZRANGE', KEYS[set], 0, 0, 'WITHSCORES')[2])
+      end
+      if permits > 0 then
+        leased, first_lease = expiry, first
+      else
+        tombstoned, first_tomb = expiry, first
+      end
+    end
+    local relives = expiry > life or (used == 0 and life > expiry + 2 * lasts)
+    if relives then -- as in claim.lua
+      life = math.max(graced and version or 0, life == 0 and now + math.max(lasts, tombstone * 1000) * 1.125
+        or expiry + (used == 0 and lasts or math.min(4 * lasts, math.max(lasts / 8, 60000000))))
     end
     local added = pcall('HSET', state,
-      '*', pack(layout, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
+      '*', pack(has_epoch and HEADER or SHORT_HEADER, STAMP, used, 0, override, version, first_lease, first_tomb, life, epoch, checked),
       member, pack(RECORD, permits, wanted, weight_of_head, base + weight_of_head, own, sequence, version, expiry, leased, tombstoned, FORMAT))
-    if added == 0 then
-      local own_keys = flags % 4 >= 2 and override < 0 and 5 or 4 -- see common.lua
-      for k = at, lives_longer and at + own_keys - 1 or 0 do
-        call('PEXPIREAT', KEYS[k], math.ceil(life / 1000) + 1)
-      end
-      view = pack('<I4I4dddBI4', permits, limit, sequence, version, -1, used > limit and 2 or 0, epoch)
+    if added ~= (record and 0 or header and 1 or 2) then
+      break
     end
+    if clustered and not header then -- the placeholders, see common.lua
+      for k = at + 1, at + 3 do
+        call('ZADD', KEYS[k], 'inf', '')
+      end
+      call('SET', KEYS[at + 4], -1)
+    end
+    if relives then
+      local ends = math.ceil(life / 1000) + 1
+      call('PEXPIREAT', state, ends)
+      call('PEXPIREAT', KEYS[at + 2], ends)
+      if first_tomb < HUGE or clustered then
+        call('PEXPIREAT', KEYS[at + 3], ends)
+      end
+      if clustered then
+        call('PEXPIREAT', KEYS[at + 1], ends)
+      end
+      if clustered and override < 0 then
+        call('PEXPIREAT', KEYS[at + 4], ends)
+      end
+    elseif bound == 0 then -- the set may be new
+      call('PEXPIREAT', KEYS[set], math.ceil(life / 1000) + 1)
+    end
+    view = pack('<I4I4dddBI4', permits, limit, sequence, version, -1, used > limit and 2 or 0, epoch)
   until true
 
   view = view

@@ -21,7 +21,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class RedisFixture implements StoreFixture {
 
     private static final Duration TOMBSTONE = Duration.ofSeconds(30);
-    private static final Duration LONGEST_IDLE_LIFE = TOMBSTONE.plusSeconds(5);
+    private static final Duration LONGEST_IDLE_LIFE = TOMBSTONE.multipliedBy(3).plusSeconds(5);
 
     private final String prefix = "contract-" + UUID.randomUUID();
     private final RedisEye eye;
@@ -94,7 +94,7 @@ final class RedisFixture implements StoreFixture {
         return eye.keys(prefix);
     }
 
-    /** Checks that each idle key is about to expire, and then lets it expire at once instead of waiting half a minute. */
+    /** Checks that each idle key will expire, and then lets it expire at once instead of waiting for that. */
     @Override
     public void passIdleTime() {
         for (String key : residue()) {

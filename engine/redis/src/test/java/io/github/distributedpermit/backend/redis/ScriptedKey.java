@@ -132,6 +132,21 @@ final class ScriptedKey {
         return effect;
     }
 
+    /** The longest lease that members have stated to the server, in microseconds; 0 if it knows of none. */
+    long longestLease() {
+        byte[] lineage = server.commands.get(names[5]);
+        if (lineage == null) {
+            return 0;
+        }
+        ByteBuffer in = ByteBuffer.wrap(lineage).order(ByteOrder.LITTLE_ENDIAN);
+        return (long) Math.max(in.getDouble(16), in.getDouble(24));
+    }
+
+    /** Whether Redis would keep a part of the key for ever. */
+    boolean staysForEver() {
+        return Arrays.stream(names, 0, 4).anyMatch(part -> server.commands.pttl(part) == -1);
+    }
+
     private void receive(String channel, byte[] message) {
         String start = prefix + ":member:";
         if (channel.startsWith(start)) {
@@ -139,7 +154,7 @@ final class ScriptedKey {
         }
     }
 
-    /** All records of the key, with the permits in use and the override. */
+    /** All records of the key but expired tombstones, which a later claim removes, with the permits in use and the override. */
     String stored(long now) {
         Map<String, String> records = new TreeMap<>();
         String grace = "no grace";
@@ -156,7 +171,10 @@ final class ScriptedKey {
                 double over = in.getDouble();
                 grace = over > now ? "grace until %d, %d back".formatted((long) over, in.getInt()) : grace;
             } else {
-                records.put(member, record(in));
+                String record = record(in, now);
+                if (!record.isEmpty()) {
+                    records.put(member, record);
+                }
             }
         }
         return text(
@@ -168,7 +186,8 @@ final class ScriptedKey {
                 grace);
     }
 
-    private static String record(ByteBuffer in) {
+    /** Empty for an expired tombstone. */
+    private static String record(ByteBuffer in, long now) {
         int permits = in.getInt();
         int wanted = in.getInt();
         int unit = in.getInt();
@@ -182,6 +201,9 @@ final class ScriptedKey {
         boolean waiting = in.get() % 2 == 1;
         in.get();
         int beyond = in.hasRemaining() ? Short.toUnsignedInt(in.getShort()) : 0;
+        if (permits == 0 && !waiting && expiry <= now) {
+            return "";
+        }
         return text(permits, wanted, unit, least, limit, sequence, version, expiry, waiting, beyond);
     }
 

@@ -185,6 +185,13 @@ final class StepForms implements AutoCloseable {
                     return form.name() + " notified " + found + ", Java " + expected;
                 }
             }
+            if (form.longestLease() != lineage.longestLease()) {
+                return "%s knows a longest lease of %d us, Java %d us"
+                        .formatted(form.name(), form.longestLease(), lineage.longestLease());
+            }
+            if (form.staysForEver()) {
+                return form.name() + " stored a part of the key without an expiry";
+            }
             String stored = form.stored(now);
             if (!stored.equals(stored())) {
                 return form.name() + " stored " + stored + ", Java " + stored();
@@ -196,6 +203,7 @@ final class StepForms implements AutoCloseable {
 
     private String stored() {
         Map<String, String> records = java.records().stream()
+                .filter(r -> !r.isIdle() || r.expiry() > now)
                 .collect(Collectors.toMap(
                         PermitRecord::member,
                         r -> ScriptedKey.text(

@@ -66,6 +66,32 @@ class StepFormsTest extends RedisTest {
         }
     }
 
+    @Test
+    void allFormsHaveTheSameEffectOnAKeyThatIsUsedNowAndThen() {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            assertThat(differenceOfRareUse(seed, Mutant.NONE))
+                    .as("history of seed %d", seed)
+                    .isNull();
+        }
+        long seed = ThreadLocalRandom.current().nextLong();
+        System.out.println("StepFormsTest: new history of rare use of seed " + seed);
+        assertThat(differenceOfRareUse(seed, Mutant.NONE))
+                .as("history of seed %d", seed)
+                .isNull();
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutantsAboutRareUse")
+    void aDifferenceIsFoundOnAKeyThatIsUsedNowAndThen(Mutant mutant) {
+        String found = LongStream.rangeClosed(1, MOST_SEEDS)
+                .mapToObj(seed -> differenceOfRareUse(seed, mutant))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("No history shows the mutant: " + mutant.name()));
+
+        assertThat(found).contains("step");
+    }
+
     @ParameterizedTest
     @MethodSource("mutantsAboutTheClock")
     void aDifferenceIsFoundIfTheClockOfTheServerIsSetBack(Mutant mutant) {
@@ -110,6 +136,12 @@ class StepFormsTest extends RedisTest {
         }
     }
 
+    private @Nullable String differenceOfRareUse(long seed, Mutant mutant) {
+        try (StepForms forms = new StepForms(server, mutant)) {
+            return new StepHistory(seed, forms).usedNowAndThen().run(STEPS).difference();
+        }
+    }
+
     private @Nullable String differenceOfSetBack(long seed, Mutant mutant) {
         try (StepForms forms = new StepForms(server, mutant)) {
             return new StepHistory(seed, forms).clockSetBack().run(STEPS).difference();
@@ -125,6 +157,33 @@ class StepFormsTest extends RedisTest {
                         "local set_back = l.since > now",
                         "local set_back = false"),
                 new Mutant("slow: a grace of before lasts", "if start > op.now then", "if false then"));
+    }
+
+    static Stream<Mutant> mutantsAboutRareUse() {
+        return Stream.of(
+                new Mutant(
+                        "fast: an override outlives its key",
+                        "call('EXISTS', state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4]) > 0",
+                        "false"),
+                new Mutant("fast: an expired holder counts", "(first_lease <= now and used > permits)", "false"),
+                new Mutant(
+                        "fast: no grace for a key that may be lost",
+                        "if since + math.max(lease, stated, before, unpack('<d', ARGV[3])) > now then",
+                        "if false then"),
+                new Mutant(
+                        "fast: the version goes back with a key",
+                        "version = unpack('<d', claims, from + 57)",
+                        "version = 0"),
+                new Mutant("fast: a stated lease is forgotten", "if now >= window_end then --", "if false then --"),
+                new Mutant(
+                        "fast: a new member never expires",
+                        "if bound <= due then",
+                        "if bound <= due and bound > 0 then"),
+                new Mutant("fast: a new set never expires", "elseif bound == 0 then --", "elseif false then --"),
+                new Mutant(
+                        "fast: another lease ends before that of a new member",
+                        "first = first < expiry and first or expiry",
+                        "first = expiry"));
     }
 
     static Stream<Mutant> mutants() {
@@ -177,8 +236,8 @@ class StepFormsTest extends RedisTest {
                         "if false then"),
                 new Mutant(
                         "fast: another lease that ends first is not looked at",
-                        "first_lease = alone and expiry or",
-                        "first_lease = expiry or"),
+                        "first = alone and expiry or",
+                        "first = expiry or"),
                 new Mutant("fast: no permit is returned", "if held < base then", "if held < 0 then"),
                 new Mutant("slow: half a weight is granted", "target < r.least", "target < 0"),
                 new Mutant(

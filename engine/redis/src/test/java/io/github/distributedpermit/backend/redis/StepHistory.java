@@ -36,6 +36,10 @@ final class StepHistory {
     private final int commonLimit;
 
     private boolean clockIsSetBack;
+    /** Whether the key is used now and then, with pauses in which bounds of leases and tombstones pass and the key expires. */
+    private boolean sparse;
+
+    private final SplittableRandom pauses;
     private final long[] sequences;
     private long epochs = 1;
     private int runs = 1;
@@ -53,6 +57,7 @@ final class StepHistory {
         this.sequences = new long[members];
         this.graced = random.nextInt(3) > 0;
         this.setBacks = new SplittableRandom(~seed);
+        this.pauses = new SplittableRandom(~seed + 2);
         this.commonLimit = seed % 3 == 0 ? 0 : 1 + new SplittableRandom(31 * seed).nextInt(mostLimit);
         this.known = new SplittableRandom(~seed + 1);
         this.leases = known.nextInt(4) == 0 ? LEASES_MILLIS.length : LEASES_MILLIS.length - 1;
@@ -62,6 +67,12 @@ final class StepHistory {
     /** Sets the clock of the server back now and then; the history is the same otherwise. */
     StepHistory clockSetBack() {
         clockIsSetBack = true;
+        return this;
+    }
+
+    /** Pauses of up to 40 s between many steps; deletes the key more often, as its expiry would. */
+    StepHistory usedNowAndThen() {
+        sparse = true;
         return this;
     }
 
@@ -91,6 +102,9 @@ final class StepHistory {
         if (clockIsSetBack && setBacks.nextInt(12) == 0) {
             forms.advance(-setBacks.nextInt(120_000_000));
         }
+        if (sparse && pauses.nextInt(3) == 0) {
+            forms.advance(pauses.nextInt(40_000_000));
+        }
         int kind = random.nextInt(20);
         if (kind < 12) {
             forms.advance(random.nextInt(2_000));
@@ -104,6 +118,10 @@ final class StepHistory {
     }
 
     private String step() {
+        if (sparse && pauses.nextInt(8) == 0) {
+            forms.delete(true, pauses.nextBoolean());
+            return "expiry of the key";
+        }
         int kind = random.nextInt(100);
         if (kind < 3) {
             boolean whole = random.nextBoolean();
