@@ -26,6 +26,7 @@ import io.github.distributedpermit.benchmark.scenario.OnConsul;
 import io.github.distributedpermit.benchmark.scenario.OnPostgres;
 import io.github.distributedpermit.benchmark.scenario.OnZooKeeper;
 import io.github.distributedpermit.benchmark.scenario.Processes;
+import io.github.distributedpermit.benchmark.scenario.RareKeys;
 import io.github.distributedpermit.benchmark.scenario.Renewal;
 import io.github.distributedpermit.benchmark.scenario.Scenario;
 import io.github.distributedpermit.benchmark.scenario.SettingsThatMatter;
@@ -91,6 +92,7 @@ public final class Main {
         return List.of(
                 new Uncontended(),
                 new Spaced(redis),
+                new RareKeys(redis),
                 new ManyKeys(redis),
                 new OnCluster(),
                 new Contended(redis),

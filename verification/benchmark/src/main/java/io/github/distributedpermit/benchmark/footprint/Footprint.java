@@ -8,15 +8,16 @@ import java.util.stream.LongStream;
  *
  * @param readySeconds from the start of the process until the context is ready and one command of Redis has been answered
  * @param firstCallMillis the first call of the service after that; with this library it takes the first permit
- * @param heapMegabytes of live objects after that call
+ * @param classes that are loaded after that call
+ * @param heapMegabytes of live objects then
  * @param threads that run then
  * @param connections to Redis that are open then
  */
 public record Footprint(
-        double readySeconds, double firstCallMillis, double heapMegabytes, int threads, int connections) {
+        double readySeconds, double firstCallMillis, int classes, double heapMegabytes, int threads, int connections) {
 
-    static String line(long ready, long firstCall, long heap, int threads) {
-        return LongStream.of(ready, firstCall, heap, threads)
+    static String line(long ready, long firstCall, long classes, long heap, int threads) {
+        return LongStream.of(ready, firstCall, classes, heap, threads)
                 .mapToObj(Long::toString)
                 .collect(Collectors.joining("\t"));
     }
@@ -27,8 +28,9 @@ public record Footprint(
         return new Footprint(
                 (Long.parseLong(fields[0]) - started) / 1e9,
                 Long.parseLong(fields[1]) / 1e6,
-                Long.parseLong(fields[2]) / 1e6,
-                Integer.parseInt(fields[3]),
+                Integer.parseInt(fields[2]),
+                Long.parseLong(fields[3]) / 1e6,
+                Integer.parseInt(fields[4]),
                 connections);
     }
 }

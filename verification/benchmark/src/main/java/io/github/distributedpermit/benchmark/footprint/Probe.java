@@ -3,6 +3,7 @@ package io.github.distributedpermit.benchmark.footprint;
 import io.github.distributedpermit.benchmark.load.LiveHeap;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -26,10 +27,11 @@ final class Probe {
         long ready = System.nanoTime();
         context.getBean(Work.class).call();
         long firstCall = System.nanoTime() - ready;
+        int classes = ManagementFactory.getClassLoadingMXBean().getLoadedClassCount();
         long heap = LiveHeap.bytes();
         int threads = Thread.getAllStackTraces().size();
         PrintStream out = System.out;
-        out.println(Footprint.line(ready, firstCall, heap, threads));
+        out.println(Footprint.line(ready, firstCall, classes, heap, threads));
         while (System.in.read() >= 0) {
             // the benchmark counts the connections before it closes this input
         }

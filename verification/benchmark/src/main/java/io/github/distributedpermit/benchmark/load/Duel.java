@@ -43,6 +43,14 @@ public final class Duel {
         return run(slices, 0, rounds);
     }
 
+    /** The rounds of several duels of the same contenders. */
+    public static Duel of(List<Duel> duels) {
+        Duel all = new Duel(Map.of());
+        duels.forEach(duel -> duel.results.forEach((name, stats) ->
+                all.results.computeIfAbsent(name, absent -> new ArrayList<>()).addAll(stats)));
+        return all;
+    }
+
     /** Whether the speed in the last window is that of the window before it. */
     private boolean isSteady(String name, int window) {
         List<SliceStats> stats = of(name);

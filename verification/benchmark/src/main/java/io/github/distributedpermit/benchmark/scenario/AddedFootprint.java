@@ -50,9 +50,9 @@ public final class AddedFootprint implements Scenario {
         }
         List<Footprint> without = starts.getOrDefault(Application.REDIS, List.of());
         List<Footprint> with = starts.getOrDefault(Application.PERMIT, List.of());
-        row(bench, "added time until ready", "s", added(with, without, Footprint::readySeconds), 0.2);
+        row(bench, "added classes", "classes", added(with, without, Footprint::classes), 500);
         row(bench, "added live heap", "MB", added(with, without, Footprint::heapMegabytes), 2);
-        row(bench, "added connections to Redis", "connections", added(with, without, Footprint::connections), 1);
+        row(bench, "added connections to Redis", "connections", added(with, without, Footprint::connections), 2);
         starts.forEach((application, found) -> figures(bench, NAMES.getOrDefault(application, ""), found));
         figure(bench, NAMES.getOrDefault(Application.PERMIT, ""), "first permit ms", with, Footprint::firstCallMillis);
         jars(bench);
@@ -78,6 +78,7 @@ public final class AddedFootprint implements Scenario {
 
     private static void figures(Bench bench, String name, List<Footprint> found) {
         figure(bench, name, "ready s", found, Footprint::readySeconds);
+        figure(bench, name, "classes", found, Footprint::classes);
         figure(bench, name, "live heap MB", found, Footprint::heapMegabytes);
         figure(bench, name, "threads", found, Footprint::threads);
         figure(bench, name, "connections to Redis", found, Footprint::connections);

@@ -29,8 +29,8 @@ public final class ManyKeys implements Scenario {
 
     @Override
     public void run(Bench bench) throws Exception {
-        measure(bench, 64, 6);
-        measure(bench, 16, 3);
+        measure(bench, 64, 5.5);
+        measure(bench, 16, 2.8);
     }
 
     private void measure(Bench bench, int threads, double bound) throws Exception {

@@ -75,7 +75,7 @@ public final class Network implements Scenario {
                 bench.fleetDuel(work, names, Contended.EVENTS, 1, bench.effort().rounds(3), Map.of());
         String load = trip + ", 4 processes x 1 thread, limit 1, hold 1 ms";
         Rows rows = new Rows(bench.report(), duel, load);
-        rows.ratio("hand-over between processes", SliceStats::handOver, Mark.atMost(0.4));
+        rows.ratio("hand-over between processes", SliceStats::handOver, Mark.atMost(0.6));
         rows.figures(names);
     }
 }

@@ -44,7 +44,7 @@ public final class OnCluster implements Scenario {
         CallMeter theirs = new CallMeter(cluster);
         Workload work = Workload.of(16, 1000, Duration.ZERO, SLICE).on(64);
         Duel duel = bench.duel(work, BOTH, false, 0, WARM_UP_OF_COUNTS, rounds(bench), meters(ours, theirs));
-        bench.report().row("script calls per pair", load, "calls", ours.callsPerPair(), Mark.atMost(0.4));
+        bench.report().row("server CPU per pair", load, "x RSemaphore", ours.serverTimeBy(theirs), Mark.atMost(0.7));
         report(bench, duel, load, ours, theirs);
     }
 
@@ -54,7 +54,7 @@ public final class OnCluster implements Scenario {
         CallMeter theirs = new CallMeter(cluster);
         Workload work = Workload.of(1, 10, Duration.ZERO, SLICE);
         Duel duel = bench.warmDuel(work, BOTH, 0, WARM_UP, rounds(bench), meters(ours, theirs));
-        bench.report().row("server CPU per pair", load, "x RSemaphore", ours.serverTimeBy(theirs), Mark.atMost(1));
+        bench.report().row("server CPU per pair", load, "x RSemaphore", ours.serverTimeBy(theirs), Mark.atMost(0.6));
         report(bench, duel, load, ours, theirs);
     }
 

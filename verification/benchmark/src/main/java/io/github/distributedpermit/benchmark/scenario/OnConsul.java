@@ -67,7 +67,7 @@ public final class OnConsul implements Scenario {
                         load,
                         "x naive slots",
                         duel.ratio(Cast.CONSUL_SLOTS, Cast.CONSUL, SliceStats::perSecond),
-                        Mark.atMost(1));
+                        Mark.atMost(1.2));
         for (String name : names) {
             bench.report().figure(load, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
         }
@@ -101,7 +101,7 @@ public final class OnConsul implements Scenario {
                         load,
                         "x " + Cast.PUT,
                         duel.ratio(Cast.CONSUL, Cast.PUT, stats -> stats.times().acquire()),
-                        Mark.atMost(1.5));
+                        Mark.atMost(1.7));
         for (String name : names) {
             Spaced.figures(bench, duel, load, name);
         }
@@ -120,7 +120,7 @@ public final class OnConsul implements Scenario {
                         load,
                         "x naive slots",
                         duel.ratio(Cast.CONSUL, Cast.CONSUL_SLOTS, SliceStats::perSecond),
-                        Mark.atLeast(30));
+                        Mark.atLeast(20));
         new Rows(bench.report(), duel, load).figures(names);
     }
 }

@@ -27,8 +27,8 @@ public final class OnZooKeeper implements Scenario {
             bench.report().setting("ZooKeeper server", server.version() + ", in the benchmark's own process");
             Bench here = new Bench(bench.effort(), Stores.zooKeeper(server.connectString()), bench.report());
             uncontended(here);
-            contended(here, 200, 2000, 100);
-            contended(here, 20, 1500, 3); // where Curator's recipe does not collapse
+            contended(here, 200, 2000, 200);
+            contended(here, 20, 1500, 20); // where Curator's recipe does not collapse
         }
     }
 
@@ -43,7 +43,7 @@ public final class OnZooKeeper implements Scenario {
                         load,
                         "x Curator",
                         duel.ratio(Cast.CURATOR, Cast.ZOOKEEPER, SliceStats::perSecond),
-                        Mark.atMost(0.4));
+                        Mark.atMost(0.35));
         for (String name : names) {
             bench.report().figure(load, name, "us per pair", duel.figure(name, stats -> 1e6 / stats.perSecond()));
         }

@@ -49,7 +49,7 @@ public final class Processes implements Scenario {
         Duel duel = bench.fleetDuel(fleet, work, BOTH, 0, 4, bench.effort().rounds(5, 18), Map.of());
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);
-        rows.ratio("throughput, no hold", SliceStats::perSecond, Mark.atLeast(100));
+        rows.ratio("throughput, no hold", SliceStats::perSecond, Mark.atLeast(50));
         for (String name : BOTH) {
             bench.report().figure(load, name, "pairs per second", duel.figure(name, SliceStats::perSecond));
         }
@@ -74,7 +74,7 @@ public final class Processes implements Scenario {
         rows.utilisation(0.15);
         rows.own("fastest / slowest process", SliceStats::processes, Mark.atMost(1.1));
         rows.fairness();
-        bench.report().row("script calls per pair", load, "calls", calls.callsPerPair(), Mark.atMost(0.4));
+        bench.report().row("script calls per pair", load, "calls", calls.callsPerPair(), Mark.atMost(0.35));
         calls.report(bench.report(), load, Cast.OURS);
         theirs.report(bench.report(), load, Cast.RSEMAPHORE);
         rows.figures(BOTH);
@@ -89,7 +89,7 @@ public final class Processes implements Scenario {
                 fleet, work, BOTH, Contended.EVENTS, warmUp, bench.effort().rounds(5), Map.of(Cast.OURS, calls));
         String load = load(work);
         Rows rows = new Rows(bench.report(), duel, load);
-        rows.ratio("hand-over between processes", SliceStats::handOver, Mark.atMost(0.5));
+        rows.ratio("hand-over between processes", SliceStats::handOver, Mark.atMost(0.85));
         bench.report().row("script calls per pair", load, "calls", calls.callsPerPair(), Mark.atMost(2.05));
         rows.figures(BOTH);
     }

@@ -55,8 +55,8 @@ public final class Renewal implements Scenario {
                         "floor: clock, read and write",
                         "% of one core",
                         Quartiles.exactly(100 * floor));
-        measure(bench, "10000 permits of one key", seconds, idle, 0.01, i -> "renewed");
-        measure(bench, "10000 permits of 10000 keys", SECONDS, idle, Math.max(0.01, 1.2 * floor), i -> "renewed-" + i);
+        measure(bench, "10000 permits of one key", seconds, idle, 0.001, i -> "renewed");
+        measure(bench, "10000 permits of 10000 keys", SECONDS, idle, 2.3 * floor, i -> "renewed-" + i);
     }
 
     /** What the server would spend if each permit were renewed by one script that reads and writes a hash. */

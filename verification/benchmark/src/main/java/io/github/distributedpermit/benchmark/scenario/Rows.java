@@ -17,7 +17,7 @@ record Rows(Report report, Duel duel, String load) {
 
     void fairness() {
         own("variation of calls per thread", SliceStats::variation, Mark.atMost(0.03));
-        own("longest / mean wait", SliceStats::longestByMean, Mark.atMost(3));
+        own("longest / mean wait", SliceStats::longestByMean, Mark.atMost(2));
     }
 
     void own(String metric, ToDoubleFunction<SliceStats> what, Mark mark) {

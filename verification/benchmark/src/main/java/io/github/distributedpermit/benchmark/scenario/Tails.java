@@ -64,9 +64,9 @@ public final class Tails implements Scenario {
         bench.report().observed(Map.of(name, violations));
         double bytes = crowd.bytesEach(contender.gate("tails-heap-" + crowd.kind() + calls, LIMIT), calls, LIMIT);
         if (Cast.isOurs(name)) {
-            row(bench, load, "longest / mean wait", "", of(results, CrowdResult::longestByMean), 1.2);
+            row(bench, load, "longest / mean wait", "", of(results, CrowdResult::longestByMean), 1.3);
             row(bench, load, "calls that failed", "", of(results, CrowdResult::failed), 0);
-            row(bench, load, "heap of a waiting call", "bytes", Quartiles.exactly(bytes), 500);
+            row(bench, load, "heap of a waiting call", "bytes", Quartiles.exactly(bytes), 300);
         }
         figure(bench, load, name, "longest / mean wait", of(results, CrowdResult::longestByMean));
         figure(bench, load, name, "mean wait ms", of(results, result -> result.mean() / 1e6));

@@ -36,6 +36,13 @@ class DuelTest {
     }
 
     @Test
+    void severalDuelsCountAsOne() throws Exception {
+        Map<String, Slice> slices = Map.of("ours", number -> stats(number));
+        Duel all = Duel.of(List.of(Duel.run(slices, 0, 2), Duel.run(slices, 0, 1)));
+        assertThat(all.of("ours")).extracting(SliceStats::perSecond).containsExactly(0.0, 1.0, 0.0);
+    }
+
+    @Test
     void warmUpOfEachContenderEndsWhenItIsSteady() throws Exception {
         Map<String, Integer> slicesOf = new HashMap<>();
         Map<String, Slice> slices = new LinkedHashMap<>();
