@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param block Whether calls wait in the queue when no permit is free; in code those that do not say themselves.
  * @param timeout How long calls wait at most.
  * @param storeTimeout How long any call waits for a store that does not answer, before it ends with PermitBackendException.
- * @param linger How long a released permit may stay with its instance, to save the next call the way to the store.
+ * @param linger How long a released permit may stay with its instance, to save the next call the way to the store. Meanwhile no other
+ *     instance gets it.
  * @param release Whether giving back a permit waits for the store's confirmation.
  * @param onReject Whether a call of an annotated method that gets no permit throws or is skipped.
  * @param holdAtLeast How long an annotated method holds a permit at least, also if it returns earlier.
