@@ -25,14 +25,8 @@ local count = math.floor(#KEYS / 5)
 if #claims ~= CLAIM_LENGTH * count then
   return redis.error_reply('DPCLAIM the claims are not of the version of this script')
 end
-local graced, lineage, line_epoch, closed, since, server_epoch = (ARGV[3] or '') ~= '', nil, nil, nil, nil, nil
-local stated, before, window_end = 0, 0, 0
-if graced then
-  lineage = call('GET', KEYS[5 * count + 1])
-  if lineage and #lineage >= 75 then
-    line_epoch, closed, since, stated, before, window_end = unpack('<I4I4dddd', lineage)
-  end
-end
+local graced = (ARGV[3] or '') ~= ''
+local lineage, line_epoch, closed, since, stated, before, window_end, server_epoch
 
 local first, views
 for i = 1, count do
@@ -40,6 +34,12 @@ for i = 1, count do
   local state = KEYS[at]
   local found = call('HMGET', state, '*', member)
   local view
+  if graced and not lineage then
+    lineage, line_epoch, closed, since, stated, before, window_end, server_epoch = call('GET', KEYS[5 * count + 1]), nil, nil, nil, 0, 0, 0, nil
+    if lineage and #lineage >= 75 then
+      line_epoch, closed, since, stated, before, window_end = unpack('<I4I4dddd', lineage)
+    end
+  end
   repeat -- runs once; a break leaves the claim to the slow path
     local header, record = found[1], found[2]
     local has_epoch = graced
@@ -215,9 +215,11 @@ for i = 1, count do
     view = pack('<I4I4dddBI4', permits, limit, sequence, version, -1, used > limit and 2 or 0, epoch)
   until true
 
-  view = view
-    or claim_slow_path({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4], KEYS[5 * count + 1] },
+  if not view then
+    lineage = nil -- it may change, also its epoch
+    view = claim_slow_path({ state, KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4], KEYS[5 * count + 1] },
       { member, string.sub(claims, from, from + CLAIM_LENGTH - 1), ARGV[3] }, time, found)
+  end
   if view.err then
     return view -- earlier claims of this execution are stored; repeating them changes nothing
   end

@@ -102,6 +102,27 @@ final class ScriptedKey {
         server.commands.del(other.names());
     }
 
+    /** Claims of another key and of this one, in one command. */
+    void claimTogether(String member, Claim elsewhere, Claim claim) {
+        RedisKey other = RedisKey.of(prefix, elsewhere.key());
+        byte[][] all = Arrays.copyOf(other.names(), 11);
+        System.arraycopy(names, 0, all, 5, 6);
+        byte[] packed = ClaimCodec.packClaims(
+                List.of(new ClaimCall(elsewhere, other), new ClaimCall(claim, key)),
+                StepForms.TOMBSTONE,
+                false,
+                call -> call.claim.epoch());
+        server.commands.evalsha(claims, ScriptOutputType.VALUE, all, RedisKey.bytes(member), packed, grace(0));
+        server.commands.del(other.names());
+    }
+
+    /** The epoch of the server that has written last. */
+    long lineageEpoch() {
+        byte[] lineage = server.commands.get(names[5]);
+        return Integer.toUnsignedLong(
+                ByteBuffer.wrap(lineage).order(ByteOrder.LITTLE_ENDIAN).getInt());
+    }
+
     void override(OverrideLimit limit, boolean cluster) {
         Object unused = server.commands.evalsha(
                 override,

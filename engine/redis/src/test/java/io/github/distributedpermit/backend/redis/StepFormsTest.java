@@ -2,11 +2,15 @@ package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -78,6 +82,42 @@ class StepFormsTest extends RedisTest {
         assertThat(differenceOfRareUse(seed, Mutant.NONE))
                 .as("history of seed %d", seed)
                 .isNull();
+    }
+
+    /** The slow path of one key and the fast path of another one both write the lineage. */
+    @Test
+    void aNewServerStaysKnownIfAnotherClaimOfTheCommandBeginsAWindowOfLeases() {
+        assertThat(isNewServerKnown(Mutant.NONE)).isTrue();
+        assertThat(isNewServerKnown(new Mutant("a lineage is read once", "lineage = nil --", "--")))
+                .as("with a script that reads the lineage once")
+                .isFalse();
+    }
+
+    private boolean isNewServerKnown(Mutant mutant) {
+        Duration lease = Duration.ofHours(1);
+        long start = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + TimeUnit.HOURS.toMicros(1);
+        try (ScriptedKey.Server redis = new ScriptedKey.Server(server)) {
+            ScriptedKey key = redis.key(
+                    "together",
+                    mutant.apply(new String(Script.CLAIMS.source(), StandardCharsets.UTF_8)),
+                    new String(Script.OVERRIDE.get().source(), StandardCharsets.UTF_8));
+            redis.setIdentity(0x1_3001, "1".repeat(16), false, start - TimeUnit.HOURS.toMicros(2), start);
+            redis.setClock(start);
+            key.claim("member-0", claim("key", 1, 0, lease), 0, false, true);
+            redis.setClock(start + TimeUnit.MINUTES.toMicros(50));
+            key.claim("member-0", claim("key", 2, 1, lease), 0, false, true);
+            long before = key.lineageEpoch();
+
+            long now = start + TimeUnit.MINUTES.toMicros(61);
+            redis.setIdentity(0x2_6002, "2".repeat(16), true, start, now);
+            redis.setClock(now);
+            key.claimTogether("member-0", claim("other", 3, 0, lease), claim("key", 4, 1, lease));
+            return key.lineageEpoch() != before;
+        }
+    }
+
+    private static Claim claim(String key, long sequence, int validlyHeld, Duration lease) {
+        return new Claim(key, 1, sequence, 1, 1, 1, Duration.ZERO, lease, true, validlyHeld, 0, false, 0, 0);
     }
 
     @ParameterizedTest
