@@ -60,6 +60,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
         if (!store.address().isEmpty()) {
             health.withDetail("address", store.address());
         }
+        store.warning().ifPresent(warning -> health.withDetail("warning", "limits are not safe: " + warning));
         store.sinceAnswer().ifPresent(time -> health.withDetail("millisSinceLastClaim", time.toMillis()));
         if (store.isBypassed()) {
             health.withDetail("bypassed", "calls run without the store, as onStoreFailure of their permits allows");

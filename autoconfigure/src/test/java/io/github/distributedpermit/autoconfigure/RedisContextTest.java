@@ -101,6 +101,21 @@ class RedisContextTest {
     }
 
     @Test
+    void healthOfAServerThatMayEvictPermitsIsUpWithAWarning() {
+        try (RedisServer cache = RedisServer.started("--maxmemory-policy", "allkeys-lru")) {
+            on(cache).run(context -> {
+                Starts.connect(context);
+                PermitHealthIndicator health = context.getBean(PermitHealthIndicator.class);
+                await().untilAsserted(() -> assertThat(health.health().getDetails())
+                        .hasEntrySatisfying(
+                                "warning",
+                                warning -> assertThat((String) warning).contains("allkeys-lru")));
+                assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+            });
+        }
+    }
+
+    @Test
     void wrongPasswordIsSeenByHealthAndCallsWithoutEverBeingShown(CapturedOutput output) {
         try (RedisServer locked = RedisServer.startedWithPassword("right")) {
             on(locked)

@@ -86,6 +86,11 @@ public interface PermitStore extends AutoCloseable {
         return Optional.empty();
     }
 
+    /** Why limits are not safe although the store answers, such as a server that may drop records; for health. Never blocks. */
+    default Optional<String> warning() {
+        return Optional.empty();
+    }
+
     /**
      * Whether {@link #close} ends what the member still holds, so that others may get it at once. Otherwise it lapses with its
      * leases.

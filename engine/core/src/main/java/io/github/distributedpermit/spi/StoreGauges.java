@@ -12,6 +12,11 @@ public interface StoreGauges {
     /** Host and port of the servers, without secrets; empty if there are none. */
     String address();
 
+    /** See {@link PermitStore#warning}. */
+    default Optional<String> warning() {
+        return Optional.empty();
+    }
+
     /**
      * Whether the store answers: false from about a second after the first claim that failed, until one is answered. An
      * instance that sends no claims does not notice an outage.

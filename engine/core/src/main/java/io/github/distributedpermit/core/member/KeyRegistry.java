@@ -530,6 +530,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return store.problem().or(() -> survey.overdue(settings.commandTimeout()));
     }
 
+    /** See {@link PermitStore#warning}. */
+    public Optional<String> warning() {
+        return store.warning();
+    }
+
     @Override
     public void stateLost() {
         long now = now();

@@ -29,6 +29,11 @@ public final class MemberStatus implements StoreGauges {
     }
 
     @Override
+    public Optional<String> warning() {
+        return registry.get().flatMap(KeyRegistry::warning);
+    }
+
+    @Override
     public boolean isAnswering() {
         return registry.get().map(present -> !present.watch().isReported()).orElse(true);
     }

@@ -199,6 +199,11 @@ final class RedisPermitStore implements PermitStore {
 
     /** Read from fields only, so that health never waits for Redis. */
     @Override
+    public Optional<String> warning() {
+        return Optional.ofNullable(connections.connection()).map(present -> present.warning);
+    }
+
+    @Override
     public Optional<String> problem() {
         return connections.problem();
     }

@@ -35,7 +35,7 @@ final class ServerCheck {
         String refusal = "INFO is refused; the right +info is missing, or the service does not offer it";
         try {
             String info = to.commands().info().get(1, TimeUnit.SECONDS);
-            warnOfEviction(POLICY.matcher(info));
+            warnOfEviction(to, POLICY.matcher(info));
             if (info.contains("master_replid:")) {
                 return true;
             }
@@ -59,14 +59,13 @@ final class ServerCheck {
     }
 
     /** In capital letters at the beginning, because limits may be exceeded although nothing fails. Services may hide the policy. */
-    private static void warnOfEviction(Matcher policy) {
+    private static void warnOfEviction(SharedConnection to, Matcher policy) {
         if (policy.find() && !policy.group(1).equals("noeviction")) {
-            LOG.log(
-                    WARNING,
-                    "LIMITS ARE NOT SAFE: the Redis server''s maxmemory-policy is {0}. When the server runs out of memory, it "
-                            + "evicts permits that are in use, and more calls than the limit run. Set maxmemory-policy to "
-                            + "noeviction",
-                    policy.group(1));
+            to.warning = "the Redis server's maxmemory-policy is " + policy.group(1)
+                    + ". When the server runs out of memory, it evicts permits that are in use, and more calls than the limit run."
+                    + " Set maxmemory-policy to noeviction; if that server is a cache, give permits another one, by a connection"
+                    + " factory with @PermitRedisConnectionFactory";
+            LOG.log(WARNING, "LIMITS ARE NOT SAFE: {0}", to.warning);
         }
     }
 

@@ -50,6 +50,8 @@ final class SharedConnection {
     final AtomicBoolean serverClosed = new AtomicBoolean();
     /** Whether the server shows its replication id, by which a loss of state is noticed, as far as is known. */
     volatile boolean showsEpochs = true;
+    /** Why limits are not safe on the server, as far as is known. */
+    volatile @Nullable String warning;
 
     /** Given up: answers that still arrive are not applied, because another connection may have sent a later claim. */
     private volatile boolean retired;

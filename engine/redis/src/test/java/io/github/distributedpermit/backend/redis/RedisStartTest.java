@@ -29,7 +29,9 @@ class RedisStartTest extends RedisTest {
         TestMember a = member(factory(server));
         a.queue(key(), 1, 1);
 
-        warnings.awaitText(policy, "noeviction");
+        warnings.awaitText(policy, "noeviction", "@PermitRedisConnectionFactory");
+        assertThat(a.store().warning())
+                .hasValueSatisfying(warning -> assertThat(warning).contains(policy));
     }
 
     @Test
