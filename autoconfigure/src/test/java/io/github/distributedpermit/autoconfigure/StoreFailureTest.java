@@ -37,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.health.contributor.Status;
@@ -48,6 +50,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** Applications whose calls run without the store while a real one is killed or frozen, until it is back. */
+@Execution(ExecutionMode.CONCURRENT) // each has a store and an application of its own, and mostly waits for one of them
 class StoreFailureTest {
 
     private static final String INSTANCES = "distributed-permit.instances";

@@ -182,10 +182,12 @@ class PermitExchangeFilterTest extends PartnerTest {
         for (int i = 0; i < 50; i++) { // each occupies a connection of the client's pool
             get(many, 9).toEntityFlux(DataBuffer.class).block();
         }
-        await().atMost(Duration.ofMinutes(1)).until(() -> {
-            System.gc();
-            return inUse("many") == 0;
-        });
+        await().atMost(Duration.ofMinutes(1))
+                .pollInterval(Duration.ofSeconds(2))
+                .until(() -> {
+                    System.gc();
+                    return inUse("many") == 0;
+                });
     }
 
     private static WebClient.ResponseSpec get(WebClient client, int length) {

@@ -24,8 +24,13 @@ final class PostgreSql {
     }
 
     static Database database() {
+        return new Database("postgresql", source());
+    }
+
+    /** Without the tables. */
+    static PGSimpleDataSource source() {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setURL(SERVER.getJdbcUrl("postgres", "postgres"));
-        return new Database("postgresql", source);
+        return source;
     }
 }

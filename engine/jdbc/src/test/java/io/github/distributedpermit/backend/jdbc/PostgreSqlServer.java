@@ -46,7 +46,7 @@ final class PostgreSqlServer implements AutoCloseable {
 
     static PostgreSqlServer create(Map<String, String> environment) {
         return create(
-                Path.of(query(PostgreSql.database().source(), "SELECT setting FROM pg_config WHERE name = 'BINDIR'")),
+                Path.of(query(PostgreSql.source(), "SELECT setting FROM pg_config WHERE name = 'BINDIR'")),
                 environment);
     }
 

@@ -25,6 +25,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -33,6 +35,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * Databases that lose what they have confirmed, or seem to. In each test one process holds two permits of three that the
  * database does not have any more, and another process, which has just started, asks for three.
  */
+@Execution(ExecutionMode.CONCURRENT) // each has a server of its own, and mostly waits for the end of a grace
 class StateLossTest {
 
     private static final Duration SOON = Duration.ofSeconds(120);
