@@ -5,8 +5,6 @@ import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore;
 import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore.Change;
 import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore.Renewal;
 import io.github.distributedpermit.spi.snapshot.Commit;
-import io.github.distributedpermit.spi.snapshot.KeyDocument;
-import io.github.distributedpermit.spi.snapshot.NewerFormatException;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import io.github.distributedpermit.spi.step.Step;
@@ -21,7 +19,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -55,7 +52,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
 
     private final JdbcLink link;
     private final JdbcSettings settings;
-    private final LiveMembers live;
+    private final KeyRows rows;
     private final Membership membership;
     private final LongSupplier ticker;
     private long swept;
@@ -65,7 +62,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     JdbcClient(JdbcLink link, JdbcSettings settings, String readableName, LiveMembers live, LongSupplier ticker) {
         this.link = link;
         this.settings = settings;
-        this.live = live;
+        this.rows = new KeyRows(settings.prefix(), live);
         this.membership = new Membership(settings, readableName, live);
         this.ticker = ticker;
         this.swept = ticker.getAsLong();
@@ -77,92 +74,18 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         return "dp_" + id.toString().replace("-", "");
     }
 
-    private String rowName(String name) {
-        return settings.prefix() + ':' + name;
-    }
-
     @Override
     public Map<String, JdbcSnapshot> read(Collection<String> names) {
-        return run((c, s) -> read(c, s, names));
-    }
-
-    private record Row(long revision, KeyDocument document, long epoch, int pool) {}
-
-    private Map<String, JdbcSnapshot> read(Connection c, Statements s, Collection<String> names) throws SQLException {
-        Map<String, Row> rows = new HashMap<>();
-        Epoch epoch = readRows(c, s, names, rows)
-                .orElseThrow(() -> PermitStoreException.passing(
-                        "The database may have lost permits; none is granted until an instance has renewed its session",
-                        null));
-        Set<String> members = new HashSet<>();
-        rows.values().forEach(row -> row.document().records().forEach(record -> members.add(record.member())));
-        lookUp(c, s, live.unknownOf(members));
-        Set<String> alive = live.known();
-        Map<String, JdbcSnapshot> snapshots = new HashMap<>();
-        for (String name : names) {
-            Row row = rows.getOrDefault(rowName(name), new Row(0, KeyDocument.unused(epoch.now()), epoch.number(), 0));
-            boolean valid = row.epoch() == epoch.number();
-            KeyDocument document = valid ? row.document() : row.document().withoutRecords(epoch.now());
-            snapshots.put(name, new JdbcSnapshot(row.revision(), document, alive, epoch, valid ? row.pool() : 0));
-        }
-        return snapshots;
-    }
-
-    /** @return empty if the database has lost state */
-    private Optional<Epoch> readRows(Connection c, Statements s, Collection<String> names, Map<String, Row> rows)
-            throws SQLException {
-        List<Object> values =
-                Statements.padded(names.stream().map(this::rowName).toList());
-        String sql = s.read(values.size());
-        values.add(settings.prefix());
-        return Sql.query(
-                c,
-                sql,
-                found -> {
-                    Epoch epoch = null;
-                    while (found.next()) {
-                        String row = found.getString(1);
-                        if (row == null) {
-                            epoch = new Epoch(found.getLong(5), found.getLong(6), found.getLong(7));
-                        } else {
-                            KeyDocument document = document(s, row, found.getString(4), found.getLong(3));
-                            rows.put(row, new Row(found.getLong(2), document, found.getLong(5), found.getInt(6)));
-                        }
-                    }
-                    return Optional.ofNullable(epoch);
-                },
-                values.toArray());
+        return run((c, s) -> rows.read(c, s, names));
     }
 
     /** Whether the tables are there and may be used; fails otherwise. */
     void check() {
         run((c, s) -> {
-            readRows(c, s, List.of("-"), new HashMap<>());
+            rows.check(c, s);
             membership.check(c, s);
             return s;
         });
-    }
-
-    private static KeyDocument document(Statements s, String row, String text, long touched) {
-        String place = "Row '%s' of table %s".formatted(row, s.keyTable());
-        try {
-            return JdbcSnapshot.decode(text, touched);
-        } catch (NewerFormatException e) {
-            throw e.at(place);
-        } catch (IllegalArgumentException e) {
-            throw PermitStoreException.permanent(
-                    "%s is not of distributed-permit: %s; delete the row, or set another distributed-permit.key-prefix"
-                            .formatted(place, e.getMessage()),
-                    e);
-        }
-    }
-
-    /** A session without a row has ended. */
-    private void lookUp(Connection c, Statements s, Set<String> sessions) throws SQLException {
-        if (!sessions.isEmpty()) {
-            List<Object> values = Statements.padded(List.copyOf(sessions));
-            live.add(Sql.query(c, s.alive(values.size()), JdbcClient::texts, values.toArray()));
-        }
     }
 
     /** Rows that are created and rows that are changed in a transaction each. */
@@ -300,7 +223,10 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private Object[] arguments(Change<JdbcSnapshot> change) {
         JdbcSnapshot before = change.planned().before();
         return arguments(
-                rowName(change.name()), before, after(change), change.planned().member());
+                rows.name(change.name()),
+                before,
+                after(change),
+                change.planned().member());
     }
 
     private static Object[] arguments(String row, JdbcSnapshot before, JdbcSnapshot after, String session) {
@@ -330,14 +256,14 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     @Override
     public int evict(String name, String process) throws SQLException {
         for (int attempt = 0; attempt < EVICTION_ATTEMPTS; attempt++) {
-            JdbcSnapshot before = run((c, s) -> read(c, s, List.of(name))).get(name);
+            JdbcSnapshot before = run((c, s) -> rows.read(c, s, List.of(name))).get(name);
             PermitRecord record = before == null ? null : heldBy(process, before);
             if (before == null || record == null) {
                 return 0;
             }
             KeyTable table = before.table();
             Step step = table.evict(record.member(), before.version());
-            if (evict(rowName(name), record.member(), before, before.with(table))) {
+            if (evict(rows.name(name), record.member(), before, before.with(table))) {
                 notifyServed(Map.of(name, step));
                 return record.permits();
             }
@@ -411,7 +337,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
         String from = orphans.isEmpty() ? settings.prefix() + ':' : orphans.get(orphans.size() - 1);
         List<String> found = run((c, s) -> Sql.query(
-                c, s.of(Statements.FIND_ORPHANS), JdbcClient::texts, from, settings.prefix() + ';', settings.prefix()));
+                c, s.of(Statements.FIND_ORPHANS), KeyRows::texts, from, settings.prefix() + ';', settings.prefix()));
         // No name of a key has a colon: the others are of prefixes that begin like this one, and of other epochs.
         found.stream()
                 .filter(row -> row.lastIndexOf(':') == settings.prefix().length())
@@ -430,14 +356,6 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         } catch (PermitStoreException e) {
             LOG.log(System.Logger.Level.DEBUG, "Row '%s' stays as it is".formatted(row), e);
         }
-    }
-
-    private static List<String> texts(ResultSet rows) throws SQLException {
-        List<String> texts = new ArrayList<>();
-        while (rows.next()) {
-            texts.add(rows.getString(1));
-        }
-        return texts;
     }
 
     private boolean warn(ResultSet old) throws SQLException {

@@ -7,7 +7,7 @@
  *
  * <ul>
  *   <li>{@code JdbcPermitBackend} joins a member: two {@code JdbcClient}s, each with a connection and a thread of its own.
- *   <li>{@code JdbcClient} executes the {@code Statements} of the database, which {@code Dialect} has.
+ *   <li>{@code JdbcClient} executes the {@code Statements} of the database, which {@code Dialect} has; {@code KeyRows} reads.
  *   <li>{@code JdbcSnapshot} is what a row says, with the members that {@code LiveMembers} knows to be alive.
  *   <li>{@code JdbcLink} opens the connection and replaces it after a failure, which {@code SqlFailures} classifies.
  * </ul>

@@ -1,0 +1,116 @@
+package io.github.distributedpermit.backend.jdbc;
+
+import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.snapshot.KeyDocument;
+import io.github.distributedpermit.spi.snapshot.NewerFormatException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Reads the rows of keys, with one statement for all of them, and which of their members are alive. Confined to one thread. */
+final class KeyRows {
+
+    private final String prefix;
+    private final LiveMembers live;
+
+    KeyRows(String prefix, LiveMembers live) {
+        this.prefix = prefix;
+        this.live = live;
+    }
+
+    /** Of the row of this key. */
+    String name(String key) {
+        return prefix + ':' + key;
+    }
+
+    /** Whether the table is there and may be read; fails otherwise. */
+    void check(Connection c, Statements s) throws SQLException {
+        readRows(c, s, List.of("-"), new HashMap<>());
+    }
+
+    private record Row(long revision, KeyDocument document, long epoch, int pool) {}
+
+    Map<String, JdbcSnapshot> read(Connection c, Statements s, Collection<String> names) throws SQLException {
+        Map<String, Row> rows = new HashMap<>();
+        Epoch epoch = readRows(c, s, names, rows)
+                .orElseThrow(() -> PermitStoreException.passing(
+                        "The database may have lost permits; none is granted until an instance has renewed its session",
+                        null));
+        Set<String> members = new HashSet<>();
+        rows.values().forEach(row -> row.document().records().forEach(record -> members.add(record.member())));
+        lookUp(c, s, live.unknownOf(members));
+        Set<String> alive = live.known();
+        Map<String, JdbcSnapshot> snapshots = new HashMap<>();
+        for (String name : names) {
+            Row row = rows.getOrDefault(name(name), new Row(0, KeyDocument.unused(epoch.now()), epoch.number(), 0));
+            boolean valid = row.epoch() == epoch.number();
+            KeyDocument document = valid ? row.document() : row.document().withoutRecords(epoch.now());
+            snapshots.put(name, new JdbcSnapshot(row.revision(), document, alive, epoch, valid ? row.pool() : 0));
+        }
+        return snapshots;
+    }
+
+    /** @return empty if the database has lost state */
+    private Optional<Epoch> readRows(Connection c, Statements s, Collection<String> names, Map<String, Row> rows)
+            throws SQLException {
+        List<Object> values = Statements.padded(names.stream().map(this::name).toList());
+        String sql = s.read(values.size());
+        values.add(prefix);
+        return Sql.query(
+                c,
+                sql,
+                found -> {
+                    Epoch epoch = null;
+                    while (found.next()) {
+                        String row = found.getString(1);
+                        if (row == null) {
+                            epoch = new Epoch(found.getLong(5), found.getLong(6), found.getLong(7));
+                        } else {
+                            KeyDocument document = document(s, row, found.getString(4), found.getLong(3));
+                            rows.put(row, new Row(found.getLong(2), document, found.getLong(5), found.getInt(6)));
+                        }
+                    }
+                    return Optional.ofNullable(epoch);
+                },
+                values.toArray());
+    }
+
+    private static KeyDocument document(Statements s, String row, String text, long touched) {
+        String place = "Row '%s' of table %s".formatted(row, s.keyTable());
+        try {
+            return JdbcSnapshot.decode(text, touched);
+        } catch (NewerFormatException e) {
+            throw e.at(place);
+        } catch (IllegalArgumentException e) {
+            throw PermitStoreException.permanent(
+                    "%s is not of distributed-permit: %s; delete the row, or set another distributed-permit.key-prefix"
+                            .formatted(place, e.getMessage()),
+                    e);
+        }
+    }
+
+    /** A session without a row has ended. */
+    private void lookUp(Connection c, Statements s, Set<String> sessions) throws SQLException {
+        if (!sessions.isEmpty()) {
+            List<Object> values = Statements.padded(List.copyOf(sessions));
+            live.add(Sql.query(c, s.alive(values.size()), KeyRows::texts, values.toArray()));
+        }
+    }
+
+    /** The first column of all rows. */
+    static List<String> texts(ResultSet found) throws SQLException {
+        List<String> texts = new ArrayList<>();
+        while (found.next()) {
+            texts.add(found.getString(1));
+        }
+        return texts;
+    }
+}
