@@ -60,6 +60,7 @@ import org.springframework.core.env.Environment;
     HttpGroupsConfiguration.class,
     GrpcConfiguration.class,
     ListenerConfiguration.class,
+    LimitedExecutors.class,
     SpringCloudRefreshConfiguration.class
 })
 public final class DistributedPermitAutoConfiguration {

@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
 
 /**
@@ -19,6 +20,7 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration
 @Conditional(DistributedPermitDisabledAutoConfiguration.NotEnabled.class)
+@Import(LimitedExecutors.class)
 public final class DistributedPermitDisabledAutoConfiguration {
 
     private static final Log log = LogFactory.getLog(DistributedPermitDisabledAutoConfiguration.class);

@@ -28,6 +28,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param permits Settings of single permits, by name or by a pattern such as 'permits[tenant-*]'. They win over the annotation's attributes. Names that
  *     an annotation or PermitCatalog.define declares match in Boot's relaxed form, other names as they are written; brackets, such as 'permits[my:name].limit', give a name exactly.
  * @param http Permits of outgoing requests: for each HTTP service group, such as 'http.partner', the name of the permit that each of its requests takes.
+ * @param executors Executor beans whose tasks take a permit each and run on Spring Boot's applicationTaskExecutor: for each name of a bean, such as
+ *     'executors.exports', the name of the permit.
  */
 @ConfigurationProperties("distributed-permit")
 public record DistributedPermitProperties(
@@ -39,4 +41,5 @@ public record DistributedPermitProperties(
         @DefaultValue("false") boolean failFast,
         @DefaultValue @NestedConfigurationProperty PermitSettings defaults,
         @DefaultValue Map<String, PermitSettings> permits,
-        @DefaultValue Map<String, String> http) {}
+        @DefaultValue Map<String, String> http,
+        @DefaultValue Map<String, String> executors) {}

@@ -23,7 +23,8 @@ final class KnownSettings {
 
     private static final String PREFIX = "distributed-permit.";
     private static final String PERMITS = "permits";
-    private static final String HTTP = "http";
+    /** They have names of other things below them. */
+    private static final Set<String> MAPS = Set.of("http", "executors");
 
     /** Settings whose class needs optional libraries. */
     private static final List<String> OTHERS = List.of("jdbc.initialize-schema", "jdbc.table-prefix");
@@ -83,8 +84,8 @@ final class KnownSettings {
             String setting = ofPermit.get(property.property());
             return setting == null ? null : PermitProperty.of(property.permit(), setting);
         }
-        if (property.path().size() == 2 && property.path().get(0).equals(HTTP)) {
-            return property.name().toString(); // the name of a group
+        if (property.path().size() == 2 && MAPS.contains(property.path().get(0))) {
+            return property.name().toString(); // the name of a group or a bean
         }
         String name = uniform(property);
         return name == null ? null : PREFIX + general.get(name);

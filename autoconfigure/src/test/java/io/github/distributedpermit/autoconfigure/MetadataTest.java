@@ -48,6 +48,7 @@ class MetadataTest {
                         "distributed-permit.defaults.store-timeout",
                         "distributed-permit.defaults.timeout",
                         "distributed-permit.enabled",
+                        "distributed-permit.executors",
                         "distributed-permit.fail-fast",
                         "distributed-permit.instance-name",
                         "distributed-permit.jdbc.initialize-schema",
