@@ -32,8 +32,8 @@ final class HoldStrategies {
                     + " commits by itself (enable-auto-commit), or one that was registered after the start: it waits for its"
                     + " permits on the thread of its consumer, which loses its partitions after max.poll.interval.ms";
     private static final String WITHOUT_WAIT =
-            "is called by no container that keeps its messages until there is a permit, such as one that acknowledges them before"
-                    + " they are processed, one of JMS that was registered after the start, or one whose factory is no bean:"
+            "is called by no container that keeps its messages until there is a permit, such as one of JMS"
+                    + " that acknowledges also those that fail or was registered after the start, or one of RabbitMQ whose factory is no bean:"
                     + " a message that gets no permit fails";
 
     private final ContextCapture contexts;

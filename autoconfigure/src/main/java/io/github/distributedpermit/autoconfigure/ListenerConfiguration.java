@@ -4,7 +4,7 @@ import io.github.distributedpermit.aop.PermitOperations;
 import io.github.distributedpermit.aop.jms.WaitingJmsListeners;
 import io.github.distributedpermit.aop.kafka.PausingListeners;
 import io.github.distributedpermit.aop.rabbit.WaitingRabbitListeners;
-import org.springframework.amqp.rabbit.config.BaseRabbitListenerContainerFactory;
+import org.springframework.amqp.rabbit.config.AbstractRabbitListenerContainerFactory;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.annotation.RegisterReflection;
 import org.springframework.beans.factory.ObjectProvider;
@@ -35,7 +35,7 @@ class ListenerConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(BaseRabbitListenerContainerFactory.class)
+    @ConditionalOnClass(AbstractRabbitListenerContainerFactory.class)
     static class Rabbit {
 
         @Bean

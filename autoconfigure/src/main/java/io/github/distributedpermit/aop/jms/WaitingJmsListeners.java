@@ -8,13 +8,12 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.jms.config.JmsListenerEndpointRegistry;
 import org.springframework.jms.listener.AbstractMessageListenerContainer;
-import org.springframework.jms.listener.DefaultMessageListenerContainer;
 import org.springframework.jms.listener.MessageListenerContainer;
 import org.springframework.jms.listener.SessionAwareMessageListener;
 
 /**
  * Lets the messages of {@code @JmsListener} methods wait for their permits until their container stops. It gets ready before the
- * containers start. Those that acknowledge a message before they process it stay as they are: at a stop it would be lost.
+ * containers start. Those that acknowledge a message also if its listener fails stay as they are: at a stop it would be lost.
  */
 public final class WaitingJmsListeners implements SmartLifecycle {
 
@@ -45,9 +44,7 @@ public final class WaitingJmsListeners implements SmartLifecycle {
     }
 
     private static boolean redelivers(AbstractMessageListenerContainer container) {
-        return container.isSessionTransacted()
-                || container.getSessionAcknowledgeMode() == Session.CLIENT_ACKNOWLEDGE
-                || !(container instanceof DefaultMessageListenerContainer);
+        return container.isSessionTransacted() || container.getSessionAcknowledgeMode() == Session.CLIENT_ACKNOWLEDGE;
     }
 
     private record Waiting(

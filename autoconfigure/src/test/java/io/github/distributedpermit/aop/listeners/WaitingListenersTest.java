@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.aop.async.ListenerThreads;
+import io.github.distributedpermit.aop.rabbit.WaitingRabbitListeners;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.TestDatabase;
 import java.time.Duration;
@@ -20,17 +22,24 @@ import org.apache.activemq.artemis.api.core.SimpleString;
 import org.apache.activemq.artemis.core.config.impl.ConfigurationImpl;
 import org.apache.activemq.artemis.core.server.embedded.EmbeddedActiveMQ;
 import org.apache.activemq.artemis.core.settings.impl.AddressSettings;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.amqp.core.Queue;
 import org.springframework.amqp.core.QueueBuilder;
 import org.springframework.amqp.rabbit.annotation.RabbitListener;
+import org.springframework.amqp.rabbit.config.BaseRabbitListenerContainerFactory;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
 import org.springframework.amqp.rabbit.listener.AbstractMessageListenerContainer;
+import org.springframework.amqp.rabbit.listener.MessageListenerContainer;
+import org.springframework.amqp.rabbit.listener.RabbitListenerEndpoint;
 import org.springframework.amqp.rabbit.listener.RabbitListenerEndpointRegistry;
+import org.springframework.amqp.rabbit.retry.MessageRecoverer;
+import org.springframework.amqp.rabbit.retry.RepublishMessageRecoverer;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.amqp.autoconfigure.RabbitAutoConfiguration;
@@ -135,15 +144,18 @@ class WaitingListenersTest {
 
         @Bean
         Queue queue(@Value("${test.queue}") String name) {
-            return QueueBuilder.durable(name)
-                    .deadLetterExchange("")
-                    .deadLetterRoutingKey(DEAD + name)
-                    .build();
+            return QueueBuilder.durable(name).build();
         }
 
         @Bean
         Queue dead(@Value("${test.queue}") String name) {
             return QueueBuilder.durable(DEAD + name).build();
+        }
+
+        /** Publishes at once what has failed too often, also while the container stops. */
+        @Bean
+        MessageRecoverer recoverer(RabbitTemplate template, @Value("${test.queue}") String name) {
+            return new RepublishMessageRecoverer(template, "", DEAD + name);
         }
 
         @Bean
@@ -327,5 +339,18 @@ class WaitingListenersTest {
         await().atMost(SOON)
                 .until(() -> one.getBean(Permits.class).state("work").waiting() == 0);
         all(one).forEach(Permit::release);
+    }
+
+    /** Containers of streams and of AMQP 1.0 call their advice with other arguments. */
+    @Test
+    void factoriesOfOtherContainersOfRabbitStayAsTheyAre() {
+        BaseRabbitListenerContainerFactory<?> other = new BaseRabbitListenerContainerFactory<>() {
+            @Override
+            public MessageListenerContainer createListenerContainer(@Nullable RabbitListenerEndpoint endpoint) {
+                throw new UnsupportedOperationException();
+            }
+        };
+        new WaitingRabbitListeners(ListenerThreads::new).postProcessAfterInitialization(other, "streams");
+        assertThat(other.getAdviceChain()).isNull();
     }
 }
