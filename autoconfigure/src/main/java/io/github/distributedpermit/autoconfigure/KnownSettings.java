@@ -49,7 +49,8 @@ final class KnownSettings {
             add(type, (prefix + ".").substring(PREFIX.length()), general);
         }
         add(PermitSettings.class, "defaults.", general);
-        general.keySet().removeAll(Set.of("defaults.limit", "defaults.block", "defaults.within"));
+        List.of("limit", "block", "within", "headstart", "holdatleast", "onreject")
+                .forEach(ofSingleName -> general.remove("defaults." + ofSingleName));
         add(PermitSettings.class, "", ofPermit);
     }
 

@@ -97,6 +97,9 @@ final class SettingsReader {
         refuse("limit", defaults.limit(), "it would be that of mistyped names, too");
         refuse("block", defaults.block(), "each annotation says whether calls wait");
         refuse("within", defaults.within(), "it would be that of the outer permit, too");
+        refuse("head-start", defaults.headStart(), "a call that is as early as all others overtakes none");
+        refuse("hold-at-least", defaults.holdAtLeast(), "it is for methods whose next start shall not follow at once");
+        refuse("on-reject", defaults.onReject(), "each annotation says whether its method may be skipped");
         check("defaults.", defaults);
         return defaults;
     }

@@ -83,7 +83,9 @@ class WrongConfigurationsTest {
             defaults.within=total
             defaults.timeout=-1s
             defaults.linger=-1ms
-            defaults.hold-at-least=-1s
+            defaults.head-start=1s
+            defaults.hold-at-least=1s
+            defaults.on-reject=skip
             """;
 
     private static final String CONSUL_SETTINGS = """
