@@ -18,7 +18,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.cloud.consul.ConsulProperties;
 import org.springframework.context.annotation.Bean;
@@ -31,7 +30,6 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass(ConsulProperties.class)
 @ConditionalOnBackend(Backend.CONSUL)
 @ConditionalOnMissingBean(PermitBackend.class)
-@EnableConfigurationProperties(ConsulPermitProperties.class)
 class ConsulBackendConfiguration {
 
     /** Properties with the ACL token; the first that is set counts. The others are those of Consul discovery. */
@@ -46,7 +44,6 @@ class ConsulBackendConfiguration {
     ConsulPermitBackend consulPermitBackend(
             ObjectProvider<ConsulProperties> connection,
             DistributedPermitProperties properties,
-            ConsulPermitProperties consul,
             CoreSettings core,
             Environment environment) {
         ConsulProperties where = connection.getIfAvailable(() -> {
@@ -55,12 +52,7 @@ class ConsulBackendConfiguration {
                     "Set spring.cloud.consul.enabled=true, or another distributed-permit.backend");
         });
         return new ConsulPermitBackend(settings(
-                address(where),
-                () -> token(environment),
-                ConsulTls.context(where),
-                properties,
-                consul,
-                core.commandTimeout()));
+                address(where), () -> token(environment), ConsulTls.context(where), properties, core.commandTimeout()));
     }
 
     private static ConsulSettings settings(
@@ -68,7 +60,6 @@ class ConsulBackendConfiguration {
             Supplier<Optional<String>> token,
             Optional<SSLContext> tls,
             DistributedPermitProperties properties,
-            ConsulPermitProperties consul,
             Duration commandTimeout) {
         Duration ttl = sessionTtl(new SettingsReader(properties).lease());
         try {
@@ -77,7 +68,7 @@ class ConsulBackendConfiguration {
                     token,
                     tls,
                     new SettingsReader(properties).keyPrefix(),
-                    consul.layout(),
+                    properties.consul().layout(),
                     ttl,
                     commandTimeout);
         } catch (IllegalArgumentException e) {

@@ -48,7 +48,7 @@ import org.springframework.core.env.Environment;
             "org.springframework.cloud.consul.ConsulAutoConfiguration"
         })
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
-@EnableConfigurationProperties({DistributedPermitProperties.class, PermitLogProperties.class})
+@EnableConfigurationProperties(DistributedPermitProperties.class)
 @Import({
     RedisBackendConfiguration.class,
     ConsulBackendConfiguration.class,
@@ -220,12 +220,13 @@ public final class DistributedPermitAutoConfiguration {
             PermitEngine engine,
             PermitThreads threads,
             ObjectProvider<TimeSource> time,
-            PermitLogProperties properties,
+            DistributedPermitProperties properties,
             ObjectProvider<WatchTask> others) {
         TimeSource replaced = time.getIfAvailable();
         List<RepeatedTasks.Task> tasks = new ArrayList<>();
         LongSupplier clock = replaced == null ? System::nanoTime : replaced::nanoTime;
-        LongCallsWarning warning = new LongCallsWarning(engine::gauges, engine::calls, properties, clock);
+        LongCallsWarning warning =
+                new LongCallsWarning(engine::gauges, engine::calls, new SettingsReader(properties).log(), clock);
         if (warning.isOn()) {
             tasks.add(new RepeatedTasks.Task(warning.pause(), warning::check));
         }

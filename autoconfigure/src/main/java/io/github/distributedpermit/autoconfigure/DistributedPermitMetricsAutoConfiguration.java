@@ -9,6 +9,7 @@ import io.github.distributedpermit.metrics.PermitTags;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.config.MeterFilter;
+import java.time.Duration;
 import java.util.Optional;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -16,7 +17,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration of the meters {@code distributed.permit.*}, where the application has a {@link MeterRegistry}. */
@@ -26,7 +26,6 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(MeterRegistry.class)
 @ConditionalOnBooleanProperty(name = "distributed-permit.enabled", matchIfMissing = true)
-@EnableConfigurationProperties(PermitMetricsProperties.class)
 public final class DistributedPermitMetricsAutoConfiguration {
 
     @Bean
@@ -35,17 +34,19 @@ public final class DistributedPermitMetricsAutoConfiguration {
             MeterRegistry registry,
             ObjectProvider<PermitTags> tags,
             FleetView fleet,
-            PermitMetricsProperties properties) {
-        boolean ofFleet = !properties.fleetRefresh().isZero();
+            DistributedPermitProperties properties) {
+        boolean ofFleet = !properties.metrics().fleetRefresh().isZero();
         return new MicrometerPermitObserver(
                 registry, tags.getIfAvailable(() -> name -> Tags.empty()), ofFleet ? fleet : null);
     }
 
     /** The engine does not exist yet when this configuration is read, so it is passed in. */
     @Bean
-    WatchTask distributedPermitFleetRefresh(FleetView view, PermitMetricsProperties properties, CoreSettings settings) {
+    WatchTask distributedPermitFleetRefresh(
+            FleetView view, DistributedPermitProperties properties, CoreSettings settings) {
+        Duration pause = new SettingsReader(properties).fleetRefresh();
         return engine -> {
-            if (properties.fleetRefresh().isZero()) {
+            if (pause.isZero()) {
                 return Optional.empty();
             }
             FleetRefresh refresh = new FleetRefresh(
@@ -54,7 +55,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
                     view,
                     FleetRefresh.MOST_KEYS,
                     settings.commandTimeout());
-            return Optional.of(new RepeatedTasks.Task(properties.fleetRefresh(), refresh::refresh));
+            return Optional.of(new RepeatedTasks.Task(pause, refresh::refresh));
         };
     }
 
@@ -66,7 +67,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
     }
 
     @Bean
-    FleetView distributedPermitFleetView(PermitMetricsProperties properties) {
-        return new FleetView(properties.fleetRefresh());
+    FleetView distributedPermitFleetView(DistributedPermitProperties properties) {
+        return new FleetView(new SettingsReader(properties).fleetRefresh());
     }
 }

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.backend.consul.ConsulLayout;
 import io.github.distributedpermit.core.PermitSettings;
 import java.time.Duration;
 import java.util.Map;
@@ -42,4 +43,76 @@ public record DistributedPermitProperties(
         @DefaultValue @NestedConfigurationProperty PermitSettings defaults,
         @DefaultValue Map<String, PermitSettings> permits,
         @DefaultValue Map<String, String> http,
-        @DefaultValue Map<String, String> executors) {}
+        @DefaultValue Map<String, String> executors,
+        @DefaultValue Redis redis,
+        @DefaultValue Consul consul,
+        @DefaultValue Zookeeper zookeeper,
+        @DefaultValue Log log,
+        @DefaultValue Metrics metrics) {
+
+    /**
+     * Where Redis is, {@code spring.data.redis.*} says.
+     *
+     * @param grace Whether Redis, after it may have lost state by a fail-over, a restart without data or FLUSHALL, first gives
+     *     instances back what they hold, for up to one lease, before it grants other permits. Needs the right to run INFO;
+     *     without it, permits work as with 'false', and a warning at start says so.
+     * @param newServerGrace How long a Redis server without any data, which no instance remembers, waits for its instances,
+     *     counted from its start. Zero for not at all; the lease is the strict choice.
+     * @param waitForReplica Whether a claim counts only when a replica of Redis has confirmed it (WAIT 1), within a quarter of the
+     *     command time-out. A master that is cut off from all its replicas then grants and renews nothing. Needs a replica and the right
+     *     to run WAIT; each claim takes a round trip to the replica longer. Not in a Redis Cluster.
+     * @param ownConnection Whether permits have a Lettuce connection of their own, with the settings spring.data.redis.*, in an application that
+     *     connects with another client, such as Jedis or Redisson.
+     */
+    public record Redis(
+            @DefaultValue("true") boolean grace,
+            @DefaultValue("3s") Duration newServerGrace,
+            @DefaultValue("false") boolean waitForReplica,
+            @DefaultValue("false") boolean ownConnection) {}
+
+    /**
+     * Where Consul is, {@code spring.cloud.consul.*} says.
+     *
+     * @param layout How permits lie in Consul. All members that share a key use the same layout.
+     * @param token ACL token. By default the one of Consul discovery: spring.cloud.consul.discovery.acl-token,
+     *     spring.cloud.consul.token or consul.token. White space around it is no part of it. A
+     *     rotated token is used as soon as the environment has it.
+     */
+    public record Consul(
+            @DefaultValue("slots") ConsulLayout layout,
+            @Nullable String token) {
+
+        /** Says nothing of the token. */
+        @Override
+        public String toString() {
+            return "Consul[layout=%s]".formatted(layout);
+        }
+    }
+
+    /**
+     * Of the client that is made for permits in ZooKeeper if the application has none of its own.
+     *
+     * @param connectString Servers of the ensemble, such as 'zk1:2181,zk2:2181,zk3:2181'; a path behind them confines the
+     *     client to that part of the tree. Without effect if the application has a CuratorFramework bean.
+     */
+    public record Zookeeper(@DefaultValue("localhost:2181") String connectString) {}
+
+    /**
+     * What is logged.
+     *
+     * @param longWait How long a call may wait for a permit before a warning is logged, at most once a minute for each permit. Zero
+     *     for no warning.
+     * @param longHold How long a call may hold a permit before a warning is logged, at most once a minute for each permit. Zero
+     *     for no warning.
+     */
+    public record Log(
+            @DefaultValue("1m") Duration longWait,
+            @DefaultValue("10m") Duration longHold) {}
+
+    /**
+     * What is measured.
+     *
+     * @param fleetRefresh How often the meters distributed.permit.fleet.* are read from the store. Zero for never.
+     */
+    public record Metrics(@DefaultValue("15s") Duration fleetRefresh) {}
+}

@@ -10,13 +10,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /** The names of all settings below {@code distributed-permit}. Immutable. */
 final class KnownSettings {
@@ -37,18 +35,7 @@ final class KnownSettings {
 
     KnownSettings() {
         OTHERS.forEach(name -> general.put(uniform(name), name));
-        for (Class<?> type : List.of(
-                DistributedPermitProperties.class,
-                ConsulPermitProperties.class,
-                PermitLogProperties.class,
-                PermitMetricsProperties.class,
-                RedisPermitProperties.class,
-                ZooKeeperProperties.class)) {
-            String prefix = Objects.requireNonNull(type.getAnnotation(ConfigurationProperties.class))
-                    .value();
-            add(type, (prefix + ".").substring(PREFIX.length()), general);
-        }
-        add(PermitSettings.class, "defaults.", general);
+        add(DistributedPermitProperties.class, "", general);
         List.of("limit", "block", "within", "headstart", "holdatleast", "onreject")
                 .forEach(ofSingleName -> general.remove("defaults." + ofSingleName));
         add(PermitSettings.class, "", ofPermit);
@@ -57,6 +44,11 @@ final class KnownSettings {
     private void add(Class<?> type, String prefix, Map<String, String> names) {
         for (RecordComponent component : type.getRecordComponents()) {
             String name = prefix + component.getName().replaceAll("([A-Z])", "-$1");
+            if (component.getType() == PermitSettings.class
+                    || component.getType().getEnclosingClass() == DistributedPermitProperties.class) {
+                add(component.getType(), name + ".", names);
+                continue;
+            }
             names.put(uniform(name), name.toLowerCase(Locale.ROOT));
             if (component.getType() == Duration.class) {
                 durations.add(uniform(name));

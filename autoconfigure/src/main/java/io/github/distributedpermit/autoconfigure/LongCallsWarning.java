@@ -29,7 +29,7 @@ final class LongCallsWarning {
 
     private final Supplier<Collection<PermitGauges>> permits;
     private final BiFunction<String, Integer, List<CallView>> calls;
-    private final PermitLogProperties thresholds;
+    private final DistributedPermitProperties.Log thresholds;
     private final LongSupplier nanoTime;
     private final Map<String, Long> lastWarnings = new HashMap<>();
 
@@ -37,7 +37,7 @@ final class LongCallsWarning {
     LongCallsWarning(
             Supplier<Collection<PermitGauges>> permits,
             BiFunction<String, Integer, List<CallView>> calls,
-            PermitLogProperties thresholds,
+            DistributedPermitProperties.Log thresholds,
             LongSupplier nanoTime) {
         this.permits = permits;
         this.calls = calls;

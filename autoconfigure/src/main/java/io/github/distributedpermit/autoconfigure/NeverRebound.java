@@ -23,14 +23,7 @@ final class NeverRebound implements EnvironmentPostProcessor, Ordered {
     private static final String DEFAULT_OF_SPRING_CLOUD = "com.zaxxer.hikari.HikariDataSource";
     private static final String SOURCE = "distributed-permit without rebinding";
 
-    private static final List<Class<?>> OURS = List.of(
-            DistributedPermitProperties.class,
-            RedisPermitProperties.class,
-            ConsulPermitProperties.class,
-            ZooKeeperProperties.class,
-            JdbcPermitProperties.class,
-            PermitMetricsProperties.class,
-            PermitLogProperties.class);
+    private static final List<Class<?>> OURS = List.of(DistributedPermitProperties.class, JdbcPermitProperties.class);
 
     @Override
     public int getOrder() {

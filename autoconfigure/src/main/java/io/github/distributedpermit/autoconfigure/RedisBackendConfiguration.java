@@ -9,7 +9,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -21,7 +20,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @ConditionalOnClass({LettuceConnectionFactory.class, RedisClient.class})
 @ConditionalOnBackend(Backend.REDIS)
 @ConditionalOnMissingBean(PermitBackend.class)
-@EnableConfigurationProperties(RedisPermitProperties.class)
 class RedisBackendConfiguration {
 
     @Bean
@@ -38,12 +36,11 @@ class RedisBackendConfiguration {
             @PermitRedisConnectionFactory ObjectProvider<RedisConnectionFactory> marked,
             ObjectProvider<RedisConnectionFactory> all,
             DistributedPermitProperties properties,
-            RedisPermitProperties redis,
             CoreSettings core) {
         LettuceConnectionFactory factory = new RedisConnectionChoice(beans).choose(own, marked, all);
         return new RedisPermitBackend(
                 factory,
-                new SettingsReader(properties).redis(redis, factory.isClusterAware(), core.commandTimeout()),
+                new SettingsReader(properties).redis(factory.isClusterAware(), core.commandTimeout()),
                 System::nanoTime);
     }
 }

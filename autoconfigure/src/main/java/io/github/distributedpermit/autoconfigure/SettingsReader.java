@@ -35,6 +35,8 @@ final class SettingsReader {
 
     private static final Duration SHORTEST_STORE_TIMEOUT = Duration.ofMillis(10);
 
+    private static final Duration SHORTEST_REFRESH = Duration.ofMillis(100);
+
     /** Nothing notifies an instance with an idle permit that another one has begun to wait. */
     private static final Duration LONGEST_LINGER = Duration.ofMillis(10);
 
@@ -82,7 +84,8 @@ final class SettingsReader {
     }
 
     /** @param cluster whether the servers are a Redis Cluster */
-    RedisSettings redis(RedisPermitProperties redis, boolean cluster, Duration commandTimeout) {
+    RedisSettings redis(boolean cluster, Duration commandTimeout) {
+        DistributedPermitProperties.Redis redis = properties.redis();
         notNegative("redis.new-server-grace", redis.newServerGrace());
         if (cluster && redis.waitForReplica()) {
             throw invalid("redis.wait-for-replica", true, RedisPermitBackend.NOT_IN_A_CLUSTER);
@@ -145,6 +148,22 @@ final class SettingsReader {
     Duration lease() {
         atLeast(SHORTEST_LEASE, "lease", properties.lease());
         return properties.lease();
+    }
+
+    /** When calls are warned about. */
+    DistributedPermitProperties.Log log() {
+        notNegative("log.long-wait", properties.log().longWait());
+        notNegative("log.long-hold", properties.log().longHold());
+        return properties.log();
+    }
+
+    /** How often the meters of all instances are read; zero for never. */
+    Duration fleetRefresh() {
+        Duration pause = properties.metrics().fleetRefresh();
+        if (!pause.isZero()) {
+            atLeast(SHORTEST_REFRESH, "metrics.fleet-refresh", pause);
+        }
+        return pause;
     }
 
     private void linger(String name, @Nullable Duration linger) {

@@ -8,7 +8,6 @@ import org.apache.curator.framework.CuratorFramework;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -17,14 +16,11 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnClass(CuratorFramework.class)
 @ConditionalOnBackend(Backend.ZOOKEEPER)
 @ConditionalOnMissingBean(PermitBackend.class)
-@EnableConfigurationProperties(ZooKeeperProperties.class)
 class ZooKeeperBackendConfiguration {
 
     @Bean
     ZooKeeperConnection distributedPermitZooKeeperConnection(
-            ObjectProvider<CuratorFramework> clients,
-            ZooKeeperProperties zookeeper,
-            DistributedPermitProperties properties) {
+            ObjectProvider<CuratorFramework> clients, DistributedPermitProperties properties) {
         Duration lease = new SettingsReader(properties).lease();
         CuratorFramework shared = clients.getIfUnique();
         if (shared != null) {
@@ -37,7 +33,8 @@ class ZooKeeperBackendConfiguration {
                             .formatted(several.size()),
                     "Mark one of the CuratorFramework beans @Primary");
         }
-        return new ZooKeeperConnection(ZooKeeperClientFactory.start(zookeeper.connectString(), lease), lease, true);
+        return new ZooKeeperConnection(
+                ZooKeeperClientFactory.start(properties.zookeeper().connectString(), lease), lease, true);
     }
 
     @Bean

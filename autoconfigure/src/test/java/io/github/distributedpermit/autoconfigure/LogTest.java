@@ -158,7 +158,7 @@ class LogTest {
                     LongCallsWarning again = new LongCallsWarning(
                             () -> context.getBean(PermitEngine.class).gauges(),
                             context.getBean(PermitEngine.class)::calls,
-                            context.getBean(PermitLogProperties.class),
+                            context.getBean(DistributedPermitProperties.class).log(),
                             () -> 0);
                     again.check();
                     again.check();

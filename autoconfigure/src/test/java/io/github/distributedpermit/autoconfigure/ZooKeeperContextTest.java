@@ -277,10 +277,7 @@ class ZooKeeperContextTest {
         });
         Starts.plain()
                 .withPropertyValues("distributed-permit.backend=local")
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .doesNotHaveBean(ZooKeeperConnection.class)
-                        .doesNotHaveBean(ZooKeeperProperties.class));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ZooKeeperConnection.class));
     }
 
     static class Service {

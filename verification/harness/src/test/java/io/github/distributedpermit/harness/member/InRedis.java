@@ -1,13 +1,11 @@
 package io.github.distributedpermit.harness.member;
 
 import io.github.distributedpermit.autoconfigure.DistributedPermitProperties;
-import io.github.distributedpermit.autoconfigure.RedisPermitProperties;
 import io.github.distributedpermit.backend.redis.RedisPermitBackend;
 import io.github.distributedpermit.backend.redis.RedisSettings;
 import io.github.distributedpermit.core.CoreSettings;
 import java.time.Duration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -16,7 +14,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** As the auto-configuration has it, but Redis forgets members without permits so soon that a run can wait for it. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnProperty(name = "distributed-permit.backend", havingValue = "redis")
-@EnableConfigurationProperties(RedisPermitProperties.class)
 class InRedis {
 
     private static final Duration WATCH = Duration.ofSeconds(5);
@@ -25,9 +22,9 @@ class InRedis {
     RedisPermitBackend backend(
             LettuceConnectionFactory connections,
             DistributedPermitProperties properties,
-            RedisPermitProperties redis,
             CoreSettings core,
             Environment environment) {
+        DistributedPermitProperties.Redis redis = properties.redis();
         Duration tombstone = Duration.ofMillis(environment.getRequiredProperty("harness.tombstone", Long.class));
         RedisSettings settings = new RedisSettings(
                 properties.keyPrefix(),
