@@ -2,10 +2,12 @@ package io.github.distributedpermit.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +44,10 @@ class LimitedExecutorsTest {
         runner.withUserConfiguration(Application.class).run(context -> {
             Exports exports = context.getBean(Exports.class);
             assertThat(exports.export().get(30, TimeUnit.SECONDS)).isEqualTo(1);
-            try (Permit held = context.getBean(Permits.class).acquire("export")) {
+            Permits permits = context.getBean(Permits.class);
+            // the permit of a task is returned when it has ended, a moment after its future
+            try (Permit held = await().until(() -> permits.named("export").tryAcquire("export"), Optional::isPresent)
+                    .orElseThrow()) {
                 assertThat(held.isHeld()).isTrue();
                 CompletableFuture<Integer> rejected = exports.export();
                 assertThatExceptionOfType(ExecutionException.class)
