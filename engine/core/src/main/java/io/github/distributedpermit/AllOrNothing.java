@@ -24,6 +24,9 @@ public final class AllOrNothing {
     private final long begun;
     private volatile int last;
 
+    /** Whether permits were lost while the call waited for the others, so that it takes all of them anew. Once, however often they are lost. */
+    private volatile boolean anew;
+
     private AllOrNothing(Permits permits, List<Step> steps) {
         this.permits = permits;
         this.steps = steps;
@@ -80,6 +83,11 @@ public final class AllOrNothing {
     }
 
     private <X extends Exception> PermitGroup acquire(Wait<X> wait, Consumer<Permit> taken) throws X {
+        PermitGroup group = takeAll(wait, taken);
+        return mustTakeAnew(group.permits()) ? takeAll(wait, taken) : group;
+    }
+
+    private <X extends Exception> PermitGroup takeAll(Wait<X> wait, Consumer<Permit> taken) throws X {
         List<Permit> all = new ArrayList<>(steps.size());
         PermitGroup group = null;
         try {
@@ -96,6 +104,16 @@ public final class AllOrNothing {
                 PermitGroup.releaseAll(all);
             }
         }
+    }
+
+    /** Gives the permits back if one of them was lost during the wait for the others: another call may have it by now. */
+    private boolean mustTakeAnew(List<Permit> taken) {
+        if (anew || taken.size() < 2 || taken.stream().allMatch(Permit::isHeld)) {
+            return false;
+        }
+        anew = true;
+        PermitGroup.releaseAll(taken);
+        return true;
     }
 
     private interface Wait<X extends Exception> {
@@ -135,7 +153,7 @@ public final class AllOrNothing {
     private PermitRequest due(int index) {
         PermitRequest request = steps.get(index).request();
         @Nullable Duration timeout = request.timeout();
-        if (timeout == null || timeout.isZero() || index == 0) {
+        if (timeout == null || timeout.isZero() || (index == 0 && !anew)) {
             return request;
         }
         Duration left = timeout.minusNanos(permits.nanoTime() - begun);
@@ -186,7 +204,7 @@ public final class AllOrNothing {
 
         /** A loop, as permits that are at hand come at once: with recursion many keys would exhaust the stack. */
         private void takeRest() {
-            while (!isDone() && taken.size() < requests.size()) {
+            while (!isDone() && !hasAll()) {
                 CompletableFuture<Permit> next = requests.ask(taken.size());
                 current = next;
                 if (!next.isDone() || next.isCompletedExceptionally()) {
@@ -203,6 +221,15 @@ public final class AllOrNothing {
             if (isDone() || !complete(result.apply(new PermitGroup(taken)))) {
                 giveBack();
             }
+        }
+
+        private boolean hasAll() {
+            boolean all = taken.size() == requests.size();
+            if (all && requests.mustTakeAnew(taken)) {
+                taken.clear();
+                return false;
+            }
+            return all;
         }
 
         private void ended(@Nullable Permit permit, @Nullable Throwable failure, Runnable rest) {
