@@ -37,7 +37,7 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
 
     /** The group that its permits count in; {@code null} if there is none. */
     @Nullable
-    FairGroup group;
+    FairGroup<?> group;
 
     /** Whether the queue counts it as in use: neither released nor lost. */
     boolean counted;

@@ -49,7 +49,7 @@ final class Holders {
         grant.next = null;
         grant.counted = false;
         inUse -= grant.weight;
-        FairGroup group = grant.group;
+        FairGroup<?> group = grant.group;
         if (group != null) {
             group.inUse -= grant.weight;
             group.dropIfUnused();

@@ -486,8 +486,9 @@ final class KeyQueueState {
      */
     private void handOut(boolean passing, long now, Effects effects) {
         int least = limitOfIdle();
-        for (Waiter w = waiters.next(least); w != null && w.weight <= ledger.idle(); w = waiters.next(least)) {
-            if (now >= validUntil()) {
+        while (ledger.idle() > 0) {
+            Waiter w = waiters.next(least);
+            if (w == null || w.weight > ledger.idle() || now >= validUntil()) {
                 return;
             }
             OutageCall running = w instanceof OutageCall.Adoption adoption ? adoption.call : null;

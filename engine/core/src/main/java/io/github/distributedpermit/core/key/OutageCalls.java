@@ -225,7 +225,7 @@ final class OutageCalls {
         call.next = null;
         call.counted = false;
         inUse -= call.grant.weight;
-        FairGroup group = call.grant.group;
+        FairGroup<?> group = call.grant.group;
         if (group != null) {
             group.inUse -= call.grant.weight;
             group.dropIfUnused();

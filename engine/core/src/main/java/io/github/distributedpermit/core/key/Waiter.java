@@ -48,7 +48,7 @@ public class Waiter extends ObservedCall {
 
     /** That group, once the call is queued. */
     @Nullable
-    FairGroup group;
+    FairGroup<Waiter> group;
 
     /** How many calls that had arrived before it are behind it, since it has a head start. Read by its own thread once it is queued. */
     public int overtaken;
@@ -63,6 +63,12 @@ public class Waiter extends ObservedCall {
 
     @Nullable
     Waiter next;
+
+    @Nullable
+    Waiter previousInGroup;
+
+    @Nullable
+    Waiter nextInGroup;
 
     boolean inQueue;
 
@@ -177,8 +183,8 @@ public class Waiter extends ObservedCall {
      * instance with one permit serves them in a circle.
      */
     boolean isFairBefore(Waiter earlier) {
-        FairGroup mine = group;
-        FairGroup others = earlier.group;
+        FairGroup<Waiter> mine = group;
+        FairGroup<Waiter> others = earlier.group;
         if (mine == null || others == null || mine == others) {
             return false;
         }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * or a <em>try</em> (a call with {@code block = false}, or any call during a shutdown), which stays only until one claim
  * has been answered. Guarded by
  * the lock of the {@link KeyQueue}. Links and counts change together, without a method call in between, so that not
- * even a stack overflow can leave them inconsistent.
+ * even a stack overflow can leave them inconsistent. Those of groups are made anew after an error.
  */
 final class WaiterQueue {
 
@@ -41,10 +41,10 @@ final class WaiterQueue {
     private boolean limitsDiffer;
 
     /** The groups of calls that wait or hold, by name. */
-    private Map<String, FairGroup> groups = Map.of();
+    private Map<String, FairGroup<Waiter>> groups = Map.of();
 
-    /** How many of them have calls that wait. */
-    private int groupsWaiting;
+    /** The first one of those that have calls which wait, in no particular order. */
+    private @Nullable FairGroup<Waiter> firstGroup;
 
     /** Counts the looks for the next call. */
     private long look;
@@ -71,15 +71,19 @@ final class WaiterQueue {
      * @return how many waiters it has overtaken
      */
     int add(Waiter waiter) {
-        FairGroup group = groupOf(waiter);
+        FairGroup<Waiter> group = groupOf(waiter);
         waiter.group = group;
         int overtaken = 0;
         Waiter before = last;
         Waiter after = null;
         boolean beforeUnknown = unknown == null;
+        Waiter afterInGroup = null;
         if (waiter.queuedAt != waiter.arrival) {
             while (before != null && before.queuedAt > waiter.queuedAt && !(before instanceof Adoption)) {
                 beforeUnknown |= before == unknown;
+                if (before.group == group) {
+                    afterInGroup = before;
+                }
                 after = before;
                 before = before.previous;
                 overtaken++;
@@ -120,8 +124,8 @@ final class WaiterQueue {
         if (!waiter.needsStore()) {
             lenient++;
         }
-        if (group != null && group.waiting++ == 0) {
-            groupsWaiting++;
+        if (group != null) {
+            link(waiter, group, afterInGroup);
         }
         return overtaken;
     }
@@ -196,11 +200,9 @@ final class WaiterQueue {
             limitsDiffer = false;
             pace.pause();
         }
-        FairGroup group = waiter.group;
+        FairGroup<Waiter> group = waiter.group;
         if (group != null) {
-            if (--group.waiting == 0) {
-                groupsWaiting--;
-            }
+            unlink(waiter, group);
             group.dropIfUnused();
         }
     }
@@ -244,21 +246,80 @@ final class WaiterQueue {
     @Nullable
     Waiter next(int limit) {
         look++;
-        int left = groupsWaiting;
+        for (Waiter w = first;
+                w != null && w.group == null;
+                w = w.next) { // there are no groups, or the call runs already
+            if (!perCall || w.limit >= limit) {
+                return w;
+            }
+        }
         Waiter next = null;
-        for (Waiter w = first; w != null && (next == null || left > 0); w = w.next) {
-            if (perCall && w.limit < limit) {
-                continue;
+        for (FairGroup<Waiter> group = firstGroup; group != null; group = group.next) {
+            Waiter w = group.first;
+            while (w != null && perCall && w.limit < limit) {
+                w = w.nextInGroup;
             }
-            if (next == null || w.isFairBefore(next)) {
+            if (w != null && (next == null || w.isFairBefore(next))) {
                 next = w;
-            }
-            if (w.group != null && w.group.seen != look) {
-                w.group.seen = look;
-                left--;
             }
         }
         return next;
+    }
+
+    /** Adds the waiter to its group, before this one of its calls; at the end if that is {@code null}. */
+    private void link(Waiter waiter, FairGroup<Waiter> group, @Nullable Waiter after) {
+        Waiter before = after == null ? group.last : after.previousInGroup;
+        waiter.previousInGroup = before;
+        waiter.nextInGroup = after;
+        if (before == null) {
+            group.first = waiter;
+        } else {
+            before.nextInGroup = waiter;
+        }
+        if (after == null) {
+            group.last = waiter;
+        } else {
+            after.previousInGroup = waiter;
+        }
+        if (group.waiting++ == 0) {
+            FairGroup<Waiter> second = firstGroup;
+            group.next = second;
+            if (second != null) {
+                second.previous = group;
+            }
+            firstGroup = group;
+        }
+    }
+
+    private void unlink(Waiter waiter, FairGroup<Waiter> group) {
+        Waiter before = waiter.previousInGroup;
+        Waiter after = waiter.nextInGroup;
+        if (before == null) {
+            group.first = after;
+        } else {
+            before.nextInGroup = after;
+        }
+        if (after == null) {
+            group.last = before;
+        } else {
+            after.previousInGroup = before;
+        }
+        waiter.previousInGroup = null;
+        waiter.nextInGroup = null;
+        if (--group.waiting == 0) {
+            FairGroup<Waiter> earlier = group.previous;
+            FairGroup<Waiter> later = group.next;
+            if (earlier == null) {
+                firstGroup = later;
+            } else {
+                earlier.next = later;
+            }
+            if (later != null) {
+                later.previous = earlier;
+            }
+            group.previous = null;
+            group.next = null;
+        }
     }
 
     /**
@@ -304,7 +365,7 @@ final class WaiterQueue {
     }
 
     /** The groups of calls that wait or hold. */
-    Collection<FairGroup> groups() {
+    Collection<FairGroup<Waiter>> groups() {
         return groups.values();
     }
 
@@ -324,27 +385,38 @@ final class WaiterQueue {
         }
     }
 
+    /** After an error: makes the lists of the groups anew from the queue. */
+    void relink() {
+        firstGroup = null;
+        groups.values().forEach(FairGroup::clear);
+        for (Waiter w = firstCall(); w != null && !groups.isEmpty(); w = w.next) {
+            FairGroup<Waiter> group = w.group == null ? group(w.fairBy == null ? "" : w.fairBy, w) : w.group;
+            w.group = group;
+            link(w, group, null);
+        }
+        List.copyOf(groups.values()).forEach(FairGroup::dropIfUnused);
+    }
+
     /** Calls without a group are one together, beside those that have one. */
-    private @Nullable FairGroup groupOf(Waiter waiter) {
+    private @Nullable FairGroup<Waiter> groupOf(Waiter waiter) {
         if (groups.isEmpty()) {
             if (waiter.fairBy == null) {
                 return null;
             }
             groups = new HashMap<>(); // only keys that have groups need one
             for (Waiter w = firstCall(); w != null; w = w.next) {
-                FairGroup group = group("", w);
+                FairGroup<Waiter> group = group("", w);
                 w.group = group;
-                if (group.waiting++ == 0) {
-                    groupsWaiting++;
-                }
+                link(w, group, null);
             }
         }
         return group(waiter.fairBy == null ? "" : waiter.fairBy, waiter);
     }
 
-    private FairGroup group(String name, Waiter waiter) {
-        Map<String, FairGroup> all = groups;
-        FairGroup group = all.computeIfAbsent(name, absent -> new FairGroup(absent, all, waiter.stats, ++look));
+    private FairGroup<Waiter> group(String name, Waiter waiter) {
+        Map<String, FairGroup<Waiter>> all = groups;
+        FairGroup<Waiter> group =
+                all.computeIfAbsent(name, absent -> new FairGroup<>(absent, all, waiter.stats, ++look));
         group.stats = waiter.stats;
         return group;
     }
@@ -541,6 +613,7 @@ final class WaiterQueue {
      * After an error: removes the waiters that are decided, and wakes them once more in case the error prevented it.
      */
     void mend(Ledger ledger, OutageCalls outage, Effects effects) {
+        relink();
         Waiter w = first;
         while (w != null) {
             Waiter following = w.next;

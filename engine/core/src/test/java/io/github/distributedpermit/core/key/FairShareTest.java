@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import java.time.Duration;
@@ -14,6 +15,9 @@ import org.junit.jupiter.api.Test;
 
 /** Groups that share the permits of a key. */
 class FairShareTest {
+
+    /** In which a member surely looks at the store again. */
+    private static final Duration RECHECK = CoreSettings.DEFAULTS.recheck().multipliedBy(2);
 
     private final Bench bench = new Bench();
 
@@ -51,6 +55,46 @@ class FairShareTest {
         List.of(more, one, two).forEach(Asked::release);
         bench.runMillis(50);
         assertThat(bench.used()).isZero();
+    }
+
+    @Test
+    void aPauseKeepsTheTurnsOfGroupsAndHeadStarts() {
+        Party party = bench.member("a", 1);
+        Asked held = hold(party, of("a").build());
+        Asked late = ask(party, "a");
+        Asked urgent = party.ask(of("a").headStart(Duration.ofMinutes(1)).build());
+        Asked other = ask(party, "b");
+        bench.override(0);
+        bench.run(RECHECK);
+        held.release();
+        bench.run(RECHECK);
+        assertThat(List.of(late, urgent, other)).allMatch(Asked::isWaiting);
+        bench.liftOverride();
+        bench.run(RECHECK);
+        for (Asked next : List.of(urgent, other, late)) {
+            assertThat(next.holds()).isTrue();
+            next.release();
+            bench.runMillis(5);
+        }
+    }
+
+    @Test
+    void afterAnErrorTheListsOfGroupsAreMadeAnew() {
+        Party party = bench.member("a", 1);
+        Asked held = hold(party, of("a").build());
+        Asked one = ask(party, "a");
+        Asked two = ask(party, "b");
+        Asked three = ask(party, "a");
+        KeyQueueState state = Objects.requireNonNull(Peek.state(party.engine, Bench.KEY));
+        Objects.requireNonNull(Objects.requireNonNull(state.waiters.first()).group)
+                .clear();
+        state.waiters.relink();
+        for (Asked next : List.of(one, two, three)) {
+            held.release();
+            bench.runMillis(5);
+            assertThat(next.holds()).isTrue();
+            held = next;
+        }
     }
 
     @Test
@@ -207,7 +251,7 @@ class FairShareTest {
         third.release();
     }
 
-    private static List<FairGroup> groups(Party party) {
+    private static List<FairGroup<Waiter>> groups(Party party) {
         return List.copyOf(Objects.requireNonNull(Peek.state(party.engine, Bench.KEY))
                 .waiters
                 .groups());
