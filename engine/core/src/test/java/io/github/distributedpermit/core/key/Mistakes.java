@@ -1,10 +1,15 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.key.Outcome.Refused;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.step.ServerIdentity;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
 import net.bytebuddy.asm.Advice.Argument;
 import net.bytebuddy.asm.Advice.FieldValue;
 import net.bytebuddy.asm.Advice.OnMethodEnter;
@@ -40,9 +45,21 @@ final class Mistakes {
     static final class WeightIgnored {
         @OnMethodExit
         static void exit(@This Waiter waiter, @Argument(0) Waiter earlier, @Return(readOnly = false) boolean precedes) {
-            FairGroup mine = waiter.group;
-            FairGroup others = earlier.group;
+            FairGroup<Waiter> mine = waiter.group;
+            FairGroup<Waiter> others = earlier.group;
             precedes = mine != null && others != null && mine.inUse < others.inUse;
+        }
+    }
+
+    /** {@code TakingOrder.of}: the order depends on that of the requests. */
+    static final class AsAsked {
+        @OnMethodExit
+        static void exit(@Argument(1) Collection<PermitRequest> asked, @Return(readOnly = false) List<?> steps) {
+            if (!asked.iterator().next().key().equals("k0")) {
+                List<?> reversed = new ArrayList<>(steps);
+                Collections.reverse(reversed);
+                steps = reversed;
+            }
         }
     }
 

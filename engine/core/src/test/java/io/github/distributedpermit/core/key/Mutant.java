@@ -87,6 +87,8 @@ enum Mutant {
     AGE_OF_THE_NEXT_GROUP("WaiterQueue", "oldest", Mistakes.OldestIsHead.class),
     NO_TURNS("WaiterQueue", "served", Mistakes.Skipped.class),
     GROUPS_KEPT("FairGroup", "dropIfUnused", Mistakes.Skipped.class),
+    ORDER_OF_REQUESTS(".TakingOrder", "of", Mistakes.AsAsked.class),
+    KEPT_WITHOUT_THE_REST(".AllOrNothing$Taking", "giveBack", Mistakes.Skipped.class),
     CANCEL_LEAKS("call.FutureCall", "end", CallMistakes.CancelLeaks.class),
     SEQUENCE_IGNORED(ModelTable.Mistake.SEQUENCE_IGNORED),
     ZERO_RECORD_DELETED(ModelTable.Mistake.ZERO_RECORD_DELETED),
@@ -128,7 +130,8 @@ enum Mutant {
 
     private static Change change(String type, String methods, Object wrong) {
         String inCore = "core." + (type.contains(".") ? type : "key." + type);
-        return new Change(PACKAGE + (type.startsWith("spi.") ? type : inCore), List.of(methods.split(",")), wrong);
+        String inApi = type.startsWith(".") ? type.substring(1) : inCore;
+        return new Change(PACKAGE + (type.startsWith("spi.") ? type : inApi), List.of(methods.split(",")), wrong);
     }
 
     /**

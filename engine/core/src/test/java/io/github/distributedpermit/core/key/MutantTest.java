@@ -65,6 +65,17 @@ class MutantTest {
                 .isNotNull();
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.INCLUDE,
+            names = {"ORDER_OF_REQUESTS", "KEPT_WITHOUT_THE_REST"})
+    void plantedMistakeWithChainsIsFound(Mutant mistake) {
+        Mutant.World world = mistake.world();
+        assertThat(firstOf(seed -> (String) world.run(Simulation.class, "findingOfChains", seed, "")))
+                .as("what %d seeds find of %s", SEEDS, mistake)
+                .isNotNull();
+    }
+
     /** Those that chance meets too seldom, or that break no invariant but cost claims or time. */
     @ParameterizedTest
     @CsvSource({

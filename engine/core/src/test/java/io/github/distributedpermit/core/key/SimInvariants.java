@@ -468,6 +468,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (table == null
                 || table.override().isEmpty()
                 || table.used() <= table.override().getAsInt()
+                || plan.chains != null // they hold the inner permit while they wait for a paused outer one
                 || plan.severity > 0) {
             overSince[key] = time.now();
             return;
@@ -593,6 +594,39 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     private int recorded(@Nullable SimTable table, String member) {
         SimTable.Row row = table == null ? null : table.row(member);
         return row == null || row.expiry() <= server.clock() ? 0 : row.permits();
+    }
+
+    /** How many permits are free under the lowest limit in effect. */
+    int free(int key) {
+        SimTable table = server.find(SimMember.name(key));
+        int limit = Integer.MAX_VALUE;
+        for (SimMember member : members) {
+            limit = Math.min(limit, member.limits[key]);
+        }
+        if (table == null) {
+            return limit;
+        }
+        int used = 0;
+        for (SimTable.Row row : table.rows()) {
+            used += row.expiry() <= server.clock() ? 0 : row.permits();
+        }
+        return table.override().orElse(limit) - used;
+    }
+
+    /** Whether the member is running, and what is sent to it arrives. */
+    boolean isReached(SimMember member) {
+        if (member.isRunning() && member.process.isStopped()) {
+            weather.trouble(member.process.stoppedUntil());
+        }
+        return member.isRunning() && !member.link.deaf;
+    }
+
+    /** Calls wait since then although they could be served, by so many keys. */
+    void mayStallSince(long since, int keys, String what) {
+        long from = Math.max(since, weather.lastTrouble());
+        if (time.now() - from > keys * patience) {
+            throw violation("%s could be served, since %d ms", what, (time.now() - from) / MILLI);
+        }
     }
 
     /** A free permit and a live waiter never coexist for long. */

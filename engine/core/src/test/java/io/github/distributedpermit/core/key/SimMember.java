@@ -1,6 +1,5 @@
 package io.github.distributedpermit.core.key;
 
-import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
@@ -82,9 +81,7 @@ final class SimMember {
                     : new Budget(network.time, 60, 40);
             waiting.add(new ArrayList<>());
             holding.add(new ArrayList<>());
-            named.put(
-                    name(key),
-                    PermitSettings.ofLimit(plan.limitsAreOfCalls() ? PermitDefinition.PER_CALL : limits[key]));
+            named.put(name(key), plan.settings(key, limits[key]));
         }
         engine = new PermitEngine(
                 network.backend(process),

@@ -1,8 +1,10 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import java.time.Duration;
+import java.util.Random;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -65,6 +67,9 @@ final class SimPlan {
     /** Draws the groups of calls; {@code null} if they have none. */
     private final @Nullable SplittableRandom groups;
 
+    /** Draws what calls of chains ask for; {@code null} if there are none. */
+    final @Nullable Random chains;
+
     /** What is special about the runs of a series. */
     enum Series {
         PLAIN,
@@ -73,7 +78,9 @@ final class SimPlan {
         /** Each call draws its limit. */
         CALLS_DIFFER,
         /** Calls are of several groups. */
-        GROUPS
+        GROUPS,
+        /** Calls take permits of several keys that lie within each other. */
+        CHAINS
     }
 
     SimPlan(long seed, Series series) {
@@ -81,9 +88,10 @@ final class SimPlan {
         this.mixed = series == Series.MEMBERS_DIFFER;
         this.ownLimits = series == Series.CALLS_DIFFER ? new SplittableRandom(seed * 31 + 41) : null;
         this.groups = series == Series.GROUPS ? new SplittableRandom(seed * 31 + 43) : null;
+        this.chains = series == Series.CHAINS ? new Random(seed * 31 + 53) : null;
         this.random = new SplittableRandom(seed);
         members = (mixed ? 2 : 1) + random.nextInt(5);
-        limits = new int[1 + random.nextInt(3)];
+        limits = new int[chains == null ? 1 + random.nextInt(3) : 3];
         boolean narrow = chance(0.5);
         for (int i = 0; i < limits.length; i++) {
             limits[i] = 1 + random.nextInt(narrow ? 2 : 5);
@@ -146,6 +154,14 @@ final class SimPlan {
     /** The weight of a group. */
     static int weightOf(String group) {
         return group.equals("g2") ? 2 : 1;
+    }
+
+    /** The settings of the permit of this key, of a member with this limit. */
+    PermitSettings settings(int key, int limit) {
+        return PermitSettings.builder()
+                .limit(limitsAreOfCalls() ? PermitDefinition.PER_CALL : limit)
+                .within(chains == null || key + 1 == limits.length ? null : SimMember.name(key + 1))
+                .build();
     }
 
     /** Whether each call states a limit. */

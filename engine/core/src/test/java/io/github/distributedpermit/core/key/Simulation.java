@@ -11,8 +11,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +52,7 @@ final class Simulation {
     private final SimWeather weather;
     private final List<SimMember> members = new ArrayList<>();
     private final SimInvariants invariants;
+    private final SimChains chains;
     private final Deque<String> history = new ArrayDeque<>();
     private boolean open = true;
     private long progressAt;
@@ -73,6 +76,7 @@ final class Simulation {
             invariants.stepped(key, table, claimer, claim, out);
         };
         network.tap = traced ? new Tracer() : invariants;
+        chains = new SimChains(plan, time, invariants, new OfChains());
     }
 
     /** Runs a seed; throws what it finds, with the seed and what happened before. */
@@ -93,6 +97,11 @@ final class Simulation {
     /** The same with calls of several groups. */
     static Report runWithGroups(long seed) {
         return run(seed, SimPlan.Series.GROUPS);
+    }
+
+    /** The same with calls that take permits of several keys, which lie within each other. */
+    static Report runWithChains(long seed) {
+        return run(seed, SimPlan.Series.CHAINS);
     }
 
     private static Report run(long seed, SimPlan.Series series) {
@@ -122,6 +131,16 @@ final class Simulation {
                     ? tombstone -> new TwinTable(tombstone, null)
                     : tombstone -> new ModelTable(tombstone, ModelTable.Mistake.valueOf(mistake));
             new Simulation(new SimPlan(seed), store, false).run();
+            return null;
+        } catch (AssertionError | RuntimeException e) {
+            return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** The same for mistakes with chains. */
+    static @Nullable String findingOfChains(long seed, String none) {
+        try {
+            runWithChains(seed);
             return null;
         } catch (AssertionError | RuntimeException e) {
             return String.valueOf(e.getMessage());
@@ -171,10 +190,14 @@ final class Simulation {
     private void runTo(long end, java.util.function.BooleanSupplier enough) {
         while (!enough.getAsBoolean() && time.step(end)) {
             invariants.check();
+            chains.check();
         }
     }
 
     private boolean isQuiet() {
+        if (!chains.waiting().isEmpty()) {
+            return false;
+        }
         for (SimMember member : members) {
             if (member.isRunning()) {
                 for (int key = 0; key < plan.limits.length; key++) {
@@ -188,8 +211,8 @@ final class Simulation {
         return true;
     }
 
-    private List<SimCall> left() {
-        List<SimCall> left = new ArrayList<>();
+    private List<Object> left() {
+        List<Object> left = new ArrayList<>(chains.waiting());
         for (SimMember member : members) {
             if (member.isRunning()) {
                 member.waiting.forEach(left::addAll);
@@ -226,9 +249,76 @@ final class Simulation {
         double kind = plan.random.nextDouble();
         boolean block = kind > 0.15;
         long timeout = block && kind < 0.45 ? 1 + plan.around(40 * MILLI) : -1;
+        if (plan.chains != null) {
+            chain(member, plan.chains, block, timeout);
+            return;
+        }
         SimCall call = start(member, key, weight, block, timeout);
         if (plan.chance(0.12)) {
             time.after(plan.around(10 * MILLI), member.process, () -> cancel(call));
+        }
+    }
+
+    private void chain(SimMember member, Random random, boolean block, long timeout) {
+        long cancelAfter = plan.chance(0.12) ? plan.around(10 * MILLI) : -1;
+        long number = calls++;
+        chains.start(
+                member,
+                random,
+                block,
+                timeout,
+                cancelAfter,
+                plan.around(plan.hold),
+                (key, permit) ->
+                        new SimCall(number, member, key, 1, member.limits[key], null, block, timeout, 0, time.now()),
+                number);
+    }
+
+    /** What chains need of this run. */
+    private final class OfChains implements SimChains.World {
+        @Override
+        public void holds(SimCall call, Permit permit) {
+            call.ended = true;
+            call.permit = permit;
+            call.member.holding.get(call.key).add(call);
+            invariants.granted(call);
+            if (permit.isHeld()) {
+                permit.onLoss(() -> loss(call));
+            } else {
+                call.lost = true; // while it waited for the next one
+            }
+        }
+
+        @Override
+        public void release(SimCall call) {
+            Simulation.this.release(call);
+        }
+
+        @Override
+        public void paid(SimMember member, int key) {
+            Simulation.paid(member, key);
+        }
+
+        @Override
+        public void ended(@Nullable Throwable failure) {
+            progressAt = time.now();
+            granted += failure == null ? 1 : 0;
+            refused += failure instanceof PermitRejectedException ? 1 : 0;
+            failed += failure instanceof PermitBackendException ? 1 : 0;
+            cancelled += failure instanceof CancellationException ? 1 : 0;
+        }
+
+        @Override
+        public void trace(Supplier<String> line) {
+            Simulation.this.trace(line);
+        }
+    }
+
+    private void startOne(SimMember member, int key) {
+        if (plan.chains == null) {
+            start(member, key, 1, true, -1);
+        } else {
+            chain(member, plan.chains, true, -1);
         }
     }
 
@@ -282,8 +372,12 @@ final class Simulation {
     }
 
     private static void paid(SimCall call) {
-        call.member.claims[call.key].earn(3);
-        call.member.timers.earn(10);
+        paid(call.member, call.key);
+    }
+
+    private static void paid(SimMember member, int key) {
+        member.claims[key].earn(3);
+        member.timers.earn(10);
     }
 
     private void cancel(SimCall call) {
@@ -473,7 +567,7 @@ final class Simulation {
 
     private void startUnlessLeaving(SimMember member, int key) {
         if (!member.leaving) {
-            start(member, key, 1, true, -1);
+            startOne(member, key);
         }
     }
 
@@ -500,7 +594,7 @@ final class Simulation {
             member.leaving = true;
             for (int i = 0; i < CALLS_WHILE_LEAVING; i++) {
                 int key = plan.later.nextInt(plan.limits.length);
-                time.after(plan.later.nextLong(plan.lease / 10), member.process, () -> start(member, key, 1, true, -1));
+                time.after(plan.later.nextLong(plan.lease / 10), member.process, () -> startOne(member, key));
             }
             member.engine.shutdown().whenComplete((ok, failure) -> {
                 trace(() -> "--- " + member + " has left");
@@ -567,6 +661,7 @@ final class Simulation {
         paid(call);
         call.future = member.engine
                 .named(SimMember.name(key))
+                .alone(null)
                 .acquireAsync(PermitRequest.builder(SimMember.name(key))
                         .withoutWaiting()
                         .limit(member.limits[key])

@@ -30,6 +30,11 @@ class SimulationTest {
         checkAll(Simulation::runWithGroups, 3_000);
     }
 
+    @Test
+    void theInvariantsHoldIfCallsTakeSeveralPermitsThatLieWithinEachOther() {
+        checkAll(Simulation::runWithChains, 4_000);
+    }
+
     private static void checkAll(LongFunction<Simulation.Report> run, long usualFirst) {
         long first = Long.getLong("permit.simulation.first", usualFirst);
         Simulation.Report all = Simulation.Report.NOTHING;
