@@ -2,6 +2,7 @@ package io.github.distributedpermit.harness.tenants;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitGroup;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
@@ -9,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -18,12 +20,21 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import reactor.core.publisher.Mono;
 
 /** What one member does in a run. Each method returns at its end, when nothing is held any more. */
 class TenantLoad {
 
     /** A call that waits for so long waits for ever, and the run has failed. */
     private static final Duration FOR_EVER = Duration.ofSeconds(60);
+
+    /** The limits between which that of the rolling change alternates. */
+    static final int LOW = 4;
+
+    static final int HIGH = 12;
+
+    /** In seconds. */
+    private static final int HALF_A_CYCLE = 8;
 
     private final Permits permits;
     private final Queue<Grant> grants = new ConcurrentLinkedQueue<>();
@@ -112,6 +123,36 @@ class TenantLoad {
         for (Thread thread : threads) {
             thread.join();
         }
+    }
+
+    /**
+     * Eight threads take permits of one key all the time, while the limit that this member states changes between two: all members
+     * change it one after the other, down and then up again.
+     */
+    void rolling(PermitCatalog catalog, int member, long seed, long until) throws InterruptedException {
+        ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(1);
+        for (int half = 0; half * HALF_A_CYCLE < TimeUnit.NANOSECONDS.toSeconds(until - System.nanoTime()); half++) {
+            int limit = half % 2 == 0 ? LOW : HIGH;
+            timer.schedule(
+                    () -> {
+                        long before = System.nanoTime();
+                        catalog.changeLimits(Map.of("rolling", limit));
+                        long now = System.nanoTime();
+                        grants.add(new Grant("to " + limit, "rolling", before, now, now));
+                    },
+                    half * HALF_A_CYCLE + member,
+                    TimeUnit.SECONDS);
+        }
+        threads(8, seed, until, random -> {
+            long arrived = System.nanoTime();
+            try (Permit permit =
+                    permits.named("rolling").acquire(PermitRequest.of("rolling").withTimeout(FOR_EVER))) {
+                long granted = System.nanoTime();
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+                grants.add(new Grant("call", permit.key(), arrived, granted, System.nanoTime()));
+            }
+        });
+        timer.shutdownNow();
     }
 
     private interface Call {
@@ -232,7 +273,8 @@ class TenantLoad {
                                 .get()
                                 .release()),
                 new Way("annotation", () -> exports.export("b", 0)),
-                new Way("annotation future", () -> exports.exportLater("b").get()));
+                new Way("annotation future", () -> exports.exportLater("b").get()),
+                new Way("annotation reactive", () -> exports.exportReactive("b").block()));
         ways.forEach(way -> measure(way, " alone"));
         List<Thread> others = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
@@ -293,6 +335,11 @@ class TenantLoad {
         @DistributedPermit(key = "tenant-#{#tenant}", name = "tenant", limit = 3)
         public CompletableFuture<String> exportLater(String tenant) {
             return CompletableFuture.completedFuture(tenant);
+        }
+
+        @DistributedPermit(key = "tenant-#{#tenant}", name = "tenant", limit = 3)
+        public Mono<String> exportReactive(String tenant) {
+            return Mono.just(tenant);
         }
     }
 }

@@ -52,6 +52,15 @@ public final class TenantMain {
                     }
                 }
             }
+            if (is(scenario, "rolling")) {
+                try (Store store = start(name)) {
+                    List<Grant> grants = new TenantRun("rolling", 4, seconds, 0, 0).on(store, FOLDER.resolve(name));
+                    print(
+                            name,
+                            "rolling change",
+                            "most in use %s, %s".formatted(TenantRun.mostInUse(grants), TenantRun.rolling(grants, 4)));
+                }
+            }
             if (is(scenario, "fair")) {
                 List<String> kinds = List.of("one queue", "fair shares", "fixed limits");
                 for (int kind = 0; kind < 3; kind++) {

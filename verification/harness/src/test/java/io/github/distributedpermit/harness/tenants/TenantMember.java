@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.tenants;
 
+import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.harness.member.MemberMain;
 import io.github.distributedpermit.harness.tenants.TenantLoad.Exports;
@@ -47,6 +48,7 @@ public final class TenantMember {
         long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.parseLong(all.get(3)));
         switch (all.get(0)) {
             case "chains" -> load.chains(member, until);
+            case "rolling" -> load.rolling(context.getBean(PermitCatalog.class), member, member, until);
             case "alone" -> load.alone(member, until);
             case "urgent" ->
                 load.urgent(

@@ -26,8 +26,23 @@ import java.util.stream.Collectors;
  */
 record TenantRun(String scenario, int members, int seconds, int headStart, int waiting) {
 
-    private static final Map<String, Integer> LIMITS =
-            Map.of("user", 1, "tenant", 3, "all", 8, "total", 20, "smtp", 4, "shared", 5, "fixed", 2);
+    private static final Map<String, Integer> LIMITS = Map.of(
+            "user",
+            1,
+            "tenant",
+            3,
+            "all",
+            8,
+            "total",
+            20,
+            "smtp",
+            4,
+            "shared",
+            5,
+            "fixed",
+            2,
+            "rolling",
+            TenantLoad.HIGH);
 
     /** The grants of all members. An exception says that a call did not end, or that a permit is left. */
     List<Grant> on(Store store, Path folder) throws Exception {
@@ -141,6 +156,11 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
     }
 
     private static int mostAtOnce(List<Grant> grants) {
+        return mostAtOnce(grants, Long.MIN_VALUE, Long.MAX_VALUE);
+    }
+
+    /** The most permits that were in use at once in this time. */
+    static int mostAtOnce(List<Grant> grants, long from, long to) {
         List<long[]> changes = new ArrayList<>();
         for (Grant grant : grants) {
             changes.add(new long[] {grant.granted(), 1});
@@ -151,9 +171,64 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
         int most = 0;
         for (long[] change : changes) {
             inUse += (int) change[1];
-            most = Math.max(most, inUse);
+            if (change[0] >= from && change[0] < to) {
+                most = Math.max(most, inUse);
+            }
         }
         return most;
+    }
+
+    /**
+     * What a rolling change of a limit shows, in which each member records when it changed the limit. Fails if more permits than the
+     * lower limit are in use although all members have stated it for a second.
+     */
+    static String rolling(List<Grant> grants, int members) {
+        List<Grant> changes = grants.stream()
+                .filter(each -> each.kind().startsWith("to "))
+                .sorted(Comparator.comparingLong(Grant::granted))
+                .toList();
+        List<Grant> calls =
+                grants.stream().filter(each -> each.kind().equals("call")).toList();
+        Map<String, List<Double>> perSecond = new TreeMap<>();
+        for (int last = members - 1; last + 1 < changes.size(); last += members) {
+            String to = changes.get(last).kind();
+            long from = changes.get(last).granted() + TimeUnit.SECONDS.toNanos(1);
+            long until = changes.get(last + 1).arrived();
+            int limit = to.equals("to " + TenantLoad.LOW) ? TenantLoad.LOW : TenantLoad.HIGH;
+            int most = mostAtOnce(calls, from, until);
+            if (most > limit) {
+                throw new IllegalStateException(
+                        "%d permits in use at once, all members state %d".formatted(most, limit));
+            }
+            perSecond.computeIfAbsent(to, absent -> new ArrayList<>()).add(perSecond(calls, from, until));
+            long mixed = changes.get(last - members + 1).granted();
+            perSecond
+                    .computeIfAbsent("mixed", absent -> new ArrayList<>())
+                    .add(perSecond(calls, mixed, changes.get(last).granted()));
+        }
+        long[] times = calls.stream().mapToLong(Grant::granted).sorted().toArray();
+        long gap = 0;
+        for (int i = 1; i < times.length; i++) {
+            gap = Math.max(gap, times[i] - times[i - 1]);
+        }
+        return "calls per second, median of all phases, %s, longest time without a grant %.0f ms, waits %s"
+                .formatted(
+                        perSecond.entrySet().stream()
+                                .map(each -> "%s: %.0f".formatted(each.getKey(), median(each.getValue())))
+                                .toList(),
+                        gap / 1e6,
+                        waits(calls));
+    }
+
+    private static double median(List<Double> values) {
+        return values.stream().sorted().toList().get(values.size() / 2);
+    }
+
+    private static double perSecond(List<Grant> calls, long from, long to) {
+        long count = calls.stream()
+                .filter(each -> each.granted() >= from && each.granted() < to)
+                .count();
+        return count * 1e9 / (to - from);
     }
 
     /** By how many seconds a bulk call had arrived earlier than an urgent one that was served before it, at most. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.distributedpermit.harness.fleet.RedisStore;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +48,32 @@ class TenantRunTest {
                     .hasSize(20)
                     .allMatch(each -> each.granted() < endOfA);
         }
+    }
+
+    @Test
+    void rollingChangeOfALimitStallsNoCallAndLowersWhatIsInUse() throws Exception {
+        try (RedisStore store = RedisStore.start()) {
+            List<Grant> grants = new TenantRun("rolling", 2, 11, 0, 0).on(store, FOLDER);
+            assertThat(grants).extracting(Grant::kind).contains("to 4", "to 12");
+            assertThat(TenantRun.mostInUse(grants)).containsEntry("rolling", 12);
+            assertThat(TenantRun.rolling(grants, 2)).contains("to 4");
+        }
+    }
+
+    @Test
+    void permitsAboveALoweredLimitAreFound() {
+        List<Grant> grants = new ArrayList<>(List.of(
+                new Grant("to 4", "rolling", 0, 0, 0),
+                new Grant("to 4", "rolling", 0, 1_000, 1_000),
+                new Grant("to 12", "rolling", 9_000_000_000L, 9_000_000_000L, 9_000_000_000L)));
+        for (int i = 0; i < 4; i++) {
+            grants.add(new Grant("call", "rolling", 0, 2_000_000_000L, 3_000_000_000L));
+        }
+        assertThat(TenantRun.rolling(grants, 2)).contains("to 4: 1");
+        grants.add(new Grant("call", "rolling", 0, 2_500_000_000L, 3_000_000_000L));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> TenantRun.rolling(grants, 2))
+                .withMessageContaining("5 permits");
     }
 
     @Test
