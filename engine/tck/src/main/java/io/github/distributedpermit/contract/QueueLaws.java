@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** Who waits, who is served, who is notified (laws 6 and 7). */
@@ -100,6 +101,21 @@ interface QueueLaws extends ContractTests {
         assertThat(look(key).permits(d)).isZero();
         b.awaitNotices(key);
         c.awaitNotices(key);
+    }
+
+    /** With a head start a waiter may seem older than the store, its records and all members. */
+    @Test
+    default void waiterThatSeemsOlderThanTheStoreIsServedAsAnyOther(String key, Peer a, Peer b, Peer c) {
+        a.queue(key, 1, 1);
+        b.queue(key, 1, 1);
+        c.claim(c.queueing(key, 1, 1).waited(Duration.ofHours(1)));
+
+        a.keep(key, 1, 0);
+        int ofB = look(key).permits(b);
+        assertThat(ofB + look(key).permits(c)).isEqualTo(1);
+        (ofB == 1 ? b : c).keep(key, 1, 0);
+
+        assertThat(look(key).permits(ofB == 1 ? c : b)).isEqualTo(1);
     }
 
     @Test
