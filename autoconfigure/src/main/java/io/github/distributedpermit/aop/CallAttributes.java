@@ -41,6 +41,8 @@ record CallAttributes(
         if (limit != null && definition.isLimitedPerCall()) {
             String text = limit.keyFor(target, method, arguments).strip();
             call.limit(number("limitString", text, definition.permits(), PermitDefinition.MAX_LIMIT));
+        } else if (limit != null && !Integer.valueOf(PermitDefinition.UNLIMITED).equals(definition.limit())) {
+            call.limit(definition.limit()); // of the settings, which may be taken away before the call is queued
         }
         if (fairBy != null) {
             call.fairBy(fairBy.keyFor(target, method, arguments));

@@ -8,10 +8,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.PermitCatalog;
+import io.github.distributedpermit.PermitGroup;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -69,6 +71,27 @@ class LimitsOfCallsTest {
         runner.run(context -> {
             context.getBean(PermitCatalog.class).changeLimits(Map.of("tenant", 1));
             assertThat(inUse(context)).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void aSettingThatIsTakenAwayWhileACallWaitsLeavesItALimit() {
+        local().withBean(Teams.class).run(context -> {
+            PermitCatalog catalog = context.getBean(PermitCatalog.class);
+            catalog.changeLimits(Map.of("team", 2));
+            Permits permits = context.getBean(Permits.class);
+            PermitRequest user = PermitRequest.builder("user-a").name("user").build();
+            PermitRequest team = PermitRequest.builder("team").limit(5).build();
+            CompletableFuture<String> call;
+            try (PermitGroup held = permits.acquireAll(List.of(user, team))) {
+                assertThat(held.isHeld()).isTrue();
+                call = context.getBean(Teams.class).export("a", 5);
+                await().until(() -> permits.named("user").state("user-a").waiting() == 1);
+                Map<String, Integer> none = new HashMap<>();
+                none.put("team", null);
+                catalog.changeLimits(none);
+            }
+            assertThat(call.get(30, TimeUnit.SECONDS)).isEqualTo("a");
         });
     }
 
@@ -160,5 +183,14 @@ class LimitsOfCallsTest {
 
         @DistributedPermit(key = "k", limitString = "#{#most}")
         public void open(int most) {}
+    }
+
+    static class Teams {
+
+        @DistributedPermit(key = "user-#{#user}", name = "user", limit = 1, within = "team")
+        @DistributedPermit(key = "team", limitString = "#{#most}")
+        public CompletableFuture<String> export(String user, int most) {
+            return CompletableFuture.completedFuture(user);
+        }
     }
 }

@@ -277,6 +277,30 @@ class LimitRefreshTest {
     }
 
     @Test
+    void aLimitThatIsTakenAwayLeavesEachCallItsOwn() throws Exception {
+        write("distributed-permit.permits.export.limit=1", "distributed-permit.permits.plan.limit=1");
+        try {
+            ConfigurableApplicationContext context = start("distributed-permit.backend=local");
+            Permits permits = context.getBean(Permits.class);
+            Service service = context.getBean(Service.class);
+            CompletableFuture<String> work = new CompletableFuture<>();
+            List<CompletableFuture<String>> calls =
+                    new ArrayList<>(List.of(service.plan(3, work), service.plan(3, work)));
+            await().until(() -> permits.state("plan").waiting() == 1);
+            write("distributed-permit.permits.export.limit=1");
+            refresh(context);
+            calls.add(service.plan(3, work));
+            await().until(() -> permits.state("plan").inUse() == 2);
+            work.complete("done");
+            for (CompletableFuture<String> call : calls) {
+                assertThat(call.get(30, TimeUnit.SECONDS)).isEqualTo("done");
+            }
+        } finally {
+            stop();
+        }
+    }
+
+    @Test
     void codeSetsLimits() throws InterruptedException {
         try {
             ConfigurableApplicationContext context = start("distributed-permit.backend=local");
@@ -387,6 +411,11 @@ class LimitRefreshTest {
         @DistributedPermit(key = "count", limit = 1)
         public int count() {
             return 1;
+        }
+
+        @DistributedPermit(key = "plan", limitString = "#{#most}")
+        public CompletableFuture<String> plan(int most, CompletableFuture<String> work) {
+            return work.copy();
         }
 
         String none() {

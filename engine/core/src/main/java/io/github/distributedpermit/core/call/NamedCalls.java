@@ -198,7 +198,7 @@ public final class NamedCalls implements NamedPermits {
         if (stats.policy().isUnlimited()) {
             return in.registry.storeless().grant(stats, request.key(), request.permits(), now);
         }
-        boolean plain = request.limit() == null && request.fairBy() == null;
+        boolean plain = (request.limit() == null || !stats.policy().isPerCall()) && request.fairBy() == null;
         KeyQueue queue = plain ? in.registry.find(request.key()) : null;
         return queue == null ? null : queue.take(stats, request.permits(), now);
     }
