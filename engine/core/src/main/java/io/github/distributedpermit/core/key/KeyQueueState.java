@@ -165,13 +165,14 @@ final class KeyQueueState {
      * matter of the store.
      */
     private boolean isHopeless(Waiter arriving, long now) {
-        long left = arriving.deadline - now;
+        long left = Math.max(0, arriving.deadline - now);
         return arriving.stats.policy().rejectHopeless()
                 && arriving.queueing
-                && waiters.pace.least(waiters.weight()) > left // saves most calls from a look at each one
+                && waiters.pace.least(waiters.weight(), now) > left // saves most calls from a look at each one
                 && !plan.backoff.isFailing()
                 && !withoutStore.isOn()
-                && waiters.pace.least(waiters.ahead(arriving, ledger.inUse() >= highestLimit(arriving), now)) > left;
+                && waiters.pace.least(waiters.ahead(arriving, ledger.inUse() >= highestLimit(arriving), now), now)
+                        > left;
     }
 
     /** The limit that the store may apply to a claim for this call, as far as is known. */

@@ -21,14 +21,21 @@ final class Pace {
     private double mean;
     private double variance;
 
+    /** When the last of these times was taken. */
+    private long takenAt;
+
     /** When the last one came; {@link Times#NEVER} if no call has waited since. */
     private long last = Times.NEVER;
 
     /** A call that has waited, or arrives while others wait, has got so many permits. */
     void served(int weight, long now) {
+        if (isOutdated(now)) {
+            forget();
+        }
         if (last != Times.NEVER) {
             double off = (double) (now - last) / weight - mean;
             times = Math.min(times + 1, MOST);
+            takenAt = now;
             mean += off / times;
             variance = (1 - 1.0 / times) * (variance + off * off / times);
         }
@@ -48,14 +55,19 @@ final class Pace {
         pause();
     }
 
+    /** Whether no time was taken for so long that the pace may be another one now. */
+    private boolean isOutdated(long now) {
+        return mean > 0 && now - takenAt > LEAST * mean;
+    }
+
     /** How long it usually takes until so many permits have come. */
     double usual(long permits) {
         return permits * mean;
     }
 
     /** How long it takes at least, as far as is known. Of fewer permits never more than this or 0. */
-    double least(long permits) {
-        return times < LEAST
+    double least(long permits, long now) {
+        return times < LEAST || isOutdated(now)
                 ? 0
                 : usual(permits) - DEVIATIONS * Math.sqrt(variance * (permits + (double) permits * permits / times));
     }

@@ -339,21 +339,24 @@ final class WaiterQueue {
 
     /**
      * How many permits will surely be given to other calls before one that arrives now: to those of its group that are before it, whose
-     * limit does not let it pass them, and that will not have timed out by then. 0 while a permit may be free.
+     * limit does not let it pass them, and that will not have timed out by then. 0 while a permit may be free, and for the second of two calls that wait: as long as two may,
+     * their permits show a pace that has changed.
      *
      * @param noneFree whether none is free, although no answer has shown that calls have to wait
      */
     long ahead(Waiter arriving, boolean noneFree, long now) {
         long permits = 0;
+        int calls = 0;
         boolean waits = noneFree;
         for (Waiter w = firstCall(); w != null && w.queuedAt <= arriving.queuedAt; w = w.next) {
             boolean passed = w.isTry || (perCall && w.limit < arriving.limit);
             if (!passed && Objects.equals(w.fairBy, arriving.fairBy) && w.deadline - now >= pace.usual(permits)) {
                 permits += w.weight;
+                calls++;
                 waits |= w.hasToWait;
             }
         }
-        return waits ? permits : 0;
+        return waits && calls > 1 ? permits : 0;
     }
 
     /** The call has got its permits: it was the turn of its group. */

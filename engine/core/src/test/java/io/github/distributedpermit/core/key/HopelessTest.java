@@ -9,6 +9,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.Observers;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -131,6 +133,43 @@ class HopelessTest {
         assertThat(more).noneMatch(HopelessTest::isHopeless);
     }
 
+    /** Otherwise no permit would come to a call that waits, and show a pace that has changed. */
+    @Test
+    void twoCallsMayWaitHoweverSlowThePaceWas() {
+        enqueue(30);
+        serve(15);
+        calls.stream().skip(1).forEach(call -> call.future.cancel(false));
+        bench.runMillis(2);
+        a.acquire();
+        assertThat(ask(HOLD.dividedBy(2)).isWaiting()).isTrue();
+        a.acquire();
+        assertThat(isHopeless(ask(HOLD.dividedBy(2)))).isTrue();
+    }
+
+    @Test
+    void aPaceOfLongAgoSaysNothing() {
+        enqueue(30);
+        serve(15);
+        bench.run(HOLD.multipliedBy(9));
+        assertThat(isHopeless(ask(HOLD))).isTrue();
+        bench.run(HOLD.multipliedBy(2));
+        assertThat(ask(HOLD).isWaiting()).isTrue();
+        serve(9);
+        assertThat(ask(HOLD).isWaiting()).as("the ten times begin anew").isTrue();
+        serve(2);
+        assertThat(isHopeless(ask(HOLD))).isTrue();
+    }
+
+    @Test
+    void aCallThatEntersAfterItsTimeOutIsNotRejectedForThat() {
+        KeyRegistry registry = Peek.registry(a.engine);
+        PermitStats stats = Peek.stats(a.engine, Bench.KEY);
+        Waiter late = new Waiter(stats, Bench.KEY, 1, true, registry.now(), outcome -> {});
+        late.deadline = registry.now() - 1;
+        Objects.requireNonNull(registry.queue(Bench.KEY, stats.policy())).enter(late);
+        assertThat(late.outcome()).isNull();
+    }
+
     @Test
     void callsThatWillHaveTimedOutByThenDoNotCount() {
         enqueue(16);
@@ -208,13 +247,13 @@ class HopelessTest {
             for (int i = 0; i < 200; i++) {
                 now += (long) holds[i];
                 pace.served(1, now);
-                int ahead = 1 + random.nextInt(150);
+                int ahead = 2 + random.nextInt(150);
                 double wait = 0;
                 for (int k = 1; k <= ahead; k++) {
                     wait += holds[i + k];
                 }
                 double timeout = random.nextDouble() * 2e8 * ahead;
-                if (pace.least(ahead) > timeout) {
+                if (pace.least(ahead, now) > timeout) {
                     rejected++;
                     wrongly += wait <= timeout ? 1 : 0;
                 }
