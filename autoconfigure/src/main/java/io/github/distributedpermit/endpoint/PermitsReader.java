@@ -277,14 +277,14 @@ final class PermitsReader {
 
     private Key view(PermitDefinition definition, Inspected key, int mostMembers, int mostCalls, long stack) {
         KeyState state = key.state();
-        List<CallView> calls = permits.calls(state.key(), mostCalls + 1);
+        List<CallView> calls = permits.calls(state.key(), MOST_ROWS + 1); // to count those that wait
         List<MemberRow> rows = new ArrayList<>();
         int position = 0;
         int waiting = 0;
         boolean known = key.problem() == null;
         for (MemberState member : state.members()) {
             position += member.waiting() ? 1 : 0;
-            MemberRow row = row(member, position, calls, mostCalls);
+            MemberRow row = row(member, position, calls);
             waiting += row.waiting();
             if (rows.size() < mostMembers) {
                 rows.add(row);
@@ -333,7 +333,7 @@ final class PermitsReader {
         return member.member().equals(permits.member().id());
     }
 
-    private MemberRow row(MemberState member, int position, List<CallView> calls, int mostCalls) {
+    private MemberRow row(MemberState member, int position, List<CallView> calls) {
         boolean self = isSelf(member);
         String name = self ? permits.member().name() : member.name().orElse(null);
         return new MemberRow(
@@ -342,7 +342,7 @@ final class PermitsReader {
                 self,
                 member.permits(),
                 member.wanted(),
-                self && calls.size() <= mostCalls ? waiting(calls) : member.calls(),
+                self && calls.size() <= MOST_ROWS ? waiting(calls) : member.calls(),
                 member.limit(),
                 member.waiting() ? position : null,
                 member.waited().map(this::ago).orElse(null),

@@ -12,6 +12,7 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +36,10 @@ class LogTest {
                         "distributed-permit.permits.export.limit=1", "distributed-permit.permits.import.limit=1")
                 .run(context -> {
                     Member member = context.getBean(PermitEngine.class).member();
-                    assertThat(output.getOut().lines().filter(line -> line.contains("This instance is member")))
+                    assertThat(output.getOut()
+                                    .lines()
+                                    .filter(line -> line.contains(
+                                            "This instance becomes, with the first answer of the store, member")))
                             .singleElement()
                             .asString()
                             .contains(
@@ -95,6 +99,31 @@ class LogTest {
                         second.release();
                         held.release();
                     });
+        }
+    }
+
+    @Test
+    void shutdownSaysHowManyCallsWereRejectedAndHowManyHaveEnded() throws Exception {
+        try (Logged logged = new Logged("io.github.distributedpermit.core.member.Shutdown")) {
+            Starts.local()
+                    .withPropertyValues(
+                            "distributed-permit.permits.export.limit=2",
+                            "spring.lifecycle.timeout-per-shutdown-phase=200ms")
+                    .run(context -> {
+                        PermitEngine engine = context.getBean(PermitEngine.class);
+                        Permit first = engine.acquire("export");
+                        engine.acquire("export"); // its call does not end
+                        List<CompletableFuture<Permit>> waiting = List.of(
+                                engine.acquireAsync("export"),
+                                engine.acquireAsync("export"),
+                                engine.acquireAsync("export"));
+                        await().until(() ->
+                                engine.gauges("export").orElseThrow().waiters() == 3);
+                        waiting.forEach(call -> call.whenComplete((permit, failure) -> first.release()));
+                    });
+            logged.awaitText(
+                    "3 call(s) waited, which were rejected, and calls held 2 permit(s)",
+                    "1 permit(s) are still in use");
         }
     }
 

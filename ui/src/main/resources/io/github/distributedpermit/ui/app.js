@@ -298,6 +298,7 @@
     }), unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
       : k.idle ? 'No instance is known to use this key.' : 'No instance holds or waits.');
     const other = one && !one.self, host = other && /@([^:@]+)/.exec(one.name || '');
+    show('drain', member === self.member && state.settings.writable);
     show('member-text', member !== null);
     $('member-text').replaceChildren(...(!other ? [] : ['Its calls, with method and thread, are known to that instance alone. ',
       outside('Its page', state.settings.instanceLink, { instance: one.name || one.member, host: host ? host[1] : '' }) || '', ' Member ' + one.member + '.']));
@@ -502,6 +503,14 @@
     if (b && confirm('Take the permits of ' + shown.key + ' from ' + title(b.dataset.id) + '? Its running calls lose their permits but may go on, so that more than the limit may run.')) {
       change('POST', { evict: b.dataset.id }, taken);
     }
+  });
+  $('drain').addEventListener('click', async () => {
+    if (!confirm('Drain ' + title(member) + '? It takes no more permits, of whatever name, until it is restarted: its waiting and new calls are rejected, its running calls go on.')) return;
+    const reason = $('reason').value.trim();
+    text('done', 'sending');
+    const r = await fetch(api, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: JSON.stringify({ drain: true, ...(reason && { reason }) }) })
+      .then(async x => x.ok ? 'This instance takes no more permits.' : 'Not drained: ' + ((await x.json().catch(() => ({}))).message || 'status ' + x.status), () => 'It is unknown whether this instance was drained: it did not answer.');
+    text('done', r);
   });
   $('calls').addEventListener('click', e => {
     const b = e.target.closest('button');

@@ -49,6 +49,11 @@ public class Workers implements DisposableBean {
         }
     }
 
+    /** How many calls have no permit yet. */
+    public int waiting() {
+        return (int) calls.stream().filter(call -> !call.isDone()).count();
+    }
+
     /** Ends the oldest calls. */
     public void end(int count) {
         List<Permit> ending;

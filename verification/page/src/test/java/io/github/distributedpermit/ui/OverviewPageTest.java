@@ -199,6 +199,13 @@ class OverviewPageTest extends PageTest {
         assertThat(findings()).isEmpty();
         browser.evaluate("scrollTo(0, 0)");
         picture("live-page-paused.png");
+
+        browser.evaluate("document.querySelector('#members a').click()");
+        await().atMost(PATIENCE).until(() -> browser.count("#drain:not([hidden])") == 1);
+        browser.evaluate("document.getElementById('drain').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#done").equals("This instance takes no more permits."));
+        assertThat(browser.evaluate("window.asked").asString()).startsWith("Drain one? It takes no more permits");
+        assertThat(one.waiting()).as("the calls that waited are rejected").isZero();
         assertThat(browser.errors()).isEmpty();
     }
 

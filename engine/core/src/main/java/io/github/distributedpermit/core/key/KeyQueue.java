@@ -377,6 +377,16 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return state.inUse() > 0;
     }
 
+    /** How many permits calls hold. */
+    public synchronized int inUse() {
+        return state.inUse();
+    }
+
+    /** How many calls wait. */
+    public synchronized int waiting() {
+        return state.waiters.size();
+    }
+
     /**
      * For the health check: since when a claim has had no answer, or when the timer is due, whichever is earlier. For a
      * key that the store refuses permanently, for example because another application uses it, only the timer counts:

@@ -3,6 +3,8 @@ package io.github.distributedpermit.core.member;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.KeyQueue;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -27,8 +29,15 @@ public final class Shutdown {
 
     private static final long MOMENT = TimeUnit.MILLISECONDS.toNanos(5);
 
+    private static final Logger LOG = System.getLogger(Shutdown.class.getName());
+
     private final Duration commandTimeout;
     private final Scheduler scheduler;
+
+    /** What the calls did when fewer of them were admitted, since the last line about that. Guarded by this. */
+    private int waited;
+
+    private int held;
 
     /** Completes when no permit is held, or the store has had its time to confirm that. Replaced by the next wait then. */
     private CompletableFuture<Void> returned = new CompletableFuture<>();
@@ -56,9 +65,17 @@ public final class Shutdown {
      * @return completes when nothing is held, or the store has had its time to confirm that
      */
     public CompletableFuture<Void> begin(KeyRegistry registry, Admission admission) {
+        int waiting = 0;
+        int inUse = 0;
+        for (KeyQueue queue : registry) {
+            waiting += queue.waiting();
+            inUse += queue.inUse();
+        }
         registry.admit(admission);
         CompletableFuture<Void> wait;
         synchronized (this) {
+            waited += waiting;
+            held = Math.max(held, inUse);
             if (returned.isDone()) {
                 returned = new CompletableFuture<>();
             }
@@ -139,8 +156,32 @@ public final class Shutdown {
         }
     }
 
+    /** Logs what became of the calls, if there were any. */
+    private synchronized void report(KeyRegistry registry) {
+        int left = 0;
+        for (KeyQueue queue : registry) {
+            left += queue.inUse();
+        }
+        if (waited + held + left > 0) {
+            LOG.log(
+                    left == 0 ? Level.INFO : Level.WARNING,
+                    "This instance leaves the store of permits. When its shutdown began, {0} call(s) waited, which were rejected, and"
+                            + " calls held {1} permit(s). {2}",
+                    Integer.toString(waited),
+                    Integer.toString(held),
+                    left == 0
+                            ? "These calls have ended."
+                            : left
+                                    + " permit(s) are still in use: other calls get them when their lease ends, although the calls may"
+                                    + " go on. Give spring.lifecycle.timeout-per-shutdown-phase the time of the longest call.");
+        }
+        waited = 0;
+        held = 0;
+    }
+
     /** Waits for the returns of the queues that no call uses, for a second at most. */
     public void awaitReturns(KeyRegistry registry) {
+        report(registry);
         CompletableFuture<Void> wait = new CompletableFuture<>();
         synchronized (this) {
             idleReturned = wait;
