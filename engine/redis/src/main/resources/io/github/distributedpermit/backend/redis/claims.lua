@@ -60,7 +60,7 @@ for i = 1, count do
     end
     local permits, last, expiry, leased, tombstoned, _ = 0, -1, HUGE, 0, 0
     if record then
-      if #record < RECORD_LENGTH then
+      if not header or #record < RECORD_LENGTH then
         break
       end
       permits, _, _, _, _, last, _, expiry, leased, tombstoned = unpack(RECORD, record)
@@ -69,7 +69,7 @@ for i = 1, count do
       break -- the tombstone of another member has expired
     end
     -- A bound of a lease may have passed that no claim has moved, if no other member holds or waits: whatever else has expired
-    -- is a tombstone then, and the next slow path removes it. A tombstone of the member itself is moved when it next returns.
+    -- holds and waits for nothing then, and a later slow path removes it. A tombstone of the member itself is moved when it next returns.
     local rare = not record or first_lease <= now or first_tomb <= now
     if rare and (queued > 0 or (first_lease <= now and used > permits)) then
       break

@@ -85,6 +85,19 @@ class RedisScriptTest extends RedisTest {
     }
 
     @Test
+    void stateWithoutItsHeaderIsForeign() {
+        TestMember a = memberWithoutGrace(factory(server));
+        a.queue(key(), 1, 1);
+        String name = RedisKey.of("permits", key()).toString();
+        assertThat(eye(server).commands().hdel(name, "*")).isEqualTo(1);
+
+        PermitStoreException refused = a.failure(a.next(key(), 1, 1, 3, true));
+
+        assertThat(refused.isPermanent()).isTrue();
+        assertThat(refused).hasMessageContaining(name);
+    }
+
+    @Test
     void uncontendedPairIsTwoCommandsAndFewCallsInside() {
         TestMember a = member(factory(server)).lease(Duration.ofSeconds(15));
         RedisEye eye = eye(server);
