@@ -118,17 +118,24 @@ public class PermitsEndpoint {
      * Has this instance take no more permits: waiting and new calls are rejected, running calls go on. Only a restart ends that.
      *
      * @param drain has to be {@code true}
+     * @param member the id of this instance, so that no other one behind its address is drained; may be left out
      * @param reason why
      */
     @WriteOperation
-    public Map<String, Object> drain(boolean drain, @Nullable String reason) {
-        return drain(Boolean.toString(drain), Order.of(null, null, null, null, reason, null, null, null));
+    public Map<String, Object> drain(boolean drain, @Nullable String member, @Nullable String reason) {
+        return drain(Boolean.toString(drain), member, Order.of(null, null, null, null, reason, null, null, null));
     }
 
-    Map<String, Object> drain(@Nullable String drain, Order order) {
+    Map<String, Object> drain(@Nullable String drain, @Nullable String member, Order order) {
         if (!"true".equals(drain)) {
             throw new InvalidEndpointRequestException(
                     "drain is not true", "'drain' has to be true; only a restart of the instance ends a drain");
+        }
+        String own = permits.member().id();
+        if (member != null && !member.equals(own)) {
+            throw new InvalidEndpointRequestException(
+                    "another member",
+                    "This instance is member '%s', and not '%s'. Send the request to that one".formatted(own, member));
         }
         LOG.log(
                 System.Logger.Level.WARNING,

@@ -66,9 +66,11 @@ public class PermitsWebExtension {
     /** As {@link PermitsEndpoint#drain}. */
     @WriteOperation
     public WebEndpointResponse<Object> drain(
-            SecurityContext security, @Nullable String drain, @Nullable String reason) {
+            SecurityContext security, @Nullable String drain, @Nullable String member, @Nullable String reason) {
         return answer(
-                "", () -> endpoint.drain(drain, Order.of(null, null, null, null, reason, null, null, user(security))));
+                "",
+                () -> endpoint.drain(
+                        drain, member, Order.of(null, null, null, null, reason, null, null, user(security))));
     }
 
     private static @Nullable String user(SecurityContext security) {

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.CallerSource;
 import java.lang.StackWalker.Option;
 import java.lang.reflect.Proxy;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -33,7 +34,9 @@ public final class StackCallers implements CallerSource {
     private static final String OUR_API = "io.github.distributedpermit.";
 
     private final StackWalker walker = StackWalker.getInstance(Set.of(Option.RETAIN_CLASS_REFERENCE));
-    private final AtomicLong calls = new AtomicLong();
+    /** Other processes have other numbers, so that what is meant for a call finds no other one. Exact as a number of JavaScript. */
+    private final AtomicLong calls = new AtomicLong(new SecureRandom().nextLong(1L << 52));
+
     private final Supplier<@Nullable String> traceIds;
 
     /**

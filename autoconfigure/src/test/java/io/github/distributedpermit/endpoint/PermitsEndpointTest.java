@@ -253,6 +253,7 @@ class PermitsEndpointTest {
             assertThat(most.statusCode()).isEqualTo(400);
             assertThat(most.body()).contains("'most' has to be a whole number");
             refused(context, "", "{}", "'drain' has to be true");
+            refused(context, "", "{\"drain\": true, \"member\": \"another\"}", "not 'another'");
             assertThat(send(context, "GET", "permits/report-export?most=0", "").statusCode())
                     .isEqualTo(400);
             assertThat(send(context, "POST", "permits", "{\"drain\": false}").statusCode())

@@ -108,12 +108,19 @@ public final class AllOrNothing {
 
     /** Gives the permits back if one of them was lost during the wait for the others: another call may have it by now. */
     private boolean mustTakeAnew(List<Permit> taken) {
-        if (anew || taken.size() < 2 || taken.stream().allMatch(Permit::isHeld)) {
+        if (anew || taken.size() < 2) {
             return false;
         }
-        anew = true;
-        PermitGroup.releaseAll(taken);
-        return true;
+        boolean held = false;
+        try {
+            held = taken.stream().allMatch(Permit::isHeld);
+        } finally { // also after an Error, such as one of a full stack
+            if (!held) {
+                anew = true;
+                PermitGroup.releaseAll(taken);
+            }
+        }
+        return !held;
     }
 
     private interface Wait<X extends Exception> {
@@ -208,7 +215,7 @@ public final class AllOrNothing {
                 CompletableFuture<Permit> next = requests.ask(taken.size());
                 current = next;
                 if (!next.isDone() || next.isCompletedExceptionally()) {
-                    boolean furtherOnes = taken.size() + 1 < requests.size();
+                    boolean furtherOnes = taken.size() + 1 < requests.size() || (requests.size() > 1 && !requests.anew);
                     Runnable rest = furtherOnes ? context.apply(this::takeRest) : this::takeRest;
                     next.whenComplete((permit, failure) -> guarded(() -> ended(permit, failure, rest)));
                     if (isDone()) {

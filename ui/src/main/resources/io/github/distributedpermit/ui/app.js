@@ -508,7 +508,7 @@
     if (!confirm('Drain ' + title(member) + '? It takes no more permits, of whatever name, until it is restarted: its waiting and new calls are rejected, its running calls go on.')) return;
     const reason = $('reason').value.trim();
     text('done', 'sending');
-    const r = await fetch(api, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: JSON.stringify({ drain: true, ...(reason && { reason }) }) })
+    const r = await fetch(api, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: JSON.stringify({ drain: true, member, ...(reason && { reason }) }) })
       .then(async x => x.ok ? 'This instance takes no more permits.' : 'Not drained: ' + ((await x.json().catch(() => ({}))).message || 'status ' + x.status), () => 'It is unknown whether this instance was drained: it did not answer.');
     text('done', r);
   });

@@ -19,7 +19,10 @@ final class Pace {
 
     private int times;
     private double mean;
+    /** Of the time for one permit. */
     private double variance;
+    /** How many permits came at a time, on average. */
+    private double together;
 
     /** When the last of these times was taken. */
     private long takenAt;
@@ -37,7 +40,8 @@ final class Pace {
             times = Math.min(times + 1, MOST);
             takenAt = now;
             mean += off / times;
-            variance = (1 - 1.0 / times) * (variance + off * off / times);
+            variance = (1 - 1.0 / times) * (variance + weight * off * off / times); // a mean of several varies less
+            together += (weight - together) / times;
         }
         last = now;
     }
@@ -52,12 +56,13 @@ final class Pace {
         times = 0;
         mean = 0;
         variance = 0;
+        together = 0;
         pause();
     }
 
     /** Whether no time was taken for so long that the pace may be another one now. */
     private boolean isOutdated(long now) {
-        return mean > 0 && now - takenAt > LEAST * mean;
+        return mean > 0 && now - takenAt > LEAST * mean * together;
     }
 
     /** How long it usually takes until so many permits have come. */
@@ -69,6 +74,7 @@ final class Pace {
     double least(long permits, long now) {
         return times < LEAST || isOutdated(now)
                 ? 0
-                : usual(permits) - DEVIATIONS * Math.sqrt(variance * (permits + (double) permits * permits / times));
+                : usual(permits)
+                        - DEVIATIONS * Math.sqrt(variance * (permits + permits * permits / (times * together)));
     }
 }

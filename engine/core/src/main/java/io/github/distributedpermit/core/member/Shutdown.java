@@ -74,7 +74,7 @@ public final class Shutdown {
         registry.admit(admission);
         CompletableFuture<Void> wait;
         synchronized (this) {
-            waited += waiting;
+            waited = Math.max(waited, waiting);
             held = Math.max(held, inUse);
             if (returned.isDone()) {
                 returned = new CompletableFuture<>();
@@ -165,7 +165,7 @@ public final class Shutdown {
         if (waited + held + left > 0) {
             LOG.log(
                     left == 0 ? Level.INFO : Level.WARNING,
-                    "This instance leaves the store of permits. When its shutdown began, {0} call(s) waited, which were rejected, and"
+                    "This instance leaves the store of permits. When its shutdown began, {0} call(s) waited or asked, and"
                             + " calls held {1} permit(s). {2}",
                     Integer.toString(waited),
                     Integer.toString(held),

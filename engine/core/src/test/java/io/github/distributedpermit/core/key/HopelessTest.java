@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that are rejected at once, since their time-out would pass before their turn. */
 class HopelessTest {
@@ -234,8 +236,9 @@ class HopelessTest {
     }
 
     /** Holds of random length: those that are rejected would not have had their permits in time, had they waited. */
-    @Test
-    void rejectedCallsWouldNotHaveBeenInTime() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 20})
+    void rejectedCallsWouldNotHaveBeenInTime(int permitsOfEach) {
         int rejected = 0;
         int wrongly = 0;
         for (int seed = 0; seed < 200; seed++) {
@@ -246,14 +249,14 @@ class HopelessTest {
                     random.doubles(400).map(u -> -1e8 * Math.log(1 - u)).toArray();
             for (int i = 0; i < 200; i++) {
                 now += (long) holds[i];
-                pace.served(1, now);
+                pace.served(permitsOfEach, now);
                 int ahead = 2 + random.nextInt(150);
                 double wait = 0;
                 for (int k = 1; k <= ahead; k++) {
                     wait += holds[i + k];
                 }
                 double timeout = random.nextDouble() * 2e8 * ahead;
-                if (pace.least(ahead, now) > timeout) {
+                if (pace.least((long) ahead * permitsOfEach, now) > timeout) {
                     rejected++;
                     wrongly += wait <= timeout ? 1 : 0;
                 }
