@@ -32,6 +32,11 @@ class ListenerConfiguration {
                 ObjectProvider<KafkaListenerEndpointRegistry> registries, PermitOperations operations) {
             return new PausingListeners(registries, operations.listeners());
         }
+
+        @Bean
+        ContextLifecycle distributedPermitKafkaContainers(PausingListeners listeners) {
+            return beforeContainers(listeners::prepare);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -51,9 +56,13 @@ class ListenerConfiguration {
     static class Jms {
 
         @Bean
-        WaitingJmsListeners distributedPermitWaitingJmsListeners(
+        ContextLifecycle distributedPermitJmsContainers(
                 ObjectProvider<JmsListenerEndpointRegistry> registries, PermitOperations operations) {
-            return new WaitingJmsListeners(registries, operations.listeners());
+            return beforeContainers(new WaitingJmsListeners(registries, operations.listeners())::prepare);
         }
+    }
+
+    private static ContextLifecycle beforeContainers(Runnable prepare) {
+        return ContextLifecycle.of(Integer.MIN_VALUE, prepare, () -> {});
     }
 }

@@ -5,17 +5,15 @@ import jakarta.jms.JMSException;
 import jakarta.jms.Message;
 import jakarta.jms.Session;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.jms.config.JmsListenerEndpointRegistry;
 import org.springframework.jms.listener.AbstractMessageListenerContainer;
 import org.springframework.jms.listener.MessageListenerContainer;
 import org.springframework.jms.listener.SessionAwareMessageListener;
 
 /**
- * Lets the messages of {@code @JmsListener} methods wait for their permits until their container stops. It gets ready before the
- * containers start. Those that acknowledge a message also if its listener fails stay as they are: at a stop it would be lost.
+ * Lets the messages of {@code @JmsListener} methods wait for their permits until their container stops. Those that acknowledge a message also if its listener fails stay as they are: at a stop it would be lost.
  */
-public final class WaitingJmsListeners implements SmartLifecycle {
+public final class WaitingJmsListeners {
 
     private final ObjectProvider<JmsListenerEndpointRegistry> registries;
     private final ListenerThreads threads;
@@ -26,8 +24,8 @@ public final class WaitingJmsListeners implements SmartLifecycle {
         this.threads = threads;
     }
 
-    @Override
-    public void start() {
+    /** To be called before the containers start. */
+    public void prepare() {
         registries.stream()
                 .flatMap(registry -> registry.getListenerContainers().stream())
                 .forEach(this::prepare);
@@ -62,19 +60,5 @@ public final class WaitingJmsListeners implements SmartLifecycle {
                 threads.end();
             }
         }
-    }
-
-    @Override
-    public void stop() {}
-
-    @Override
-    public boolean isRunning() {
-        return false;
-    }
-
-    /** Before all containers. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
     }
 }

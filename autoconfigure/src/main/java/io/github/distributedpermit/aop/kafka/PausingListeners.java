@@ -7,7 +7,6 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationListener;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.event.ConsumerStartedEvent;
@@ -20,11 +19,11 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Lets the containers of {@code @KafkaListener} methods pause while a message waits for its permit. It gets ready before they
- * start. Containers with transactions stay as they are: they roll back instead of asking an error handler. So do consumers that
+ * Lets the containers of {@code @KafkaListener} methods pause while a message waits for its permit.
+ * Containers with transactions stay as they are: they roll back instead of asking an error handler. So do consumers that
  * commit by themselves: while they poll, they would commit also messages that wait.
  */
-public final class PausingListeners implements SmartLifecycle, ApplicationListener<KafkaEvent> {
+public final class PausingListeners implements ApplicationListener<KafkaEvent> {
 
     private final ObjectProvider<KafkaListenerEndpointRegistry> registries;
     private final ListenerThreads threads;
@@ -35,8 +34,8 @@ public final class PausingListeners implements SmartLifecycle, ApplicationListen
         this.threads = threads;
     }
 
-    @Override
-    public void start() {
+    /** To be called before the containers start. */
+    public void prepare() {
         registries.stream()
                 .flatMap(registry -> registry.getAllListenerContainers().stream())
                 .forEach(this::prepare);
@@ -87,19 +86,5 @@ public final class PausingListeners implements SmartLifecycle, ApplicationListen
         }
         ReflectionUtils.makeAccessible(field);
         return ReflectionUtils.getField(field, container);
-    }
-
-    @Override
-    public void stop() {}
-
-    @Override
-    public boolean isRunning() {
-        return false;
-    }
-
-    /** Before all containers. */
-    @Override
-    public int getPhase() {
-        return Integer.MIN_VALUE;
     }
 }
