@@ -1,6 +1,7 @@
 package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.endpoint.PermitsView.Event;
+import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -51,6 +52,19 @@ public final class PermitEvents implements PermitObserver {
             events.removeFirst();
         }
         add("loss", call.key(), "Calls of this instance lost permits", again ? last.count() + 1 : 1);
+    }
+
+    @Override
+    public void expired(String key, Expired members) {
+        String others = members.others() == 0
+                ? ""
+                : ", and %d others had %d".formatted(members.others(), members.permitsOfOthers());
+        add(
+                "expiry",
+                key,
+                "Member %s is not alive any more; it had %d permit(s)%s"
+                        .formatted(members.name().orElse(members.member()), members.permits(), others),
+                1);
     }
 
     @Override

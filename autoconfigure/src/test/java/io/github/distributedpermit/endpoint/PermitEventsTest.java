@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.autoconfigure.StubCall;
 import io.github.distributedpermit.endpoint.PermitsView.Event;
+import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What is kept of the events, and how much. */
@@ -47,6 +49,18 @@ class PermitEventsTest {
         events.lost(new StubCall("b", 1));
         assertThat(events.latest()).extracting(Event::kind).containsExactly("loss", "loss", "limit");
         assertThat(events.latest()).extracting(Event::count).containsExactly(1, 500, 1);
+    }
+
+    @Test
+    void membersThatAreNotAliveAnyMoreAreAnEventForEachKey() {
+        events.expired("a", new Expired("m1", Optional.of("orders@host-2:4711"), 3, Optional.of(Duration.ZERO), 0, 0));
+        events.expired("b", new Expired("m1", Optional.empty(), 1, Optional.empty(), 2, 5));
+        assertThat(events.latest()).extracting(Event::kind).containsExactly("expiry", "expiry");
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .containsExactly(
+                        "Member m1 is not alive any more; it had 1 permit(s), and 2 others had 5",
+                        "Member orders@host-2:4711 is not alive any more; it had 3 permit(s)");
     }
 
     @Test

@@ -27,4 +27,10 @@ public interface HoldingListener {
      * pause after a failure need not wait longer.
      */
     default void reachable() {}
+
+    /**
+     * A claim of this member has freed permits of others that are not alive any more. For operators: the state of this member does not
+     * depend on it, and a store that cannot tell them from members that have returned their permits leaves it out.
+     */
+    default void expired(String key, Expired expired) {}
 }

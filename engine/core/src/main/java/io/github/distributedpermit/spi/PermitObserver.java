@@ -60,6 +60,9 @@ public interface PermitObserver {
      */
     default void limitSet(String key, OverrideLimit limit) {}
 
+    /** A claim of this instance has freed permits of others that are not alive any more. */
+    default void expired(String key, Expired expired) {}
+
     /** The store has not answered this instance for about a second; {@link #storeAnswers} ends the outage. */
     default void storeSilent() {}
 

@@ -53,6 +53,14 @@ public final class ReadableNames {
                 .handle((done, failure) -> named(state, processes));
     }
 
+    /** The name of one member; empty if it could not be read. The stage never fails. */
+    public CompletionStage<Optional<String>> of(String member) {
+        CompletableFuture<?> reading = known.containsKey(member) ? CompletableFuture.allOf() : read(member);
+        return reading.copy()
+                .orTimeout(MOST_MILLIS, TimeUnit.MILLISECONDS)
+                .handle((done, failure) -> Optional.ofNullable(known.get(member)));
+    }
+
     /** Inspections at the same time share the reading of a name: each is a request to the store, behind which claims may have to wait. */
     private CompletableFuture<Void> read(String member) {
         CompletableFuture<Void> done = new CompletableFuture<>();

@@ -3,6 +3,7 @@ package io.github.distributedpermit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
@@ -27,6 +28,7 @@ final class Peer implements HoldingListener {
     private final String id = UUID.randomUUID().toString();
     private final List<String> notices = new CopyOnWriteArrayList<>();
     private final List<Integer> granted = new CopyOnWriteArrayList<>();
+    private final List<String> expired = new CopyOnWriteArrayList<>();
     private final StoreFixture fixture;
     private final PermitStore store;
     /** By key, what it has to take for the present state, as the core does. */
@@ -197,6 +199,16 @@ final class Peer implements HoldingListener {
     @Override
     public void changed(String key) {
         notices.add(key);
+    }
+
+    /** The members whose permits its claims have freed: the key, the id and the number. */
+    List<String> expired() {
+        return expired;
+    }
+
+    @Override
+    public void expired(String key, Expired member) {
+        expired.add(key + " " + member.member() + " " + member.permits());
     }
 
     @Override

@@ -35,6 +35,7 @@ final class Effects implements Executor {
     private @Nullable Alarm alarm;
     private @Nullable Alarm cancelled;
     private @Nullable ClaimEnd claimEnd;
+    private @Nullable List<Grant> losses;
 
     /** Whether the queue keeps this in its list of postponed effects; guarded by the queue's lock. */
     boolean listed;
@@ -70,6 +71,10 @@ final class Effects implements Executor {
                 grant.notifyLost();
             }
         });
+        if (losses == null) {
+            losses = new ArrayList<>();
+        }
+        losses.add(grant);
     }
 
     /** A claim has been answered, or has failed, after this many nanoseconds; the observer counts it. */
@@ -118,6 +123,7 @@ final class Effects implements Executor {
         setAlarm();
         count();
         runMore();
+        logLosses();
         done = true;
     }
 
@@ -199,6 +205,18 @@ final class Effects implements Executor {
                 failed(e);
             }
             ran++;
+        }
+    }
+
+    /** Last, because a log may throw or be slow; once, so that the line has the number of all. */
+    private void logLosses() {
+        if (losses != null) {
+            try {
+                host.logLosses(losses);
+            } catch (RuntimeException | Error e) {
+                failed(e);
+            }
+            losses = null;
         }
     }
 

@@ -5,6 +5,7 @@ import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
+import java.util.List;
 import java.util.concurrent.Future;
 
 /**
@@ -89,6 +90,9 @@ public interface KeyQueueHost {
 
     /** Notifies the observer that a grant was lost. */
     void lost(Grant grant);
+
+    /** Logs the losses of one event of the key; each was passed to {@link #lost} before. */
+    default void logLosses(List<Grant> grants) {}
 
     /** Whether there is an observer that is to be notified of the end of each claim. */
     boolean isObserved();

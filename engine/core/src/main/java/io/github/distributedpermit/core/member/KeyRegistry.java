@@ -18,7 +18,9 @@ import io.github.distributedpermit.core.store.StoreLog;
 import io.github.distributedpermit.core.store.StoreProbe;
 import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
@@ -358,6 +360,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
             lost();
         }
         each(KeyQueue::abandon);
+        log.moreLost(now());
         store.close();
     }
 
@@ -471,10 +474,16 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     public void lost(Grant grant) {
         lostCalls.lost(grant, now());
         environment.observers().each(each -> each.lost(grant));
-        LossCause cause = grant.lossCause();
+    }
+
+    @Override
+    public void logLosses(List<Grant> grants) {
+        LossCause cause = grants.get(0).lossCause();
         String why = closed || cause == null ? "this instance has left the store" : cause.text();
-        // last, because a log may throw
-        if (log.lost(grant, why, Optional.ofNullable(grant.caller), now())) {
+        List<Caller> callers = grants.stream()
+                .flatMap(grant -> Optional.ofNullable(grant.caller).stream())
+                .toList();
+        if (log.lost(grants, why, callers, now())) {
             environment.scheduler().schedule(() -> log.moreLost(now()), StoreLog.INTERVAL);
         }
     }
@@ -518,6 +527,12 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         if (queue != null) {
             queue.changed();
         }
+    }
+
+    @Override
+    public void expired(String key, Expired expired) {
+        environment.observers().each(each -> each.expired(key, expired));
+        log.expired(key, expired, now());
     }
 
     @Override

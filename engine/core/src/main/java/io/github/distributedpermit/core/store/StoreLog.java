@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.store;
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitProperty;
@@ -13,7 +14,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,8 +24,8 @@ import java.util.stream.Collectors;
 
 /**
  * Logs what operators have to know: that the store stops or resumes answering, that calls run without it (once for each permit name and
- * outage), that it may have lost state, and lost permits, with at most one line each ten seconds for each of the last two. Also counts
- * the lost permits. Thread-safe.
+ * outage), that it may have lost state, and lost permits, with at most one line each ten seconds for each of the last two; and members
+ * that are not alive any more. Also counts the lost permits. Thread-safe.
  */
 public final class StoreLog {
 
@@ -34,11 +34,18 @@ public final class StoreLog {
     /** Between two lines about the same, in nanoseconds. */
     public static final long INTERVAL = TimeUnit.SECONDS.toNanos(10);
 
+    /** The most calls that one line names. */
+    private static final int MOST_CALLERS = 5;
+
+    /** The most keys with members that are not alive any more, each with a line of its own in ten seconds. */
+    private static final int MOST_EXPIRIES = 10;
+
     private final String store;
     private final Consumer<Consumer<PermitObserver>> observers;
     private final AtomicLong lost = new AtomicLong();
-    private final Throttle losses = new Throttle();
-    private final Throttle graces = new Throttle();
+    private final Throttle losses = new Throttle(1);
+    private final Throttle graces = new Throttle(1);
+    private final Throttle expiries = new Throttle(MOST_EXPIRIES);
     private final Map<String, Bypass> bypasses = new ConcurrentHashMap<>();
 
     /**
@@ -126,41 +133,77 @@ public final class StoreLog {
     }
 
     /**
-     * A call has lost its permits.
+     * Calls have lost their permits, all at once and of one key.
      *
-     * @param why as part of a sentence about the permit
-     * @param caller who made the call, if that is recorded
+     * @param why as part of a sentence about the permits
+     * @param callers who made the calls, as far as that is recorded
      * @return whether the line has to wait, and {@link #moreLost} is to be called after {@link #INTERVAL}
      */
-    public boolean lost(PermitCall call, String why, Optional<Caller> caller, long now) {
-        lost.addAndGet(call.permits());
-        long unlogged = losses.pass(call.permits(), now);
+    public boolean lost(List<? extends PermitCall> calls, String why, List<Caller> callers, long now) {
+        int permits = calls.stream().mapToInt(PermitCall::permits).sum();
+        lost.addAndGet(permits);
+        long unlogged = losses.pass(permits, now);
         if (unlogged < 0) {
             return unlogged == Throttle.FIRST;
         }
+        PermitCall first = calls.get(0);
         LOG.log(
                 Level.WARNING,
-                "A call lost {0} permit(s) of ''{1}'', key ''{2}'': {3}. The call{4} goes on without, and other calls may hold them now."
-                        + " The listeners of the permit run; its isHeld() returns false.",
-                Integer.toString(call.permits()),
-                LogSafe.escape(call.name()),
-                LogSafe.escape(call.key()),
+                "{0} call(s) lost {1} permit(s) of ''{2}'', key ''{3}'': {4}. They go on without, and other calls may hold them"
+                        + " now.{5} The listeners of the permits run; isHeld() returns false.",
+                Integer.toString(calls.size()),
+                Integer.toString(permits),
+                LogSafe.escape(first.name()),
+                LogSafe.escape(first.key()),
                 why,
-                caller.map(StoreLog::describe).orElse(""));
+                callers.isEmpty() ? "" : " These are calls of " + describe(callers) + ".");
         return false;
     }
 
-    private static String describe(Caller caller) {
-        return caller.method().map(method -> " of " + LogSafe.escape(method)).orElse("") + " on thread '"
-                + LogSafe.escape(caller.threadName()) + "'";
+    private static String describe(List<Caller> callers) {
+        String most = callers.stream()
+                .limit(MOST_CALLERS)
+                .map(caller -> LogSafe.escape(caller.method().orElse("an unknown method")) + " on thread '"
+                        + LogSafe.escape(caller.threadName()) + "'")
+                .collect(Collectors.joining(", "));
+        return callers.size() > MOST_CALLERS ? most + ", and " + (callers.size() - MOST_CALLERS) + " more" : most;
     }
 
-    /** Logs how many permits were lost since the last line about one. */
+    /** Logs how many permits were lost since the last line about some. */
     public void moreLost(long now) {
         long more = losses.rest(now);
         if (more > 0) {
-            LOG.log(Level.WARNING, "Calls lost {0} more permit(s) since the last such line.", Long.toString(more));
+            LOG.log(
+                    Level.WARNING,
+                    "Calls lost {0} more permit(s) since the last such line, {1} since the start of this instance.",
+                    Long.toString(more),
+                    Long.toString(lostPermits()));
         }
+    }
+
+    /** Permits of members that are not alive any more were freed. A few lines at a time: such a member may have permits of many keys. */
+    public void expired(String key, Expired members, long now) {
+        long unlogged = expiries.pass(1, now);
+        if (unlogged < 0) {
+            return;
+        }
+        LOG.log(
+                Level.WARNING,
+                "Member ''{0}''{1} is not alive any more in the store {2}: {3}. It had {4} permit(s) of key ''{5}'', which other calls get"
+                        + " now.{6} If that instance still runs, it does not reach the store, and its calls go on without: see its log.{7}",
+                LogSafe.escape(members.name().orElse(members.member())),
+                members.name().isEmpty() ? "" : " (id " + LogSafe.escape(members.member()) + ")",
+                store,
+                members.ago()
+                        .map(ago -> "its lease ended " + ago.toMillis() + " ms ago, without a claim of it")
+                        .orElse("its session has ended, or its record was deleted"),
+                Integer.toString(members.permits()),
+                LogSafe.escape(key),
+                members.others() == 0
+                        ? ""
+                        : " So did %d other member(s) with %d permit(s)."
+                                .formatted(members.others(), members.permitsOfOthers()),
+                unlogged == 0 ? "" : " " + unlogged + " other key(s) had such members since the last such line.");
     }
 
     /** A key is in grace, see {@code KeyQueueHost#graceBegins}. */
@@ -202,7 +245,7 @@ public final class StoreLog {
     /** The calls of one name that ran without the store. */
     private record Bypass(LongAdder calls, IntSupplier inUse) {}
 
-    /** Lets one line through in ten seconds, and counts what the others were to say. */
+    /** Lets so many lines through in ten seconds, and counts what the others were to say. */
     private static final class Throttle {
 
         /** The first of what is not logged since the last line. */
@@ -210,22 +253,40 @@ public final class StoreLog {
 
         private static final long FURTHER = -2;
 
-        private final AtomicLong unlogged = new AtomicLong();
-        private final AtomicLong next = new AtomicLong(Long.MIN_VALUE);
+        private final int most;
+        private long next = Long.MIN_VALUE;
+        private int lines;
+        private long unlogged;
+
+        Throttle(int most) {
+            this.most = most;
+        }
 
         /** What was not logged since the last line, if a line is due; else a negative number, and this is counted. */
-        long pass(int count, long now) {
-            long due = next.get();
-            if (now < due || !next.compareAndSet(due, now + INTERVAL)) {
-                return unlogged.getAndAdd(count) == 0 ? FIRST : FURTHER;
+        synchronized long pass(int count, long now) {
+            if (now >= next) {
+                next = now + INTERVAL;
+                lines = 0;
             }
-            return unlogged.getAndSet(0);
+            if (lines == most) {
+                unlogged += count;
+                return unlogged == count ? FIRST : FURTHER;
+            }
+            lines++;
+            return takeUnlogged();
         }
 
         /** What was not logged since the last line, for a line now. */
-        long rest(long now) {
-            next.set(now + INTERVAL);
-            return unlogged.getAndSet(0);
+        synchronized long rest(long now) {
+            next = now + INTERVAL;
+            lines = most;
+            return takeUnlogged();
+        }
+
+        private long takeUnlogged() {
+            long before = unlogged;
+            unlogged = 0;
+            return before;
         }
     }
 }

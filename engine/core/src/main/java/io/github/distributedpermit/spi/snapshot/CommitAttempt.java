@@ -298,11 +298,13 @@ final class CommitAttempt<S extends Snapshot> {
         then(context.store().commit(planned), true, result -> {
             if (result instanceof Commit.Done<S> done) {
                 written = true;
+                reportExpired(planned);
                 answer(done.after(), planned);
             } else if (result instanceof Commit.DoneUnchecked<S> done) {
                 // The request itself is committed. Members may be waiting that can be served in the new snapshot.
                 written = true;
                 settling = true;
+                reportExpired(planned);
                 settle(planned.before(), done.after());
             } else if (result instanceof Commit.Part<S> part) {
                 written = true;
@@ -323,6 +325,13 @@ final class CommitAttempt<S extends Snapshot> {
                 fail(denied.failure(), written);
             }
         });
+    }
+
+    /** Fails nothing, because the change is committed. */
+    private void reportExpired(PlannedCommit<S> planned) {
+        if (!planned.step().removed().isEmpty()) {
+            Mailbox.run(() -> context.reportExpired(planned));
+        }
     }
 
     /**

@@ -96,9 +96,9 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         this.store = store;
         this.member = member;
         this.listener = listener;
-        this.context = new LayerContext<>(store, listener, ticker, scheduler, () -> session);
-        this.idleKeys = new IdleKeys<>(workers, store, idle.toNanos());
         this.names = new ReadableNames(store::memberName);
+        this.context = new LayerContext<>(store, listener, ticker, scheduler, names, () -> session);
+        this.idleKeys = new IdleKeys<>(workers, store, idle.toNanos());
         // One millisecond more, so that an idle time of 0 gives a valid period.
         long turn = Math.min(LONGEST_TURN_MILLIS, idle.toMillis() / TURNS_PER_IDLE + 1);
         scheduler.scheduleWithFixedDelay(this::turn, turn, turn, TimeUnit.MILLISECONDS);

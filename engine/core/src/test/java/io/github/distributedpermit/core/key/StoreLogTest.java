@@ -3,18 +3,29 @@ package io.github.distributedpermit.core.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRequest;
+import io.github.distributedpermit.core.CoreSettings;
+import io.github.distributedpermit.core.PermitSettings;
+import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
+import io.github.distributedpermit.core.member.CoreEnvironment;
+import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.Expired;
+import io.github.distributedpermit.spi.Member;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,27 +121,54 @@ class StoreLogTest {
                 .toList();
     }
 
-    @Test
-    void manyLossesAreOneLineAndOneWithTheNumberOfTheOthers() {
-        a.engine.describeCallersBy(() ->
-                new Caller(1, Optional.of("com.example.Reports.export"), new Thread("worker-1"), Optional.empty()));
+    /** Calls of three methods on threads of their own, each with one permit. */
+    private List<Permit> hold(PermitEngine engine, int calls) {
+        AtomicInteger made = new AtomicInteger();
+        engine.describeCallersBy(() -> {
+            int call = made.incrementAndGet();
+            Thread thread = new Thread("worker-" + call);
+            return new Caller(call, Optional.of("com.example.Reports.export" + call), thread, Optional.empty());
+        });
         List<Permit> held = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            held.add(a.hold());
+        for (int i = 0; i < calls; i++) {
+            Asked call = new Asked(engine.named(Bench.KEY).acquireAsync(PermitRequest.of(Bench.KEY)));
+            bench.runMillis(2);
+            held.add(call.permit());
         }
-        bench.conditions.claimsLost = true;
-        bench.run(Bench.LEASE);
-        assertThat(held).noneMatch(Permit::isHeld);
+        return held;
+    }
+
+    private void assertThreeLost(String cause) {
         assertThat(warnings())
                 .singleElement()
                 .asString()
                 .contains(
-                        "lost 1 permit(s) of 'report', key 'report': the store has not confirmed it for a lease.",
-                        "The call of com.example.Reports.export on thread 'worker-1' goes on without");
-        assertThat(a.engine.status().lost()).isEqualTo(100);
+                        "3 call(s) lost 3 permit(s) of 'report', key 'report': " + cause + ".",
+                        "com.example.Reports.export1 on thread 'worker-1'",
+                        "com.example.Reports.export2 on thread 'worker-2'",
+                        "com.example.Reports.export3 on thread 'worker-3'");
+    }
+
+    @Test
+    void lossesAtOneMomentAreOneLineAndLaterOnesOneWithTheirNumber() {
+        List<Permit> held = hold(a.engine, 100);
+        Asked other = a.acquireOf("other", Duration.ofSeconds(1));
+        bench.runMillis(2);
+        assertThat(other.holds()).isTrue();
+        bench.conditions.claimsLost = true;
+        bench.run(Bench.LEASE);
+        assertThat(held).noneMatch(Permit::isHeld);
+        assertThat(other.holds()).isFalse();
+        assertThat(warnings())
+                .singleElement()
+                .asString()
+                .contains(
+                        "100 call(s) lost 100 permit(s) of 'report', key 'report': the store has not confirmed it for a lease.",
+                        ", and 95 more.");
+        assertThat(a.engine.status().lost()).isEqualTo(101);
         bench.run(Duration.ofSeconds(11));
         assertThat(warnings()).hasSize(2);
-        assertThat(warnings().get(1)).contains("lost 99 more permit(s)");
+        assertThat(warnings().get(1)).contains("lost 1 more permit(s)", "101 since the start");
 
         bench.conditions.claimsLost = false;
         bench.run(Bench.LEASE);
@@ -142,16 +180,103 @@ class StoreLogTest {
     }
 
     @Test
-    void lossBecauseTheStoreHasGivenThePermitToAnotherMemberIsLoggedAsThat() {
-        Permit permit = bench.member("one", 1).hold();
+    void lossBecauseTheStoreDoesNotConfirmIsLoggedWithItsCalls() {
+        hold(a.engine, 3);
+        bench.conditions.claimsLost = true;
+        bench.run(Bench.LEASE);
+        assertThreeLost("the store has not confirmed it for a lease");
+    }
+
+    @Test
+    void lossBecauseTheStoreHasGivenThePermitsToAnotherMemberIsLoggedAsThat() {
+        List<Permit> held = hold(bench.member("one", 3).engine, 3);
         bench.network.server.empty();
-        bench.member("two", 1).hold();
+        Party two = bench.member("two", 3);
+        IntStream.range(0, 3).forEach(i -> two.hold());
         bench.run(Bench.LEASE.dividedBy(2));
-        assertThat(permit.isHeld()).isFalse();
+        assertThat(held).noneMatch(Permit::isHeld);
+        assertThreeLost(
+                "the store has taken it from this instance, by order of an operator or because its record was deleted");
+    }
+
+    @Test
+    void lossBecauseOfAnOperatorIsLoggedAsThatAndCountedCallByCall() {
+        List<Permit> held = hold(a.engine, 3);
+        assertThat(IntStream.rangeClosed(1, 3).map(call -> a.engine.take(Bench.KEY, call)))
+                .containsExactly(1, 1, 1);
+        assertThat(held).noneMatch(Permit::isHeld);
         assertThat(warnings())
                 .singleElement()
                 .asString()
                 .contains(
-                        "the store has taken it from this instance, by order of an operator or because its record was deleted");
+                        "1 call(s) lost 1 permit(s) of 'report', key 'report'",
+                        "by order of an operator",
+                        "com.example.Reports.export1 on thread 'worker-1'");
+        bench.run(Duration.ofSeconds(11));
+        assertThat(warnings()).hasSize(2);
+        assertThat(warnings().get(1)).contains("lost 2 more permit(s)", "3 since the start");
+    }
+
+    private PermitEngine inSession(SimSessionStore store) {
+        SimProcess process = new SimProcess("s", bench.time, 77);
+        PermitEngine engine = new PermitEngine(
+                store.backend(process),
+                new Member("s", "s"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(Bench.KEY, PermitSettings.ofLimit(3)),
+                new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
+        store.link("s").alive();
+        return engine;
+    }
+
+    @Test
+    void lossBecauseTheSessionHasEndedIsLoggedAsThat() {
+        SimSessionStore store = new SimSessionStore(bench.time);
+        List<Permit> held = hold(inSession(store), 3);
+        store.link("s").lose();
+        assertThat(held).noneMatch(Permit::isHeld);
+        assertThreeLost("the session of this instance in the store has ended");
+    }
+
+    @Test
+    void lossesOfAnInstanceThatLeavesAreAllLoggedBeforeItHasLeft() {
+        PermitEngine engine = inSession(new SimSessionStore(bench.time));
+        hold(engine, 3);
+        Asked other = new Asked(engine.named(Bench.KEY).acquireAsync(PermitRequest.of("other")));
+        bench.runMillis(2);
+        assertThat(other.holds()).isTrue();
+        engine.close();
+        assertThat(warnings()).hasSize(2);
+        assertThat(warnings().get(0)).contains("this instance has left the store");
+        assertThat(warnings().get(1)).contains("4 since the start");
+    }
+
+    @Test
+    void membersThatAreNotAliveAnyMoreAreLoggedTenKeysAtATime() {
+        for (int i = 0; i < 13; i++) {
+            a.link.listener.expired("key-" + i, expired("b", Optional.of("orders@host-2:4711"), 0));
+        }
+        assertThat(warnings()).hasSize(10);
+        assertThat(warnings().get(9))
+                .contains(
+                        "Member 'orders@host-2:4711' (id b) is not alive any more in the store 'simulated'",
+                        "its lease ended 12 ms ago",
+                        "It had 3 permit(s) of key 'key-9'")
+                .doesNotContain("other member", "other key");
+        bench.run(Duration.ofSeconds(11));
+        a.link.listener.expired("late", expired("c\n", Optional.empty(), 2));
+        assertThat(warnings()).hasSize(11);
+        assertThat(warnings().get(10))
+                .contains(
+                        "Member 'c\\u000a' is not",
+                        "its session has ended, or its record was deleted",
+                        "So did 2 other member(s) with 5 permit(s)",
+                        "3 other key(s)");
+    }
+
+    private static Expired expired(String member, Optional<String> name, int others) {
+        Optional<Duration> ago = name.map(known -> Duration.ofMillis(12));
+        return new Expired(member, name, 3, ago, others, others == 0 ? 0 : 5);
     }
 }

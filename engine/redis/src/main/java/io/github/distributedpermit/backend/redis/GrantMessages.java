@@ -2,12 +2,15 @@ package io.github.distributedpermit.backend.redis;
 
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages on the channel of a member: grants, which it passes to the core, and the member's own probes. Any client
+ * Reads the messages on the channel of a member: grants and expired leases, which it passes to the core, and the member's own probes. Any client
  * of the server may publish there, so it ignores what it does not know. Thread-safe.
  *
  * <p>A message that is lost or ignored costs time only: the member finds its grant with the next re-check.
@@ -21,6 +24,9 @@ final class GrantMessages {
     /** The core, which orders the grant among the answers by sequence and version. */
     private final HoldingListener listener;
 
+    /** The readable name of a member. */
+    private final Function<String, CompletionStage<Optional<String>>> names;
+
     private final boolean claimsAgain;
     /** A format that is not supported is logged once, and not for each message. */
     private final AtomicBoolean warned = new AtomicBoolean();
@@ -30,12 +36,18 @@ final class GrantMessages {
     /**
      * Creates the reader of messages.
      *
+     * @param names the readable name of a member, for operators; the stage never fails
      * @param claimsAgain whether the member claims again when it is notified of a grant, because no replica may have the grant
      *     yet; the answer to that claim counts
      */
-    GrantMessages(RedisKeys keys, HoldingListener listener, boolean claimsAgain) {
+    GrantMessages(
+            RedisKeys keys,
+            HoldingListener listener,
+            Function<String, CompletionStage<Optional<String>>> names,
+            boolean claimsAgain) {
         this.keys = keys;
         this.listener = listener;
+        this.names = names;
         this.claimsAgain = claimsAgain;
     }
 
@@ -54,7 +66,15 @@ final class GrantMessages {
                     System.Logger.Level.WARNING,
                     "Notifications of newer instances have a format that this instance does not know. Waiting calls receive "
                             + "their permits by polling, up to half a second late, until this instance is updated");
+        } else {
+            ExpiryNotice.read(message).ifPresent(this::passOn);
         }
+    }
+
+    private void passOn(ExpiryNotice notice) {
+        keys.userKey(notice.encodedKey())
+                .ifPresent(key ->
+                        names.apply(notice.member()).thenAccept(name -> listener.expired(key, notice.named(name))));
     }
 
     /** An exception must not reach Lettuce, which would pass it to its own handler; the subscription goes on. */

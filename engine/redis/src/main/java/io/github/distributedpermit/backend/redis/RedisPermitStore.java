@@ -78,7 +78,7 @@ final class RedisPermitStore implements PermitStore {
                 signal::checkConnections);
         GrantSubscription subscription = new GrantSubscription(
                 channel,
-                new GrantMessages(keys, listener, settings.waitForReplica()),
+                new GrantMessages(keys, listener, names::of, settings.waitForReplica()),
                 connector,
                 settings,
                 signal::checkConnections);

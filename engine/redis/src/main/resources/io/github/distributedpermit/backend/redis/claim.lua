@@ -11,6 +11,7 @@ local queue, checks_epoch = flags % 2 == 1, flags % 8 >= 4
 local of_node = flags >= 8 -- the member has not used this slot, but other slots of the node for a lease at least
 local now = op.now
 op.clustered = flags % 4 >= 2
+op.claimer = member
 
 local refused = load(member)
 if refused then

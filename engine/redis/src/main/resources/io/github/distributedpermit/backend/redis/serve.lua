@@ -169,6 +169,12 @@ local function flush()
   if op.served then
     notify()
   end
+  local e, survivor = op.expired, op.claimer or op.served and op.served[1]
+  if e and survivor then -- for operators
+    local to = channel(survivor)
+    call('PUBLISH', to, struct.pack('<c1BBdI4I4I4B', 'E', FORMAT, MINIMUM_READER, op.now - e.expiry, e.permits,
+      e.members - 1, e.all - e.permits, #e.member) .. e.member .. key)
+  end
 end
 
 local drop, expire, serve, subscribed, compare_limits
@@ -201,9 +207,14 @@ local function prepare()
     end
   end
 
-  -- Removes a record and its entries in all sets.
+  -- Removes an expired record and its entries in all sets.
   drop = function(member, r)
     op.used = op.used - r.permits
+    if r.permits > 0 and member ~= op.claimer then
+      local first = op.expired or { member = member, permits = r.permits, expiry = r.expiry, members = 0, all = 0 }
+      first.members, first.all = first.members + 1, first.all + r.permits
+      op.expired = first
+    end
     if r.waiting then
       remove(QUEUE, member)
       op.queued = op.queued - 1

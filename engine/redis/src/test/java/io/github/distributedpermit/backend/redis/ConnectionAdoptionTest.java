@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -30,7 +32,11 @@ class ConnectionAdoptionTest extends RedisTest {
                 signal::checkConnections);
         GrantSubscription subscription = new GrantSubscription(
                 channel,
-                new GrantMessages(new RedisKeys("permits"), new Recorder(() -> {}), false),
+                new GrantMessages(
+                        new RedisKeys("permits"),
+                        new Recorder(() -> {}),
+                        member -> CompletableFuture.completedFuture(Optional.empty()),
+                        false),
                 connector,
                 settings,
                 signal::checkConnections);

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.redis;
 
+import io.github.distributedpermit.contract.ExpiryLaws;
 import io.github.distributedpermit.contract.LeasedBackendContract;
 import io.github.distributedpermit.contract.OperatorLaws;
 import io.github.distributedpermit.contract.StoreFixture;
@@ -13,7 +14,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 @ExtendWith(RedisExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class RedisPermitBackendContractTest extends LeasedBackendContract implements OperatorLaws {
+class RedisPermitBackendContractTest extends LeasedBackendContract implements OperatorLaws, ExpiryLaws {
 
     final RedisServer server;
     private final LettuceConnectionFactory factory;

@@ -170,7 +170,7 @@ final class ScriptedKey {
 
     private void receive(String channel, byte[] message) {
         String start = prefix + ":member:";
-        if (channel.startsWith(start)) {
+        if (channel.startsWith(start) && ClaimCodec.isGrant(message)) {
             notified.add(Map.entry(channel.substring(start.length()), ClaimCodec.readGrantedHolding(message)));
         }
     }

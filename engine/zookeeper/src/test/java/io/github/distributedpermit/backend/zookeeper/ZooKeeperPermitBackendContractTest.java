@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.zookeeper;
 
+import io.github.distributedpermit.contract.ExpiryLaws;
 import io.github.distributedpermit.contract.OperatorLaws;
 import io.github.distributedpermit.contract.PermitBackendContract;
 import io.github.distributedpermit.contract.StoreFixture;
@@ -8,7 +9,7 @@ import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-class ZooKeeperPermitBackendContractTest extends PermitBackendContract implements OperatorLaws {
+class ZooKeeperPermitBackendContractTest extends PermitBackendContract implements OperatorLaws, ExpiryLaws {
 
     private static TestingServer server;
 
