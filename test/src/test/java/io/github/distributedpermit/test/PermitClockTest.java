@@ -59,7 +59,10 @@ class PermitClockTest {
     }
 
     private static int permitsOf(PermitStore store, long sequence) {
-        Claim claim = new Claim("key", 1, sequence, 0, 1, 1, Duration.ZERO, Duration.ofSeconds(15), false);
+        Claim claim = Claim.of("key", sequence, Duration.ofSeconds(15))
+                .wanted(1)
+                .held(0)
+                .tried(1);
         return store.claim(claim).toCompletableFuture().join().permits();
     }
 

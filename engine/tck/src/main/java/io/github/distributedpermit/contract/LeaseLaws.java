@@ -109,7 +109,7 @@ interface LeaseLaws extends ContractTests {
                 .hasValueSatisfying(d -> assertThat(d).isPositive().isLessThanOrEqualTo(lease.plusMillis(2)));
         assertThat(second.recheckAfter()).isEmpty();
         dieSoon(a, key, 1);
-        Ask recheck = b.queueing(key, 1, 1).waited(Duration.ofMinutes(1));
+        Claim recheck = b.queueing(key, 1, 1).waited(Duration.ofMinutes(1));
         assertThat(b.claim(recheck).permits()).isEqualTo(1);
     }
 

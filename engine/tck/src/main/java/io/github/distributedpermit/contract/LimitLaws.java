@@ -2,6 +2,7 @@ package io.github.distributedpermit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,7 @@ interface LimitLaws extends ContractTests {
     default void headThatNeedsSeveralPermitsIsNotPassedByAHigherLimitThatItWouldNotFitEither(
             String key, Peer a, Peer heavy, Peer light) {
         a.queue(key, 4, 3);
-        heavy.claim(heavy.queueing(key, 3, 3).weightOfHead(3));
+        heavy.claim(heavy.queueing(key, 3, 3).queued(3));
 
         assertThat(light.queue(key, 4, 1).permits()).isZero();
         assertThat(light.attempt(key, 4, 1).permits()).isZero();
@@ -85,7 +86,7 @@ interface LimitLaws extends ContractTests {
             String key, Peer a, Peer low, Peer heavy, Peer high) {
         a.queue(key, 5, 4);
         low.queue(key, 2, 1);
-        heavy.claim(heavy.queueing(key, 2, 2).weightOfHead(2));
+        heavy.claim(heavy.queueing(key, 2, 2).queued(2));
 
         assertThat(high.attempt(key, 5, 1).permits()).isZero();
         a.keep(key, 5, 3);
@@ -110,7 +111,7 @@ interface LimitLaws extends ContractTests {
     @Test
     default void memberServesItselfAndOneBehindItWithAHigherLimit(String key, Peer a, Peer low, Peer high) {
         a.queue(key, 4, 3);
-        low.claim(low.queueing(key, 3, 3).weightOfHead(3));
+        low.claim(low.queueing(key, 3, 3).queued(3));
         a.keep(key, 4, 2); // so that stores which order by their changes know which of the two came first
         high.queue(key, 4, 1);
 

@@ -3,6 +3,7 @@ package io.github.distributedpermit.contract;
 import static io.github.distributedpermit.contract.Harness.patiently;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import java.util.Optional;
@@ -43,7 +44,7 @@ public interface OperatorLaws extends ContractTests {
     @Test
     default void inspectionCountsTheCallsThatWait(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 2, 2);
-        b.claim(b.queueing(key, 2, 2).waitingBeyondWanted(205));
+        b.claim(b.queueing(key, 2, 2).shown(new Claim.Shown(205)));
         c.queue(key, 2, 1);
         assertThat(a.inspect(key).members()).extracting(MemberState::calls).containsExactly(0, 207, 1);
 
@@ -54,7 +55,7 @@ public interface OperatorLaws extends ContractTests {
                 .extracting(MemberState::calls)
                 .containsExactly(206, 1);
         b.awaitAnyNotice(key);
-        b.claim(b.queueing(key, 2, 2).waitingBeyondWanted(9));
+        b.claim(b.queueing(key, 2, 2).shown(new Claim.Shown(9)));
         assertThat(c.inspect(key).queue()).extracting(MemberState::calls).containsExactlyInAnyOrder(10, 1);
         b.keep(key, 2, 1);
         assertThat(c.inspect(key).queue()).extracting(MemberState::calls).containsExactly(1);
@@ -63,7 +64,7 @@ public interface OperatorLaws extends ContractTests {
     @Test
     default void callsOfAMemberAreCountedByTheWeightOfItsOldest(String key, Peer a, Peer b) {
         a.queue(key, 6, 6);
-        b.claim(b.queueing(key, 6, 6).weightOfHead(3).waitingBeyondWanted(4));
+        b.claim(b.queueing(key, 6, 6).queued(3).shown(new Claim.Shown(4)));
 
         assertThat(a.inspect(key).queue()).extracting(MemberState::calls).containsExactly(6);
     }

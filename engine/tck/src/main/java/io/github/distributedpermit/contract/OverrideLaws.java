@@ -50,7 +50,7 @@ interface OverrideLaws extends ContractTests {
         harness().lowered(key);
         a.override(key, 0);
 
-        assertThat(b.claim(b.queueing(key, 2, 2).weightOfHead(2)).limit()).isZero();
+        assertThat(b.claim(b.queueing(key, 2, 2).queued(2)).limit()).isZero();
         assertThat(c.queue(key, 2, 1).permits()).isZero();
         a.keep(key, 2, 0);
         assertThat(look(key).used()).isZero();

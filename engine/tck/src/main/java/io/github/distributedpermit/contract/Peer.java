@@ -10,7 +10,6 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -64,7 +63,7 @@ final class Peer implements HoldingListener {
 
     /** Claims this many in all, but does not wait. */
     Holding attempt(String key, int limit, int wanted) {
-        return claim(new Ask(key, limit, wanted, wanted, 1, Duration.ZERO, fixture.lease(), false));
+        return claim(keeping(key, limit, wanted).tried(1));
     }
 
     /** Wants no more than this: a return, a renewal, or the end of waiting. */
@@ -72,22 +71,23 @@ final class Peer implements HoldingListener {
         return claim(keeping(key, limit, permits));
     }
 
-    Ask queueing(String key, int limit, int wanted) {
-        return new Ask(key, limit, wanted, wanted, 1, Duration.ZERO, fixture.lease(), true);
+    Claim queueing(String key, int limit, int wanted) {
+        return keeping(key, limit, wanted).queued(1);
     }
 
-    Ask keeping(String key, int limit, int permits) {
-        return new Ask(key, limit, permits, permits, 0, Duration.ZERO, fixture.lease(), false);
+    /** Without the sequence, which {@link #next} gives it. */
+    Claim keeping(String key, int limit, int permits) {
+        return Claim.of(key, 0, fixture.lease()).limit(limit).wanted(permits);
     }
 
-    Holding claim(Ask ask) {
-        return send(next(ask));
+    /** Sends the claim with the member's next sequence. */
+    Holding claim(Claim claim) {
+        return send(next(claim));
     }
 
-    /** Gives the ask the member's next sequence. */
-    Claim next(Ask ask) {
-        sequence++;
-        return ask.as(sequence);
+    /** Gives the claim the member's next sequence. */
+    Claim next(Claim claim) {
+        return claim.sequence(++sequence);
     }
 
     /**

@@ -121,7 +121,7 @@ interface QueueLaws extends ContractTests {
     @Test
     default void newcomerGetsOnlyWhatThoseBeforeItLeave(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 2);
-        b.claim(b.queueing(key, 3, 2).weightOfHead(2)); // one is free, but it needs two
+        b.claim(b.queueing(key, 3, 2).queued(2)); // one is free, but it needs two
 
         assertThat(c.queue(key, 3, 1).permits()).isZero();
 
@@ -133,7 +133,7 @@ interface QueueLaws extends ContractTests {
     @Test
     default void tryTakesOnlyWhatTheLineLeaves(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 2);
-        b.claim(b.queueing(key, 3, 2).weightOfHead(2));
+        b.claim(b.queueing(key, 3, 2).queued(2));
 
         assertThat(c.attempt(key, 3, 1).permits()).isZero();
 
@@ -157,7 +157,7 @@ interface QueueLaws extends ContractTests {
     @Test
     default void memberThatNoLongerWantsMoreLeavesTheLineAndTheNextIsServed(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 2);
-        b.claim(b.queueing(key, 3, 2).weightOfHead(2));
+        b.claim(b.queueing(key, 3, 2).queued(2));
         c.queue(key, 3, 1);
 
         b.keep(key, 3, 0);

@@ -132,7 +132,7 @@ final class SimulatedKey {
         long sequence = member.nextSequence();
         sent.put(sequence, new Sent(held, wanted, now));
         member.store()
-                .claim(new Claim(key, limit, sequence, held, wanted, unit, waited, lease(), head != null))
+                .claim(Claim.of(key, sequence, lease()).limit(limit).wanted(wanted).held(held).head(new Claim.Head(unit, waited, head != null)))
                 .whenComplete((holding, failure) -> {
                     if (holding != null && !member.isDead()) {
                         apply(holding);

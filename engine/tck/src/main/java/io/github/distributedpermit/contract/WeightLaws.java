@@ -2,7 +2,7 @@ package io.github.distributedpermit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
+import io.github.distributedpermit.spi.Claim;
 import org.junit.jupiter.api.Test;
 
 /** Requests of more than one permit. */
@@ -12,7 +12,7 @@ interface WeightLaws extends ContractTests {
     default void heavyRequestIsGrantedWholeOrNotAtAll(String key, Peer a, Peer b) {
         a.queue(key, 4, 2);
 
-        assertThat(b.claim(b.queueing(key, 4, 3).weightOfHead(3)).permits()).isZero();
+        assertThat(b.claim(b.queueing(key, 4, 3).queued(3)).permits()).isZero();
         a.keep(key, 4, 1);
         assertThat(look(key).permits(b)).isEqualTo(3);
     }
@@ -22,7 +22,7 @@ interface WeightLaws extends ContractTests {
         a.queue(key, 4, 2);
         b.queue(key, 4, 1);
 
-        assertThat(b.claim(b.queueing(key, 4, 3).weightOfHead(2)).permits()).isEqualTo(1);
+        assertThat(b.claim(b.queueing(key, 4, 3).queued(2)).permits()).isEqualTo(1);
         a.keep(key, 4, 1);
         assertThat(look(key).permits(b)).isEqualTo(3);
     }
@@ -31,7 +31,7 @@ interface WeightLaws extends ContractTests {
     default void heavyTryIsGrantedWholeOrNotAtAll(String key, Peer a, Peer b) {
         a.queue(key, 4, 2);
 
-        Ask three = new Ask(key, 4, 3, 3, 3, Duration.ZERO, harness().fixture().lease(), false);
+        Claim three = b.keeping(key, 4, 3).tried(3);
         assertThat(b.claim(three).permits()).isZero();
         a.keep(key, 4, 1);
         assertThat(look(key).permits(b)).isZero();
@@ -41,7 +41,7 @@ interface WeightLaws extends ContractTests {
     @Test
     default void lightRequestBehindAHeavyHeadWaits(String key, Peer a, Peer b, Peer c) {
         a.queue(key, 3, 3);
-        b.claim(b.queueing(key, 3, 3).weightOfHead(3));
+        b.claim(b.queueing(key, 3, 3).queued(3));
         c.queue(key, 3, 1);
 
         a.keep(key, 3, 1);
@@ -55,7 +55,7 @@ interface WeightLaws extends ContractTests {
     @Test
     default void headThatCanNeverFitIsPassedOverAndKeepsItsPlace(String key, Peer a, Peer b, Peer c, Peer d) {
         a.queue(key, 3, 3);
-        b.claim(b.queueing(key, 3, 3).weightOfHead(3));
+        b.claim(b.queueing(key, 3, 3).queued(3));
         c.queue(key, 3, 1);
         harness().lowered(key);
         a.override(key, 2);
@@ -75,8 +75,8 @@ interface WeightLaws extends ContractTests {
     @Test
     default void twoHalvesOfHeavyRequestsDoNotDeadlock(String key, Peer a, Peer b, Peer c) {
         c.queue(key, 4, 4);
-        a.claim(a.queueing(key, 4, 3).weightOfHead(3));
-        b.claim(b.queueing(key, 4, 3).weightOfHead(3));
+        a.claim(a.queueing(key, 4, 3).queued(3));
+        b.claim(b.queueing(key, 4, 3).queued(3));
 
         c.keep(key, 4, 2);
         assertThat(look(key).used()).isEqualTo(2); // no member keeps half of what it needs

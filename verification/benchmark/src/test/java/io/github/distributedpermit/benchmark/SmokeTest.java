@@ -75,7 +75,10 @@ class SmokeTest {
                 for (boolean grace : List.of(true, false)) {
                     ScriptClaims claims = new ScriptClaims(connection, grace);
                     claims.send(
-                            "m0", new Claim("job" + grace, 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true));
+                            "m0",
+                            Claim.of("job" + grace, 1, Duration.ofMinutes(1))
+                                    .wanted(1)
+                                    .queued(1));
                     claims.flush();
                     assertThat(connection.sync().keys("*job" + grace + "*")).isNotEmpty();
                 }

@@ -67,7 +67,7 @@ final class KeyCommitter {
         return before.waiting().isEmpty()
                 && !planned.changesOverride()
                 && before.permits(planned.member())
-                        != planned.claim().map(Claim::wanted).orElse(0);
+                        != planned.claim().map(c -> c.counts().wanted()).orElse(0);
     }
 
     /** Commits a change when the session is ready. */
@@ -134,14 +134,15 @@ final class KeyCommitter {
         Optional<Claim> claim = planned.claim();
         OverrideLimit override = planned.after().override();
         boolean overrides = !override.equals(before.override());
-        OptionalInt declared = claim.map(c -> OptionalInt.of(c.limit())).orElse(OptionalInt.empty());
+        OptionalInt declared =
+                claim.map(c -> OptionalInt.of(c.counts().limit())).orElse(OptionalInt.empty());
         ChangeRequest request = new ChangeRequest(
                 sessions,
                 member,
                 declared,
                 override.isPresent() ? OptionalInt.of(override.limit()) : declared,
                 overrides ? Optional.of(override) : Optional.empty(),
-                claim.map(Claim::wanted).orElse(0),
+                claim.map(c -> c.counts().wanted()).orElse(0),
                 inbox,
                 nonces.apply(planned.member()));
         return before.plan(planned.step(), request);
@@ -235,7 +236,7 @@ final class KeyCommitter {
             PlannedCommit<ConsulSnapshot> planned, Session session, KeyTree before, KeyTree after) {
         // Without a claim, as when the queue is served, it is the limit that the member stated in its entry.
         int own = planned.claim()
-                .map(Claim::limit)
+                .map(c -> c.counts().limit())
                 .or(() -> before.record(session.id()).map(PermitRecord::limit))
                 .orElse(Integer.MAX_VALUE);
         // The limit of the served member itself: another member may state a higher one for the same key.

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.consul;
 
 import io.github.distributedpermit.backend.consul.Json.MalformedJsonException;
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,7 +23,7 @@ record QueuedMember(
         int least,
         int limit,
         long since,
-        int waitingBeyondWanted,
+        Claim.Shown shown,
         long index,
         JsonObject json) {
 
@@ -46,7 +47,7 @@ record QueuedMember(
                 json.count("least"),
                 json.count("limit"),
                 json.number("since"),
-                json.has(BEYOND) ? json.count(BEYOND) : 0,
+                new Claim.Shown(json.has(BEYOND) ? json.count(BEYOND) : 0),
                 entry.modified(),
                 json);
     }
@@ -74,8 +75,9 @@ record QueuedMember(
                 "limit", record.limit(),
                 "since", since));
         // Left out while it is 0, as versions before this field have written it.
-        if (record.waitingBeyondWanted() > 0 || before.has(BEYOND)) {
-            fields.put(BEYOND, record.waitingBeyondWanted());
+        int beyond = record.shown().waitingBeyondWanted();
+        if (beyond > 0 || before.has(BEYOND)) {
+            fields.put(BEYOND, beyond);
         }
         return Format.text(before, fields);
     }
@@ -90,7 +92,7 @@ record QueuedMember(
                 && least == now.least()
                 && limit == now.limit()
                 && since == place
-                && waitingBeyondWanted == now.waitingBeyondWanted();
+                && shown.equals(now.shown());
     }
 
     /** Without a sequence, which Consul does not store: its check-and-set refuses a doubled claim. */
@@ -105,13 +107,23 @@ record QueuedMember(
                 least,
                 limit,
                 OptionalLong.of(since),
-                waitingBeyondWanted,
+                shown,
                 PermitRecord.NEVER);
     }
 
     /** Of a session that holds and does not wait. It wants what it has, so that the step grants it nothing. */
     static PermitRecord holder(String session, int permits, int limit) {
         return new PermitRecord(
-                session, permits, -1, 0, permits, 0, 0, limit, OptionalLong.empty(), 0, PermitRecord.NEVER);
+                session,
+                permits,
+                -1,
+                0,
+                permits,
+                0,
+                0,
+                limit,
+                OptionalLong.empty(),
+                Claim.Shown.NOTHING,
+                PermitRecord.NEVER);
     }
 }

@@ -111,21 +111,11 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     private CompletableFuture<Holding> send(
             String key, int limit, int wanted, int unit, boolean queue, int beyond, Duration waited) {
-        return store.claim(new Claim(
-                        key,
-                        limit,
-                        sequence.incrementAndGet(),
-                        wanted,
-                        wanted,
-                        unit,
-                        waited,
-                        Duration.ofHours(1),
-                        queue,
-                        0,
-                        0,
-                        false,
-                        beyond,
-                        0))
+        return store.claim(Claim.of(key, sequence.incrementAndGet(), Duration.ofHours(1))
+                        .limit(limit)
+                        .wanted(wanted)
+                        .head(new Claim.Head(unit, waited, queue))
+                        .shown(new Claim.Shown(beyond)))
                 .toCompletableFuture();
     }
 

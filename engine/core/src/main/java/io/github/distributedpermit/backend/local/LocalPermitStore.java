@@ -123,7 +123,7 @@ final class LocalPermitStore implements PermitStore {
     }
 
     private static long arrival(Claim claim, long now) {
-        long waited = TimeUnit.MICROSECONDS.convert(claim.waited());
+        long waited = TimeUnit.MICROSECONDS.convert(claim.head().waited());
         return now - waited;
     }
 

@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  *   <li>After a failure, claims are sent one at a time, with the pauses of a {@link Backoff}.
  * </ul>
  *
- * <p>Two similar words have different meanings here. A claim with {@link #probe} makes a store examine whether it has lost state.
- * A member that {@linkplain #isProbing is probing} gets no answers, and claims no more than what is in use.
- *
  * <p>Guarded by the lock of the {@link KeyQueue}.
  */
 final class ClaimPlan {
@@ -35,7 +32,7 @@ final class ClaimPlan {
     final AnswerTime answerTime = new AnswerTime();
     private Policy policy;
 
-    /** The last claim, with which isDue(), nextTimed() and beyond() compare the present numbers; {@code null} if it is void. */
+    /** The last claim, with which isDue(), nextTimed() and shown() compare the present numbers; {@code null} if it is void. */
     private @Nullable Claim last;
 
     /** The limit that the last claim stated. */
@@ -44,7 +41,7 @@ final class ClaimPlan {
     private long lastSentAt;
     private @Nullable Waiter lastOldest;
 
-    /** How many calls waited when {@link #beyond} last computed its number, which later re-checks may repeat. */
+    /** How many calls waited when {@link #shown} last computed its number, which later re-checks may repeat. */
     private int lastCalls;
 
     /** When that was. */
@@ -54,7 +51,7 @@ final class ClaimPlan {
     private boolean again;
 
     /** The next claim makes the store check whether it has lost state, because contact was lost. */
-    private boolean probe;
+    private boolean checksEpoch;
 
     /** A permit passed from call to call since the last claim. */
     private boolean passedOn;
@@ -96,8 +93,8 @@ final class ClaimPlan {
     }
 
     /** Contact with the store was lost, or it has lost state: the next claim makes it check its epoch. */
-    void probe() {
-        probe = true;
+    void checkEpoch() {
+        checksEpoch = true;
     }
 
     /** A permit passed from call to call without the store, so a claim has to report the age of the next oldest waiter. */
@@ -132,7 +129,7 @@ final class ClaimPlan {
     void failed(long now, double jitter) {
         backoff.failed(now, jitter);
         again = true;
-        probe = true;
+        checksEpoch = true;
     }
 
     /** Drops all sent claims, because the store has deleted the records of this member. */
@@ -185,8 +182,8 @@ final class ClaimPlan {
      * permits, has another limit or is older than the last claim stated, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
     boolean isDue(int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now) {
-        int lastWanted = last == null ? 0 : last.wanted();
-        boolean lastQueue = last != null && last.queue();
+        int lastWanted = last == null ? 0 : last.counts().wanted();
+        boolean lastQueue = last != null && last.head().queues();
         if ((ledger.owes() && !sent.isInFlight(carrier(ledger)))
                 || again
                 || wanted > lastWanted
@@ -199,7 +196,7 @@ final class ClaimPlan {
             return true;
         }
         if (head != null
-                && (head.weight != lastUnit()
+                && (head.weight != lastWeight()
                         || waiters.hasQueueing() != lastQueue
                         || (policy.isPerCall() && limitToState(head, ledger, waiters) != stated))) {
             return true;
@@ -214,12 +211,12 @@ final class ClaimPlan {
     /** Whether a call with a head start has become the head since the last claim. */
     private boolean isOlderThanStated(Waiter oldest) {
         return last != null
-                && last.weightOfHead() > 0
-                && oldest.queuedAt < lastSentAt - last.waited().toNanos();
+                && last.head().weight() > 0
+                && oldest.queuedAt < lastSentAt - last.head().waited().toNanos();
     }
 
-    private int lastUnit() {
-        return last == null ? 0 : last.weightOfHead();
+    private int lastWeight() {
+        return last == null ? 0 : last.head().weight();
     }
 
     /** Whether the next claim is one in case a notification was lost. */
@@ -272,36 +269,34 @@ final class ClaimPlan {
                         && inFlight < policy.window()
                         && !backoff.isFailing()
                         && !waiters.isEmpty()
-                        && lastUnit() == 0);
+                        && lastWeight() == 0);
     }
 
     /** What this member gets back if the store has lost its state: not {@code held}, which may include what waiters want. */
-    private static int kept(Ledger ledger, int held) {
+    private static int validlyHeld(Ledger ledger, int held) {
         return Math.min(ledger.granted(), held);
     }
 
     /**
-     * How many calls wait besides those that {@code wanted} covers, for operators. In a store with sessions a claim that changes
-     * nothing costs no write. So there a re-check repeats the number of the last claim, unless the number of calls has changed by
-     * more than a quarter or the number is older than a third of the lease
+     * What operators see. In a store with sessions a claim that changes nothing costs no write. So there a re-check repeats what the
+     * last claim stated, unless the number of calls has changed by more than a quarter or is older than a third of the lease
      * (docs/decisions/0018-a-claim-states-how-many-calls-wait.md).
      */
-    private int beyond(
-            int wanted, int granted, int unit, boolean leases, @Nullable Waiter oldest, int calls, long now) {
-        int covered = unit == 0 ? 0 : (Math.max(0, wanted - granted) + unit - 1) / unit;
-        int beyond = Math.max(0, calls - covered);
+    private Claim.Shown shown(
+            int wanted, int granted, int weight, boolean leases, @Nullable Waiter oldest, int calls, long now) {
         boolean isRecheck = last != null
                 && oldest != null
                 && oldest == lastOldest
-                && wanted == last.wanted()
-                && unit == last.weightOfHead();
+                && wanted == last.counts().wanted()
+                && weight == last.head().weight();
         boolean isClose = 4L * Math.abs(calls - lastCalls) <= lastCalls && now - callsStatedAt < policy.renewal();
         if (!leases && isRecheck && isClose && last != null) {
-            return last.waitingBeyondWanted();
+            return last.shown();
         }
         lastCalls = calls;
         callsStatedAt = now;
-        return beyond;
+        int covered = weight == 0 ? 0 : (Math.max(0, wanted - granted) + weight - 1) / weight;
+        return new Claim.Shown(Math.max(0, calls - covered));
     }
 
     /** Creates the claim that is due; the effects send it. The member lowers its own count before the claim is sent. */
@@ -315,26 +310,18 @@ final class ClaimPlan {
         Waiter head = probing ? null : waiters.head();
         Waiter oldest = probing ? null : waiters.oldest();
         stated = limitToState(head, ledger, waiters);
-        int unit = head == null ? 0 : head.weight;
+        int weight = head == null ? 0 : head.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.queuedAt);
         boolean queue = !probing && waiters.hasQueueing();
         int calls = queue ? waiters.queueing() : 0;
-        int beyond = beyond(wanted, ledger.granted(), unit, leases, oldest, calls, now);
         Claim claim = new Claim(
                 key,
-                stated,
                 sequence,
-                held,
-                wanted,
-                unit,
-                waited,
                 policy.leaseDuration(),
-                queue,
-                kept(ledger, held),
-                ledger.epoch(),
-                probe,
-                beyond,
-                ledger.highestVersion());
+                new Claim.Counts(stated, held, wanted),
+                new Claim.Head(weight, waited, queue),
+                new Claim.Reclaim(validlyHeld(ledger, held), ledger.epoch(), checksEpoch, ledger.highestVersion()),
+                shown(wanted, ledger.granted(), weight, leases, oldest, calls, now));
         SentClaim record = new SentClaim(answers, sequence, stated, held, now, ledger.epoch());
         sent.add(record);
         if (probing) {
@@ -350,7 +337,7 @@ final class ClaimPlan {
         lastSentAt = now;
         lastOldest = oldest;
         again = false;
-        probe = false;
+        checksEpoch = false;
         passedOn = false;
         recheckAt = now + policy.recheck();
         if (wanted > 0) {

@@ -277,7 +277,7 @@ final class KeyQueueState {
         if (ledger.isOfAnotherEpoch(holding, plan.sent)) {
             noteOverride();
             ledger.enterEpoch(holding.epoch());
-            plan.probe();
+            plan.checkEpoch();
             plan.askAgain();
             plan.remembered(now);
             effects.execute(host::stateLost);
@@ -342,7 +342,7 @@ final class KeyQueueState {
     /** The store can be reached again, over a connection that may lead to another server. */
     void reachable() {
         plan.backoff.lift();
-        plan.probe();
+        plan.checkEpoch();
         if (ledger.epoch() != 0) {
             reclaim();
         }
@@ -350,7 +350,7 @@ final class KeyQueueState {
 
     /** The store has lost state: what is granted here has to be reclaimed before others are granted it. */
     void reclaim() {
-        plan.probe();
+        plan.checkEpoch();
         if (plan.sent.inFlight() == 0 && (ledger.granted() > 0 || !waiters.isEmpty())) {
             plan.askAgain();
         }

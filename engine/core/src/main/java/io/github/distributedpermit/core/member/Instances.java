@@ -172,8 +172,10 @@ final class Instances {
     private CompletionStage<Holding> claim(long sequence, int held) {
         try {
             return store.get()
-                    .claim(new Claim(
-                            KEY, limit, sequence, held, held, 0, Duration.ZERO, lease, false, held, 0, held > 0, 0, 0));
+                    .claim(Claim.of(KEY, sequence, lease)
+                            .limit(limit)
+                            .wanted(held)
+                            .reclaim(held > 0 ? Claim.Reclaim.of(held, 0).checking() : Claim.Reclaim.NOTHING));
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

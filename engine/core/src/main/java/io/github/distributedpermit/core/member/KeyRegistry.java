@@ -198,7 +198,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Sends a claim that belongs to no queue. */
     private CompletionStage<Holding> claim(String key, int limit, int wanted) {
         return store.claim(
-                new Claim(key, limit, nextSequence(), wanted, wanted, 0, Duration.ZERO, settings.lease(), false));
+                Claim.of(key, nextSequence(), settings.lease()).limit(limit).wanted(wanted));
     }
 
     private PermitStore store() {

@@ -55,7 +55,7 @@ final class ClaimAnswer {
     /** The holding of the member according to a table, in which it may have no record. */
     private static Holding view(KeyTable table, String member, Claim claim) {
         // The operator's limit precedes the one that the member states, as in the step.
-        int limit = table.override().orElse(claim.limit());
+        int limit = table.override().orElse(claim.counts().limit());
         Optional<Holding> own = table.view(member, 0);
         // A member without a record is not queued itself, so that any queued record is that of another member.
         boolean contended = own.map(Holding::contended)

@@ -208,7 +208,8 @@ final class CommitAttempt<S extends Snapshot> {
         PlannedCommit<S> planned = plan(guess, false);
         // A claim that gets less than it wants must not be answered from a snapshot that may lack a permit which was
         // returned since.
-        boolean plain = planned.step().answer().orElseThrow().permits() >= claim.wanted();
+        boolean plain = planned.step().answer().orElseThrow().permits()
+                >= claim.counts().wanted();
         boolean tries = plain
                 && !planned.isUnchanged()
                 && !planned.isRepetition()

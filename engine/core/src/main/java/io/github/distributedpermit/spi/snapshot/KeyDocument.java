@@ -79,7 +79,7 @@ public record KeyDocument(long ticks, OverrideLimit override, Collection<PermitR
             // The optional field has to be there if a field of a newer version follows, because fields are found by
             // their places.
             String tail = newer.member(r.member());
-            text.append(r.waitingBeyondWanted() == 0 && !tail.isEmpty() ? " 0" : "")
+            text.append(r.shown().waitingBeyondWanted() == 0 && !tail.isEmpty() ? " 0" : "")
                     .append(tail)
                     .append('\n');
         }

@@ -53,7 +53,7 @@ sealed interface KeyRequest {
          * is sent.
          */
         static ClaimRequest of(Claim claim, long now, CompletableFuture<Holding> answer) {
-            return new ClaimRequest(claim, now - claim.waited().toNanos(), List.of(answer));
+            return new ClaimRequest(claim, now - claim.head().waited().toNanos(), List.of(answer));
         }
 
         /**

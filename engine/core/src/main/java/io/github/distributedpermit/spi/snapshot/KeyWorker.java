@@ -136,7 +136,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
      * store has given back what the core holds, or if it holds nothing.
      */
     private boolean isReclaimed(Claim claim, Holding holding) {
-        if (holding.epoch() == reclaiming && (claim.epoch() == reclaiming || claim.validlyHeld() == 0)) {
+        if (holding.epoch() == reclaiming
+                && (claim.reclaim().knownEpoch() == reclaiming
+                        || claim.reclaim().validlyHeld() == 0)) {
             reclaiming = 0;
         }
         return reclaiming == 0;
@@ -171,9 +173,9 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             return false;
         }
         // A claim with waiting calls is urgent even if it also returns permits.
-        boolean noCallWaits = claim.weightOfHead() == 0;
+        boolean noCallWaits = claim.head().weight() == 0;
         return noCallWaits
-                && claim.wanted()
+                && claim.counts().wanted()
                         < known.record(session.member())
                                 .map(PermitRecord::permits)
                                 .orElse(0);
@@ -285,7 +287,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private Runnable answer(CommitAttempt<S> attempt, S at, @Nullable Holding holding, long now) {
         if (holding != null && attempt.request() instanceof ClaimRequest request) {
             Claim claim = request.claim();
-            if (claim.queue() && claim.weightOfHead() > 0 && !attempt.isDelayed()) {
+            if (claim.head().queues() && claim.head().weight() > 0 && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
             } else if (!attempt.isDelayed()) {
                 order.passed(now, attempt.position());

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.spi.snapshot;
 
+import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.PermitRecord;
@@ -47,7 +48,7 @@ public final class RecordText {
                 + (r.since().isPresent() ? r.since().getAsLong() : NONE)
                 // Left out if it is 0, so that the line is the same as the one that versions before this field have
                 // written.
-                + (r.waitingBeyondWanted() > 0 ? " " + r.waitingBeyondWanted() : "");
+                + (r.shown().waitingBeyondWanted() > 0 ? " " + r.shown().waitingBeyondWanted() : "");
     }
 
     /**
@@ -67,7 +68,9 @@ public final class RecordText {
                 Integer.parseInt(fields[6]),
                 Integer.parseInt(fields[7]),
                 fields[8].equals(NONE) ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(fields[8])),
-                fields.length > RECORD_FIELDS ? Integer.parseInt(fields[RECORD_FIELDS]) : 0,
+                fields.length > RECORD_FIELDS
+                        ? new Claim.Shown(Integer.parseInt(fields[RECORD_FIELDS]))
+                        : Claim.Shown.NOTHING,
                 PermitRecord.NEVER);
     }
 

@@ -119,7 +119,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         CompletableFuture<Holding> answer = new CompletableFuture<>();
-        PermitStoreException refusal = refusal(claim.key(), claim.limit());
+        PermitStoreException refusal = refusal(claim.key(), claim.counts().limit());
         if (refusal != null) {
             answer.completeExceptionally(refusal);
             return answer;

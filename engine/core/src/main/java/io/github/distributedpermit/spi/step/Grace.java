@@ -68,7 +68,7 @@ public class Grace {
      * received an answer after the loss, so that the claim states what the member holds since.
      */
     final int reclaimable(Claim claim) {
-        return active && claim.epoch() == epoch ? claim.validlyHeld() : 0;
+        return active && claim.reclaim().knownEpoch() == epoch ? claim.reclaim().validlyHeld() : 0;
     }
 
     /**

@@ -107,7 +107,7 @@ public class KeyTable {
         expire(now);
         int reclaimable = 0;
         if (grace != null && grace.isActive()) {
-            version = Math.max(version, claim.version()); // the store may have lost higher ones
+            version = Math.max(version, claim.reclaim().knownVersion()); // the store may have lost higher ones
             reclaimable = grace.reclaimable(claim);
         }
         return act(member, claim, now, since, reclaimable);
@@ -128,16 +128,16 @@ public class KeyTable {
         PermitRecord before = known == null ? PermitRecord.unknown(member) : known;
         // The claim returns what exceeds `held` or `wanted`. Only a grant raises the recorded permits; a grace also
         // brings back those that the member validly holds.
-        int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.held(), claim.wanted()));
+        int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.counts().held(), claim.counts().wanted()));
         if (grace != null) {
             grace.readmit(Math.max(0, base - before.permits()));
         }
         // A claim that gets all it wants is not queued, so that each queued record wants more than it has.
-        boolean more = claim.wanted() > base;
-        OptionalLong place = claim.queue() && more ? OptionalLong.of(since) : OptionalLong.empty();
+        boolean more = claim.counts().wanted() > base;
+        OptionalLong place = claim.head().queues() && more ? OptionalLong.of(since) : OptionalLong.empty();
         records.put(before.claimed(claim, base, tick(now), place));
         // A claim that does not wait takes only what the queue leaves (law 6).
-        serve(now, claim.queue() || !more ? null : current(before));
+        serve(now, claim.head().queues() || !more ? null : current(before));
         // Last, because serving may have granted permits to the record, and its expiry depends on whether it is idle.
         return step(settle(current(before), claim, now), now);
     }

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
  * @param least a grant leaves it at least this many, or changes nothing
  * @param limit the limit it states
  * @param since when its oldest waiter arrived, in the order of the store; present only while it is queued
- * @param waitingBeyondWanted how many of its calls wait besides those that {@code wanted} covers; 0 while it is not queued
+ * @param shown what its claim says for operators; nothing while it is not queued
  * @param expiry when the record lapses, on the store's clock, or {@link #NEVER}
  */
 public record PermitRecord(
@@ -31,7 +31,7 @@ public record PermitRecord(
         int least,
         int limit,
         OptionalLong since,
-        int waitingBeyondWanted,
+        Claim.Shown shown,
         long expiry) {
 
     /** The expiry of a record that is bound to a session, or whose lease is endless. */
@@ -39,7 +39,7 @@ public record PermitRecord(
 
     /** Its sequence is below that of every claim, so that the first claim of a member always counts. */
     static PermitRecord unknown(String member) {
-        return new PermitRecord(member, 0, -1, 0, 0, 0, 0, 0, OptionalLong.empty(), 0, NEVER);
+        return new PermitRecord(member, 0, -1, 0, 0, 0, 0, 0, OptionalLong.empty(), Claim.Shown.NOTHING, NEVER);
     }
 
     /** Whether the member waits for more. */
@@ -62,7 +62,7 @@ public record PermitRecord(
      */
     public int calls() {
         int weight = Math.max(1, weightOfHead);
-        return isQueued() ? waitingBeyondWanted + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
+        return isQueued() ? shown.waitingBeyondWanted() + Math.max(1, (wanted - permits + weight - 1) / weight) : 0;
     }
 
     /**
@@ -89,7 +89,7 @@ public record PermitRecord(
                 other.least,
                 other.limit,
                 other.since,
-                other.waitingBeyondWanted,
+                other.shown,
                 other.expiry));
     }
 
@@ -105,15 +105,15 @@ public record PermitRecord(
                 base,
                 claim.sequence(),
                 nextVersion,
-                claim.wanted(),
-                claim.weightOfHead(),
+                claim.counts().wanted(),
+                claim.head().weight(),
                 // A grant has to serve the oldest waiter whole; less than that would only be given back.
-                base + claim.weightOfHead(),
-                claim.limit(),
+                base + claim.head().weight(),
+                claim.counts().limit(),
                 arrival,
+                arrival.isPresent() ? claim.shown() : Claim.Shown.NOTHING,
                 // The expiry is set when the claim has been served, since it depends on whether the member holds or
                 // waits.
-                arrival.isPresent() ? claim.waitingBeyondWanted() : 0,
                 NEVER);
     }
 
@@ -124,7 +124,7 @@ public record PermitRecord(
     PermitRecord grown(int target, long nextVersion) {
         boolean queued = target < wanted && since.isPresent();
         OptionalLong place = queued ? since : OptionalLong.empty();
-        int further = queued ? waitingBeyondWanted : 0;
+        Claim.Shown further = queued ? shown : Claim.Shown.NOTHING;
         return new PermitRecord(
                 member, target, sequence, nextVersion, wanted, weightOfHead, least, limit, place, further, expiry);
     }
@@ -135,12 +135,22 @@ public record PermitRecord(
      */
     PermitRecord evicted(long nextVersion) {
         return new PermitRecord(
-                member, 0, sequence, nextVersion, 0, weightOfHead, 0, limit, OptionalLong.empty(), 0, expiry);
+                member,
+                0,
+                sequence,
+                nextVersion,
+                0,
+                weightOfHead,
+                0,
+                limit,
+                OptionalLong.empty(),
+                Claim.Shown.NOTHING,
+                expiry);
     }
 
     /** @param at when the record lapses, on the clock of the store */
     PermitRecord expiring(long at) {
         return new PermitRecord(
-                member, permits, sequence, version, wanted, weightOfHead, least, limit, since, waitingBeyondWanted, at);
+                member, permits, sequence, version, wanted, weightOfHead, least, limit, since, shown, at);
     }
 }

@@ -177,14 +177,18 @@ class LocalPermitBackendTest {
     }
 
     private Holding claim(PermitStore store, String key, int limit, int wanted) {
-        Claim claim = new Claim(
-                key, limit, sequence.incrementAndGet(), wanted, wanted, 1, Duration.ZERO, Duration.ofMinutes(1), true);
+        Claim claim = Claim.of(key, sequence.incrementAndGet(), Duration.ofMinutes(1))
+                .limit(limit)
+                .wanted(wanted)
+                .queued(1);
         return store.claim(claim).toCompletableFuture().join();
     }
 
     private Holding attempt(PermitStore store, int limit) {
-        Claim claim =
-                new Claim(KEY, limit, sequence.incrementAndGet(), 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), false);
+        Claim claim = Claim.of(KEY, sequence.incrementAndGet(), Duration.ofMinutes(1))
+                .limit(limit)
+                .wanted(1)
+                .tried(1);
         return store.claim(claim).toCompletableFuture().join();
     }
 

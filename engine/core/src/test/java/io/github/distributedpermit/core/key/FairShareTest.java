@@ -205,7 +205,7 @@ class FairShareTest {
         bench.run(Duration.ofSeconds(2));
         Asked young = ask(party, "b");
         bench.run(Duration.ofSeconds(1));
-        assertThat(party.lastClaim().waited()).isGreaterThan(Duration.ofSeconds(2));
+        assertThat(party.lastClaim().head().waited()).isGreaterThan(Duration.ofSeconds(2));
         elsewhere.release();
         bench.runMillis(5);
         assertThat(young.holds()).isTrue();

@@ -54,7 +54,7 @@ final class GraceLink implements PermitStore {
             answer.completeExceptionally(PermitStoreException.permanent("closed", null));
             return answer;
         }
-        Claim sent = claim.epoch() == 0 ? withEpoch(claim) : claim;
+        Claim sent = claim.reclaim().knownEpoch() == 0 ? withEpoch(claim) : claim;
         Sent entry = new Sent(sent, longestLease, answer, connection);
         inFlight.add(entry);
         inFlight.removeIf(s -> s.answer.isDone());
@@ -67,21 +67,11 @@ final class GraceLink implements PermitStore {
 
     /** A key that is new to the member says which epoch the member remembers of other keys. */
     private Claim withEpoch(Claim c) {
-        return new Claim(
-                c.key(),
-                c.limit(),
-                c.sequence(),
-                c.held(),
-                c.wanted(),
-                c.weightOfHead(),
-                c.waited(),
-                c.lease(),
-                c.queue(),
-                c.validlyHeld(),
+        return c.reclaim(new Claim.Reclaim(
+                c.reclaim().validlyHeld(),
                 epoch,
-                c.checksEpoch(),
-                c.waitingBeyondWanted(),
-                c.version());
+                c.reclaim().checksEpoch(),
+                c.reclaim().knownVersion()));
     }
 
     void stall(long nanos) {

@@ -15,7 +15,7 @@ class GraceMutantTest {
 
     @ParameterizedTest
     @CsvSource({
-        "KEPT_IS_HELD, FAIL_OVER",
+        "HELD_IS_RECLAIMED, FAIL_OVER",
         "OLD_RECORDS_KEPT, FAIL_OVER",
         "GRANTED_BEYOND_THE_POOL, FAIL_OVER",
         "EPOCH_UNCHECKED, FAIL_OVER",

@@ -147,11 +147,11 @@ final class GraceNode {
         ServerIdentity self = identity;
         List<Optional<Step>> result = new ArrayList<>();
         run(node -> {
-            long since = now - claim.waited().toNanos() / 1_000;
+            long since = now - claim.head().waited().toNanos() / 1_000;
             Optional<Step> step =
                     node.table(claim.key()).claim(member, claim, now, since, node.lineage, self, knownLease);
             node.tidy(claim.key(), now);
-            if (claim.wanted() > claim.validlyHeld()) {
+            if (claim.counts().wanted() > claim.reclaim().validlyHeld()) {
                 node.lastCheck.put(claim.key(), now);
             }
             result.add(step);

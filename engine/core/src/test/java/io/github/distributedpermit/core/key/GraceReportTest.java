@@ -162,7 +162,7 @@ class GraceReportTest {
 
         @Override
         public CompletionStage<Holding> claim(Claim claim) {
-            int permits = Math.min(grants, claim.wanted());
+            int permits = Math.min(grants, claim.counts().wanted());
             return CompletableFuture.completedFuture(
                     new Holding(permits, 2, claim.sequence(), ++version, false, false, Optional.empty(), epoch, grace));
         }

@@ -145,8 +145,8 @@ class HandOverTest {
         bench.runMillis(600);
         first.release();
         Claim claim = a.lastClaim();
-        assertThat(claim.held()).isEqualTo(1);
-        assertThat(claim.wanted()).isEqualTo(2);
+        assertThat(claim.counts().held()).isEqualTo(1);
+        assertThat(claim.counts().wanted()).isEqualTo(2);
         bench.runMillis(3);
         assertThat(other.holds()).isTrue();
         assertThat(second.holds()).isTrue();

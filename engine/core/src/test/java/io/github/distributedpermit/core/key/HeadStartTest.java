@@ -99,7 +99,7 @@ class HeadStartTest {
         bench.runMillis(1);
 
         assertThat(party.claims()).isEqualTo(claims + 1);
-        assertThat(party.lastClaim().waited()).isEqualTo(HALF_A_MINUTE);
+        assertThat(party.lastClaim().head().waited()).isEqualTo(HALF_A_MINUTE);
         party.acquire();
         bench.runMillis(1);
         assertThat(party.claims()).as("a call behind changes nothing").isEqualTo(claims + 1);

@@ -107,7 +107,7 @@ class LimitChangeTest {
         bench.runMillis(5);
         assertThat(one.holds()).isTrue();
         assertThat(two.isWaiting()).isTrue();
-        assertThat(a.lastClaim().limit()).isEqualTo(1);
+        assertThat(a.lastClaim().counts().limit()).isEqualTo(1);
     }
 
     @Test

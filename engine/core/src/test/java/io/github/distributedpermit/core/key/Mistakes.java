@@ -210,16 +210,7 @@ final class Mistakes {
         static void enter(
                 @Argument(2) WaiterQueue waiters, @FieldValue(value = "last", readOnly = false) @Nullable Claim last) {
             if (waiters.isEmpty() && last != null) {
-                last = new Claim(
-                        last.key(),
-                        last.limit(),
-                        last.sequence(),
-                        last.held(),
-                        last.wanted(),
-                        last.weightOfHead(),
-                        last.waited(),
-                        last.lease(),
-                        false);
+                last = last.head(new Claim.Head(last.head().weight(), last.head().waited(), false));
             }
         }
     }
@@ -289,8 +280,8 @@ final class Mistakes {
         }
     }
 
-    /** {@code ClaimPlan.kept}. */
-    static final class KeptIsHeld {
+    /** {@code ClaimPlan.validlyHeld}. */
+    static final class HeldIsReclaimed {
         @OnMethodExit
         static void exit(@Argument(1) int held, @Return(readOnly = false) int kept) {
             kept = held;
@@ -354,8 +345,8 @@ final class Mistakes {
                 @FieldValue("checked") long checked,
                 @Return(readOnly = false) boolean due) {
             boolean recent = now >= checked && now - checked < 100_000;
-            boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
-            due = due && (!stored || !recent || foreign || claim.checksEpoch());
+            boolean foreign = claim.reclaim().knownEpoch() != 0 && claim.reclaim().knownEpoch() != epoch;
+            due = due && (!stored || !recent || foreign || claim.reclaim().checksEpoch());
         }
     }
 
@@ -380,7 +371,7 @@ final class Mistakes {
         @OnMethodExit
         static void exit(
                 @Argument(0) Claim claim, @FieldValue("stored") boolean stored, @Return(readOnly = false) boolean due) {
-            due = due && (!stored || claim.wanted() > claim.validlyHeld());
+            due = due && (!stored || claim.counts().wanted() > claim.reclaim().validlyHeld());
         }
     }
 
@@ -388,7 +379,7 @@ final class Mistakes {
     static final class ReclaimedAlways {
         @OnMethodExit
         static void exit(@Argument(0) Claim claim, @Return(readOnly = false) int reclaimed) {
-            reclaimed = claim.validlyHeld();
+            reclaimed = claim.reclaim().validlyHeld();
         }
     }
 

@@ -73,27 +73,27 @@ final class ModelTable implements SimTable {
     @Override
     public Outcome claim(String member, Claim c, long now) {
         expire(now);
-        freerLimit = c.limit();
+        freerLimit = c.counts().limit();
         Entry r = entries.computeIfAbsent(member, absent -> new Entry());
         if (c.sequence() <= r.sequence && mistake != Mistake.SEQUENCE_IGNORED) {
             serve(now);
             return outcome(member, now);
         }
-        int base = Math.min(r.permits, Math.min(c.held(), c.wanted()));
+        int base = Math.min(r.permits, Math.min(c.counts().held(), c.counts().wanted()));
         r.since = null;
         r.sequence = Math.max(r.sequence, c.sequence());
-        r.wanted = c.wanted();
-        r.unit = c.weightOfHead();
-        r.limit = c.limit();
+        r.wanted = c.counts().wanted();
+        r.unit = c.head().weight();
+        r.limit = c.counts().limit();
         r.permits = base;
-        r.least = base + (mistake == Mistake.UNIT_IGNORED ? 0 : c.weightOfHead());
+        r.least = base + (mistake == Mistake.UNIT_IGNORED ? 0 : c.head().weight());
         r.version = tick(now);
-        if (c.queue() && c.wanted() > base) {
-            r.since = now - c.waited().toNanos() / 1_000;
+        if (c.head().queues() && c.counts().wanted() > base) {
+            r.since = now - c.head().waited().toNanos() / 1_000;
         }
         serve(now);
-        if (!c.queue()
-                && c.wanted() > base
+        if (!c.head().queues()
+                && c.counts().wanted() > base
                 && (line().stream().noneMatch(w -> blocks(w.getValue(), r)) || mistake == Mistake.TRY_BARGES)) {
             grow(member, r, now);
         }

@@ -50,7 +50,7 @@ enum Mutant {
     STANDSTILL_UNNOTICED("ClaimFailures", "stoodStill", Mistakes.Skipped.class),
     LEFT_BROKEN("KeyQueueState", "mend", Mistakes.Skipped.class),
     TIMER_WHILE_WINDOW_FULL("KeyQueueState", "nextTime", Mistakes.TimerWhileFull.class),
-    KEPT_IS_HELD("ClaimPlan", "kept", Mistakes.KeptIsHeld.class),
+    HELD_IS_RECLAIMED("ClaimPlan", "validlyHeld", Mistakes.HeldIsReclaimed.class),
     FOREIGN_ANSWERS_APPLIED("Ledger", "isOfAnotherEpoch", FixedValue.value(false)),
     OLD_RECORDS_KEPT("spi.step.LeasedGrace", "isLost", FixedValue.value(false)),
     GRANTED_BEYOND_THE_POOL("spi.step.Grace", "cap", Mistakes.CapIgnored.class),

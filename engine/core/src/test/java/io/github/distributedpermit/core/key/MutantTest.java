@@ -129,7 +129,10 @@ class MutantTest {
     }
 
     private static Claim claim(int permits) {
-        return new Claim("key", 2, permits, permits, permits, permits, Duration.ZERO, Duration.ofSeconds(15), true);
+        return Claim.of("key", permits, Duration.ofSeconds(15))
+                .limit(2)
+                .wanted(permits)
+                .queued(permits);
     }
 
     private static @Nullable String firstOf(LongFunction<@Nullable String> run) {

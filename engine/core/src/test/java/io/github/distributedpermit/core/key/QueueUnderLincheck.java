@@ -129,7 +129,7 @@ public class QueueUnderLincheck {
         private synchronized Holding answer(Claim claim) {
             if (claim.sequence() > seen) {
                 seen = claim.sequence();
-                permits = Math.min(claim.wanted(), LIMIT);
+                permits = Math.min(claim.counts().wanted(), LIMIT);
             }
             return new Holding(permits, LIMIT, seen, seen, false, false, Optional.empty());
         }

@@ -126,7 +126,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (forgotten || member.unansweredSince[key] == Long.MAX_VALUE) {
             member.unansweredSince[key] = now;
         }
-        if (claim.wanted() > inUse) {
+        if (claim.counts().wanted() > inUse) {
             member.wantedAt[key] = now;
             if (now - member.unansweredSince[key] >= plan.lease) {
                 throw violation(
@@ -256,7 +256,8 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
             int base = had;
             boolean claims = row.member().equals(claimer) && claim != null && claim.sequence() > seen;
             if (claims && claim != null) {
-                base = Math.min(had, Math.min(claim.held(), claim.wanted()));
+                base = Math.min(
+                        had, Math.min(claim.counts().held(), claim.counts().wanted()));
             } else if (row.permits() < had) {
                 throw violation("a live member's holding was cut from %d: %s of %s", had, row, key);
             }
@@ -309,8 +310,8 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         long arrival = Long.MAX_VALUE; // a try comes behind all that wait
         if (claim == null && before != null) {
             arrival = before.since().orElse(Long.MAX_VALUE);
-        } else if (claim != null && claim.queue()) {
-            arrival = server.clock() - claim.waited().toNanos() / 1_000;
+        } else if (claim != null && claim.head().queues()) {
+            arrival = server.clock() - claim.head().waited().toNanos() / 1_000;
         }
         for (SimTable.Row row : table.rows()) {
             boolean isBefore = row.since().isPresent() && row.since().getAsLong() < arrival;

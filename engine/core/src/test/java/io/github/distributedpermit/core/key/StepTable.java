@@ -21,7 +21,8 @@ final class StepTable implements SimTable {
 
     @Override
     public Outcome claim(String member, Claim claim, long now) {
-        return outcome(table.claim(member, claim, now, now - claim.waited().toNanos() / 1_000));
+        return outcome(
+                table.claim(member, claim, now, now - claim.head().waited().toNanos() / 1_000));
     }
 
     @Override

@@ -284,8 +284,8 @@ class StoreAwayTest {
         bench.run(Bench.COMMAND.plusSeconds(2));
         assertThat(call.holds()).isTrue();
         List<io.github.distributedpermit.spi.Claim> claims = patient.link.claims;
-        assertThat(claims.get(claims.size() - 2).wanted()).isZero();
-        assertThat(patient.lastClaim().wanted()).isPositive();
+        assertThat(claims.get(claims.size() - 2).counts().wanted()).isZero();
+        assertThat(patient.lastClaim().counts().wanted()).isPositive();
     }
 
     /** What the claim before it asked for was nothing, so that its answer is none to the try. */
@@ -305,7 +305,7 @@ class StoreAwayTest {
         assertThat(call.holds()).isTrue();
         assertThat(attempt.holds()).isTrue();
         assertThat(two.claimsAfter(before))
-                .extracting(io.github.distributedpermit.spi.Claim::wanted)
+                .extracting(claim -> claim.counts().wanted())
                 .containsExactly(0, 2);
     }
 

@@ -42,12 +42,12 @@ class WaitingCallsTest {
 
         bench.run(RECHECK.multipliedBy(2));
 
-        assertThat(holder.lastClaim().wanted()).isEqualTo(3);
-        assertThat(holder.lastClaim().waitingBeyondWanted())
+        assertThat(holder.lastClaim().counts().wanted()).isEqualTo(3);
+        assertThat(holder.lastClaim().shown().waitingBeyondWanted())
                 .as("50 less the one it wants")
                 .isEqualTo(49);
-        assertThat(other.lastClaim().wanted()).isEqualTo(2);
-        assertThat(other.lastClaim().waitingBeyondWanted()).isEqualTo(198);
+        assertThat(other.lastClaim().counts().wanted()).isEqualTo(2);
+        assertThat(other.lastClaim().shown().waitingBeyondWanted()).isEqualTo(198);
     }
 
     /** The local store has one member, which wants a permit more than it uses. */
@@ -78,8 +78,8 @@ class WaitingCallsTest {
 
         bench.run(RECHECK.multipliedBy(2));
 
-        assertThat(party.lastClaim().wanted()).isEqualTo(8);
-        assertThat(party.lastClaim().waitingBeyondWanted())
+        assertThat(party.lastClaim().counts().wanted()).isEqualTo(8);
+        assertThat(party.lastClaim().shown().waitingBeyondWanted())
                 .as("4 calls, of which 8 permits are 2 by the weight of the oldest")
                 .isEqualTo(2);
     }
@@ -95,7 +95,8 @@ class WaitingCallsTest {
 
         assertThat(party.claimsAfter(1))
                 .isNotEmpty()
-                .allSatisfy(claim -> assertThat(claim.waitingBeyondWanted()).isZero());
+                .allSatisfy(
+                        claim -> assertThat(claim.shown().waitingBeyondWanted()).isZero());
     }
 
     /** There a claim that changes nothing is not written, and each that states another number is. */
@@ -118,25 +119,27 @@ class WaitingCallsTest {
 
         acquire(engine, 101);
         time.run(RECHECK.multipliedBy(2).toNanos());
-        assertThat(last(claims).waitingBeyondWanted()).as("of 101").isEqualTo(100);
+        assertThat(last(claims).shown().waitingBeyondWanted()).as("of 101").isEqualTo(100);
 
         acquire(engine, 25);
         int before = claims.size();
         time.run(RECHECK.multipliedBy(2).toNanos());
         assertThat(claims).hasSizeGreaterThan(before);
-        assertThat(last(claims).waitingBeyondWanted()).as("not a quarter more").isEqualTo(100);
+        assertThat(last(claims).shown().waitingBeyondWanted())
+                .as("not a quarter more")
+                .isEqualTo(100);
         acquire(engine, 1);
         time.run(RECHECK.toNanos());
-        assertThat(last(claims).waitingBeyondWanted())
+        assertThat(last(claims).shown().waitingBeyondWanted())
                 .as("more than a quarter more")
                 .isEqualTo(126);
 
         acquire(engine, 1);
         time.run(RECHECK.toNanos());
-        assertThat(last(claims).waitingBeyondWanted()).isEqualTo(126);
+        assertThat(last(claims).shown().waitingBeyondWanted()).isEqualTo(126);
         store.link("a").alive();
         time.run(CoreSettings.DEFAULTS.lease().dividedBy(3).toNanos());
-        assertThat(last(claims).waitingBeyondWanted())
+        assertThat(last(claims).shown().waitingBeyondWanted())
                 .as("after a third of the lease")
                 .isEqualTo(127);
     }

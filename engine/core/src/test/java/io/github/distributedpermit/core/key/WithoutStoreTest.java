@@ -391,7 +391,8 @@ class WithoutStoreTest {
         assertThat(a.claimsAfter(before))
                 .filteredOn(claim -> claim.key().equals(Bench.KEY))
                 .isNotEmpty()
-                .allSatisfy(claim -> assertThat(claim.waitingBeyondWanted()).isZero());
+                .allSatisfy(
+                        claim -> assertThat(claim.shown().waitingBeyondWanted()).isZero());
         release(running);
         assertNothingIsLeft(a);
     }

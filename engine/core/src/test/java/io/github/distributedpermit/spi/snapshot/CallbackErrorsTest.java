@@ -166,11 +166,11 @@ class CallbackErrorsTest {
     }
 
     private void giveBack(long sequence) {
-        permits.claim(new Claim(KEY, 5, sequence, 0, 0, 0, Duration.ZERO, Duration.ofSeconds(15), false));
+        permits.claim(Claim.of(KEY, sequence, Duration.ofSeconds(15)).limit(5));
     }
 
     private CompletableFuture<Holding> claim(long sequence, int wanted) {
-        Claim claim = new Claim(KEY, 5, sequence, wanted, wanted, 1, Duration.ZERO, Duration.ofSeconds(15), true);
+        Claim claim = Claim.of(KEY, sequence, Duration.ofSeconds(15)).limit(5).wanted(wanted).queued(1);
         return permits.claim(claim).toCompletableFuture();
     }
 

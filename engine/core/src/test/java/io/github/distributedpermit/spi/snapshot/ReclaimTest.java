@@ -59,21 +59,7 @@ class ReclaimTest {
 
     /** A claim for all that is held, and one more if a call waits. */
     private Holding claim(int wanted, int kept, long epoch) {
-        return permits.claim(new Claim(
-                        KEY,
-                        3,
-                        ++sequence,
-                        wanted,
-                        wanted,
-                        1,
-                        Duration.ZERO,
-                        Duration.ofSeconds(15),
-                        true,
-                        kept,
-                        epoch,
-                        false,
-                        0,
-                        0))
+        return permits.claim(Claim.of(KEY, ++sequence, Duration.ofSeconds(15)).limit(3).wanted(wanted).queued(1).reclaim(Claim.Reclaim.of(kept, epoch)))
                 .toCompletableFuture()
                 .join();
     }

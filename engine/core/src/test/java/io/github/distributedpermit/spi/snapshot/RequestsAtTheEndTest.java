@@ -74,7 +74,8 @@ class RequestsAtTheEndTest {
             // It waits for the map of the workers, after it has ended all that it has found there.
             await().atMost(SOON).until(() -> closing.getState() == Thread.State.BLOCKED);
         });
-        Claim claim = new Claim(KEY, 5, 1, 1, 1, 1, Duration.ZERO, Duration.ofSeconds(15), true);
+        Claim claim =
+                Claim.of(KEY, 1, Duration.ofSeconds(15)).limit(5).wanted(1).queued(1);
 
         CompletableFuture<Holding> answer = permits.claim(claim).toCompletableFuture();
 

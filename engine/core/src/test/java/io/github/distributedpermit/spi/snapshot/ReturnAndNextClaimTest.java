@@ -277,7 +277,7 @@ class ReturnAndNextClaimTest {
     }
 
     private static Claim claim(long sequence, int wanted, int unit) {
-        return new Claim(KEY, 3, sequence, wanted, wanted, unit, Duration.ZERO, Duration.ofSeconds(15), unit > 0);
+        return Claim.of(KEY, sequence, Duration.ofSeconds(15)).limit(3).wanted(wanted).queued(unit);
     }
 
     /** A scheduler whose thread is free when the test says so. */

@@ -149,8 +149,7 @@ class UnwrittenClaimsTest {
         private Claim next(Peer peer) {
             sequence++;
             if (!peer.sent.isEmpty() && random.nextInt(4) > 0) {
-                Claim last = peer.sent.get(peer.sent.size() - 1);
-                return claim(sequence, last.held(), last.wanted(), last.weightOfHead(), last.queue());
+                return peer.sent.get(peer.sent.size() - 1).sequence(sequence);
             }
             clock++;
             peer.arrival = clock;
@@ -160,7 +159,7 @@ class UnwrittenClaimsTest {
         }
 
         private static Claim claim(long sequence, int held, int wanted, int unit, boolean queue) {
-            return new Claim("key", 3, sequence, held, wanted, unit, Duration.ZERO, Duration.ofSeconds(15), queue);
+            return Claim.of("key", sequence, Duration.ofSeconds(15)).limit(3).wanted(wanted).held(held).head(new Claim.Head(unit, Duration.ZERO, queue));
         }
 
         private void claim(Peer peer, Claim claim) {

@@ -38,7 +38,7 @@ class ClosedLineageTest {
         assertThat(isAnswered(2, 1, 7)).as("opened by the vote that closed it").isFalse();
         lineage.open(5, 1_000_000);
 
-        Claim other = new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false);
+        Claim other = Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1);
         Holding answer = table.claim("other", other, 1_000_000, 0, lineage, server(7), 0)
                 .flatMap(Step::answer)
                 .orElseThrow();
@@ -83,7 +83,7 @@ class ClosedLineageTest {
     @Test
     void closedServerStaysClosedWhenItsClockIsSetBackAndItsEpochChanges() {
         Claim remembers =
-                new Claim("k", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, 9, false, 0, 0);
+                Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1).reclaim(Claim.Reclaim.of(0, 9));
         assertThat(table.claim("m", remembers, 2_000_000, 0, lineage, server(3), 0))
                 .isPresent();
         assertThat(lineage.since()).isEqualTo(2_000_000);
@@ -97,7 +97,7 @@ class ClosedLineageTest {
     @Test
     void overrideOfAClosedServerServesNobody() {
         assertThat(isAnswered(1, 1, 7)).isTrue();
-        Claim waits = new Claim("k", 1, 1, 0, 1, 0, Duration.ZERO, Duration.ofSeconds(15), true);
+        Claim waits = Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1).held(0).head(new Claim.Head(0, Duration.ZERO, true));
         table.claim("waiting", waits, 1_000_000, 0, lineage, server(7), 0);
         lineage.close(lineage.epoch(), server(7), 1);
 
@@ -107,7 +107,7 @@ class ClosedLineageTest {
     }
 
     private boolean isAnswered(long sequence, int wanted, long epoch) {
-        Claim claim = new Claim("k", 1, sequence, wanted, wanted, 0, Duration.ZERO, Duration.ofSeconds(15), false);
+        Claim claim = Claim.of("k", sequence, Duration.ofSeconds(15)).wanted(wanted);
         return table.claim("m", claim, 1_000_000, 0, lineage, server(epoch), 0).isPresent();
     }
 

@@ -54,7 +54,9 @@ public final class GracedTable extends KeyTable {
             records.members().forEach(records::remove);
         }
         if (lost || grace.isActive()) {
-            version = Math.max(version, claim.version()); // the clock may be behind the one that versions have followed
+            version = Math.max(
+                    version,
+                    claim.reclaim().knownVersion()); // the clock may be behind the one that versions have followed
         }
         grace.extend(lineage);
         return Optional.of(act(member, claim, now, since, grace.reclaimable(claim, lineage, now)));

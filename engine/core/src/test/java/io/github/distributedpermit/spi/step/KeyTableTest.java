@@ -158,7 +158,7 @@ class KeyTableTest {
 
     private Claim claim(int limit, int wanted, int unit, Duration lease) {
         sequence++;
-        return new Claim("k", limit, sequence, wanted, wanted, unit, Duration.ZERO, lease, unit > 0);
+        return Claim.of("k", sequence, lease).limit(limit).wanted(wanted).queued(unit);
     }
 
     /** Each arrival is later than the one before, at one and the same time. */

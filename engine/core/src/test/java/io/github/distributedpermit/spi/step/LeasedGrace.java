@@ -31,19 +31,19 @@ final class LeasedGrace extends Grace {
      * @param queued whether any member waits
      */
     boolean isDue(Claim claim, int recorded, boolean queued, Lineage lineage, long now) {
-        boolean foreign = claim.epoch() != 0 && claim.epoch() != epoch;
+        boolean foreign = claim.reclaim().knownEpoch() != 0 && claim.reclaim().knownEpoch() != epoch;
         if (!stored
-                || claim.checksEpoch()
+                || claim.reclaim().checksEpoch()
                 || foreign
                 || lineage.epoch() != epoch
                 || lineage.closed() == epoch
                 || lineage.isAheadOf(now)) {
             return true;
         }
-        if ((claim.validlyHeld() > recorded && !active) || wentOnBeforeALoss(lineage)) {
+        if ((claim.reclaim().validlyHeld() > recorded && !active) || wentOnBeforeALoss(lineage)) {
             return true;
         }
-        return claim.wanted() > claim.validlyHeld() || queued;
+        return claim.counts().wanted() > claim.reclaim().validlyHeld() || queued;
     }
 
     /**
@@ -53,7 +53,7 @@ final class LeasedGrace extends Grace {
      * @return whether the records of the key are void
      */
     boolean check(ServerIdentity server, Lineage lineage, Claim claim, long knownLease, long now) {
-        boolean missed = lineage.check(server, claim.epoch(), knownLease, now);
+        boolean missed = lineage.check(server, claim.reclaim().knownEpoch(), knownLease, now);
         boolean lost = isLost(lineage);
         if (lost) {
             begin(lineage, claim, now);
@@ -87,7 +87,7 @@ final class LeasedGrace extends Grace {
         active = false;
         // The member holds permits of a key that does not exist here: the key was lost just now, or with the last
         // loss.
-        boolean remembered = !stored && claim.validlyHeld() > 0;
+        boolean remembered = !stored && claim.reclaim().validlyHeld() > 0;
         long from = remembered ? now : lineage.since();
         boolean wholeLease = remembered || !lineage.isVirgin();
         long until = wholeLease ? from + lineage.longestLease() : lineage.graceEnd();
@@ -134,7 +134,7 @@ final class LeasedGrace extends Grace {
      * has before the loss, and the lease has ended since.
      */
     int reclaimable(Claim claim, Lineage lineage, long now) {
-        long confirmed = Math.max(claim.version(), lineage.since());
+        long confirmed = Math.max(claim.reclaim().knownVersion(), lineage.since());
         boolean valid = now - confirmed <= TimeUnit.MICROSECONDS.convert(claim.lease());
         return valid ? reclaimable(claim) : 0;
     }

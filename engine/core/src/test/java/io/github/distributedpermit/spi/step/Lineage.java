@@ -156,17 +156,17 @@ public final class Lineage {
     /**
      * Compares the data with the server that continues it.
      *
-     * @param remembered the epoch of the claim; 0 if the member remembers none
+     * @param knownEpoch the epoch of the claim; 0 if the member remembers none
      * @param knownLease the longest lease of any member that the claimer has received with an answer; it counts if that was an
      *     answer of another epoch, of which this server may not have all data
      * @return whether a member has shown that data of this epoch was lost which the server took for new
      */
-    boolean check(ServerIdentity server, long remembered, long knownLease, long now) {
+    boolean check(ServerIdentity server, long knownEpoch, long knownLease, long now) {
         if (isAheadOf(now)) {
             expectLoss(now); // the grace is a whole lease from now on, and the true loss was before
         }
-        boolean missed = follow(server, remembered, now);
-        if (remembered != 0 && remembered != epoch) {
+        boolean missed = follow(server, knownEpoch, now);
+        if (knownEpoch != 0 && knownEpoch != epoch) {
             leases.state(knownLease, now);
         }
         return missed;
@@ -182,11 +182,11 @@ public final class Lineage {
         return leases.longest();
     }
 
-    private boolean follow(ServerIdentity server, long remembered, long now) {
+    private boolean follow(ServerIdentity server, long knownEpoch, long now) {
         long present = epochOf(server, now);
         if (epoch == 0) {
             // A promoted replica may have missed writes of its master, so that missing data counts as lost.
-            virgin = remembered == 0 && !server.promoted();
+            virgin = knownEpoch == 0 && !server.promoted();
             enter(server, virgin ? server.startedAt() : now);
         } else if (epoch != present) {
             if (isContinuedBy(server)) {
@@ -207,7 +207,7 @@ public final class Lineage {
             }
         }
         // The member has an answer of an epoch that is not here: the server was not new, but has lost its data.
-        if (virgin && remembered != 0 && !covers(remembered)) {
+        if (virgin && knownEpoch != 0 && !covers(knownEpoch)) {
             virgin = false;
             since = now;
             leases.restart(now);

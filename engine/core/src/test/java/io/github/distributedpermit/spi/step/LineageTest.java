@@ -144,6 +144,6 @@ public class LineageTest {
     }
 
     private static Claim claimOf(long sequence, int kept, long epoch) {
-        return new Claim("key", 2, sequence, 1, 1, 0, Duration.ZERO, LEASE, false, kept, epoch, false, 0, 0);
+        return Claim.of("key", sequence, LEASE).limit(2).wanted(1).reclaim(Claim.Reclaim.of(kept, epoch));
     }
 }

@@ -38,7 +38,7 @@ class SessionTableTest {
 
         index++;
         KeyTable table = table();
-        Claim attempt = new Claim("k", 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofSeconds(1), false);
+        Claim attempt = Claim.of("k", 1, Duration.ofSeconds(1)).wanted(1).tried(1);
         Step step = table.claim("b", attempt, index, index);
 
         assertThat(step.isUnchanged()).isTrue();
@@ -108,8 +108,8 @@ class SessionTableTest {
     @Test
     void recordsComeBackFromTheirStoredForm() {
         List<PermitRecord> records = List.of(
-                new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), 0, PermitRecord.NEVER),
-                new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), 0, PermitRecord.NEVER));
+                new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), Claim.Shown.NOTHING, PermitRecord.NEVER),
+                new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), Claim.Shown.NOTHING, PermitRecord.NEVER));
 
         KeyTable table = KeyTable.ofSessions(records, OverrideLimit.of(4), 51);
 
@@ -123,7 +123,7 @@ class SessionTableTest {
 
     private Claim wanting(int limit, int wanted) {
         sequence++;
-        return new Claim("k", limit, sequence, wanted, wanted, 1, Duration.ZERO, Duration.ofSeconds(1), true);
+        return Claim.of("k", sequence, Duration.ofSeconds(1)).limit(limit).wanted(wanted).queued(1);
     }
 
     private Step claim(String member, int limit, int wanted) {

@@ -80,8 +80,11 @@ class BatchTest {
         KeyTable table = before.table();
         int wanted = (int) sequence;
         long epoch = before.epoch().number();
-        Claim claim =
-                new Claim(key, 9, sequence, wanted, wanted, 1, Duration.ZERO, SESSION, true, 0, epoch, false, 0, 0);
+        Claim claim = Claim.of(key, sequence, SESSION)
+                .limit(9)
+                .wanted(wanted)
+                .queued(1)
+                .reclaim(Claim.Reclaim.of(0, epoch));
         Step step = table.claim(session, claim, before.version(), before.version() + 1);
         return new Change<>(
                 key,

@@ -87,21 +87,11 @@ class EpochTest {
 
     private Commit<JdbcSnapshot> claimOne(JdbcClient client, String session, JdbcSnapshot before) {
         KeyTable table = before.table();
-        Claim claim = new Claim(
-                key,
-                3,
-                1,
-                1,
-                1,
-                1,
-                Duration.ZERO,
-                SESSION,
-                true,
-                0,
-                before.epoch().number(),
-                false,
-                0,
-                0);
+        Claim claim = Claim.of(key, 1, SESSION)
+                .limit(3)
+                .wanted(1)
+                .queued(1)
+                .reclaim(Claim.Reclaim.of(0, before.epoch().number()));
         Step step = table.claim(session, claim, before.version(), before.version() + 1);
         PlannedCommit<JdbcSnapshot> planned = new PlannedCommit<>(
                 key, new StoreSession(session, 1), before, table, step, false, Optional.of(claim), true);

@@ -35,16 +35,10 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     /** A claim that waits for what it does not get. */
     CompletionStage<Holding> claim(String key, int limit, int wanted) {
-        return store.claim(new Claim(
-                key,
-                limit,
-                sequence.incrementAndGet(),
-                wanted,
-                wanted,
-                1,
-                Duration.ZERO,
-                Duration.ofSeconds(15),
-                true));
+        return store.claim(Claim.of(key, sequence.incrementAndGet(), Duration.ofSeconds(15))
+                .limit(limit)
+                .wanted(wanted)
+                .queued(1));
     }
 
     int permits(String key, int limit, int wanted) {

@@ -66,11 +66,11 @@ final class ClaimCall extends Call<Holding> implements PendingClaim {
             return false;
         }
         boolean inOrder = claim.sequence() > before.sequence() && before.sequence() > highestSent;
-        boolean checks = before.checksEpoch() && !claim.checksEpoch();
+        boolean checks = before.reclaim().checksEpoch() && !claim.reclaim().checksEpoch();
         if (!inOrder || checks || earlier.replacedInAll == MOST_REPLACED) {
             return false;
         }
-        claim = claim.keepingAtMost(before.held());
+        claim = claim.keepingAtMost(before.counts().held());
         replaced = earlier;
         replacedInAll = earlier.replacedInAll + 1;
         whenComplete((answer, failure) -> {

@@ -78,22 +78,25 @@ final class ClaimCodec {
     }
 
     private static ByteBuffer pack(Claim claim, Duration tombstone, boolean cluster, long epoch, ByteBuffer out) {
-        return out.putInt(claim.limit())
-                .putInt(claim.held())
-                .putInt(claim.wanted())
-                .putInt(claim.weightOfHead())
-                .put((byte) ((claim.queue() ? 1 : 0)
+        Claim.Counts counts = claim.counts();
+        Claim.Head head = claim.head();
+        Claim.Reclaim reclaim = claim.reclaim();
+        return out.putInt(counts.limit())
+                .putInt(counts.held())
+                .putInt(counts.wanted())
+                .putInt(head.weight())
+                .put((byte) ((head.queues() ? 1 : 0)
                         + (cluster ? 2 : 0)
-                        + (claim.checksEpoch() ? 4 : 0)
+                        + (reclaim.checksEpoch() ? 4 : 0)
                         + ((epoch & OF_NODE) != 0 ? 8 : 0)))
                 .putDouble(claim.sequence())
-                .putDouble(micros(claim.waited()))
+                .putDouble(micros(head.waited()))
                 .putDouble(micros(claim.lease()))
                 .putInt((int) Math.max(1, Math.min(tombstone.toMillis(), Integer.MAX_VALUE)))
-                .putInt(claim.validlyHeld())
+                .putInt(reclaim.validlyHeld())
                 .putInt((int) epoch)
-                .putInt(Math.min(claim.waitingBeyondWanted(), MOST_WAITING))
-                .putDouble(claim.version());
+                .putInt(Math.min(claim.shown().waitingBeyondWanted(), MOST_WAITING))
+                .putDouble(reclaim.knownVersion());
     }
 
     /**

@@ -56,7 +56,7 @@ final class KnownEpochs {
      * @return 0 if nothing is remembered, by which a server without data is taken for a new one
      */
     long epochFor(ClaimCall call, String node, int slot) {
-        long own = call.claim.epoch();
+        long own = call.claim.reclaim().knownEpoch();
         if (own != 0) {
             return own;
         }

@@ -43,7 +43,7 @@ final class RedisKeys {
      * @return also for a claim that wants nothing, which has to be sent like any other
      */
     RedisKey keyOf(Claim claim) {
-        if (claim.wanted() == 0) {
+        if (claim.counts().wanted() == 0) {
             InUse known = byUser.get(claim.key());
             remove(claim);
             return known == null ? keyOf(claim.key()) : known.key;

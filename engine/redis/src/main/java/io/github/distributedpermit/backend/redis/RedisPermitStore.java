@@ -100,7 +100,7 @@ final class RedisPermitStore implements PermitStore {
     public CompletionStage<Holding> claim(Claim claim) {
         ClaimCall call = new ClaimCall(ClaimCodec.requireExactSequence(claim), keys.keyOf(claim));
         // A claim that queues keeps its key until a later claim wants nothing, which the core sends in any case.
-        if (!claim.queue() && claim.wanted() > 0) {
+        if (!claim.head().queues() && claim.counts().wanted() > 0) {
             call.whenComplete((holding, failure) -> keys.ended(claim, holding == null ? 0 : holding.permits()));
         }
         connections.submitCall(call, ClaimPipeline::enqueueClaim);

@@ -3,11 +3,12 @@
 --
 -- ARGV: the member, the packed claim, and as two packed numbers how long a new server waits for members that remember it, and the
 -- longest lease of any member that the claimer knows of (neither: the server may lose state without a grace). Returns the packed view of the member's record.
+-- The packed claim has the parts of spi.Claim: counts (`own` is the limit that it states), head, what it reclaims, what operators see.
 
 local member = ARGV[1]
-local own, held, wanted, weight_of_head, flags, sequence, waited, lease, tombstone, validly_held, remembered, waiting_beyond_wanted, known_version =
+local own, held, wanted, weight_of_head, flags, sequence, waited, lease, tombstone, validly_held, known_epoch, waiting_beyond_wanted, known_version =
   struct.unpack('<I4I4I4I4BdddI4I4I4I4d', ARGV[2])
-local queue, checks_epoch = flags % 2 == 1, flags % 8 >= 4
+local queues, checks_epoch = flags % 2 == 1, flags % 8 >= 4
 local of_node = flags >= 8 -- the member has not used this slot, but other slots of the node for a lease at least
 local now = op.now
 op.clustered = flags % 4 >= 2
@@ -37,7 +38,7 @@ if lineage then
   local recorded = r and r.permits or 0
   local new_server_grace, known_lease = struct.unpack('<dd', ARGV[3])
   state_lease(lineage, lease)
-  local lost = check(lineage, remembered, of_node, checks_epoch, validly_held, wanted, recorded, known_lease, new_server_grace)
+  local lost = check(lineage, known_epoch, of_node, checks_epoch, validly_held, wanted, recorded, known_lease, new_server_grace)
   if lost then
     r = false
   end
@@ -90,7 +91,7 @@ local others = op.queued - (was_queued and 1 or 0)
 -- end when as many permits came back as the limit: a member that states a higher one may hold more. A claim that was on its way for
 -- too long gets nothing back: what it states was confirmed by this server at its version, or by an earlier one before the loss.
 local had = r.permits
-if op.grace and lineage and remembered == op.epoch and now - math.max(known_version, lineage.since) <= lease then
+if op.grace and lineage and known_epoch == op.epoch and now - math.max(known_version, lineage.since) <= lease then
   had = math.max(had, validly_held)
 end
 local base = math.min(had, held, wanted)
@@ -102,7 +103,7 @@ r.permits, r.wanted, r.weight_of_head, r.least, r.limit, r.sequence = base, want
 r.version = tick()
 r.expiry = now + lease
 r.waiting_beyond_wanted = waiting_beyond_wanted
-r.waiting = queue and wanted > base
+r.waiting = queues and wanted > base
 op.queued = others + (r.waiting and 1 or 0)
 op.changed[member] = r
 
@@ -122,7 +123,7 @@ if r.waiting then
     op.to_expire[1] = QUEUE
   end
 end
-local try = not queue and wanted > base
+local try = not queues and wanted > base
 local lacking = 0
 if others > 0 then
   if was_queued and not r.waiting then

@@ -74,13 +74,13 @@ for i = 1, count do
     if rare and (queued > 0 or (first_lease <= now and used > permits)) then
       break
     end
-    local own, held, wanted, weight_of_head, flags, sequence, _, lease, tombstone, validly_held, remembered =
+    local own, held, wanted, weight_of_head, flags, sequence, _, lease, tombstone, validly_held, known_epoch =
       unpack(graced and CLAIM or SHORT_CLAIM, claims, from)
     if sequence <= last or expiry <= now then
       break
     end
     if graced then -- flags from 4 on: the epoch is to be checked, or the first claim in a slot
-      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or (lease > stated and now < window_end) or flags >= 4 or validly_held > permits or (remembered ~= 0 and remembered ~= epoch) then
+      if line_epoch ~= epoch or closed == epoch or checked < since or since > now or (lease > stated and now < window_end) or flags >= 4 or validly_held > permits or (known_epoch ~= 0 and known_epoch ~= epoch) then
         break
       end
       if not header then

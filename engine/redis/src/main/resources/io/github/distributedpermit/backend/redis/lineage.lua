@@ -104,16 +104,16 @@ end
 
 -- Compares the data with the server that continues it. Returns whether a member has shown that data of this epoch was lost
 -- which the server took for new.
-local function follow(l, epoch, remembered, of_node)
+local function follow(l, epoch, known_epoch, of_node)
   local missed, changed = false, l.epoch ~= epoch
   -- what the member knows of another slot, which has another salt
-  local knows_node = of_node and remembered - remembered % 65536 == epoch - epoch % 65536
+  local knows_node = of_node and known_epoch - known_epoch % 65536 == epoch - epoch % 65536
   if changed then
     local own = identify()
     local since = op.now
     if l.epoch == 0 then
       -- a slot that was never used has no lineage either: what the member knows of the whole node decides
-      l.virgin = (remembered == 0 and not own.promoted) or knows_node
+      l.virgin = (known_epoch == 0 and not own.promoted) or knows_node
       since = l.virgin and own.started or op.now
     elseif (l.run == own.run and not own.promoted) or (l.node ~= own.node and own.serving[l.node]) then
       l.adopted = string.sub(struct.pack('<I4', l.epoch) .. l.adopted, 1, 4 * MOST_ADOPTED)
@@ -127,7 +127,7 @@ local function follow(l, epoch, remembered, of_node)
     end
     l.epoch, l.run, l.node, l.since = epoch, own.run, own.node, since
   end
-  if l.virgin and remembered ~= 0 and not knows_node and not covers(l, remembered) then
+  if l.virgin and known_epoch ~= 0 and not knows_node and not covers(l, known_epoch) then
     l.virgin, l.since, missed, changed = false, op.now, true, true
     restart_leases(l)
   end
@@ -183,9 +183,9 @@ end
 -- Compares the server with the data, if this is due before the claim: before each that may grant. No earlier check can stand for it,
 -- because all that is stored may have been written by another server, on another clock. Returns whether the records of the key are
 -- void.
-local function check(l, remembered, of_node, checks_epoch, validly_held, wanted, recorded, known_lease, new_server_grace)
+local function check(l, known_epoch, of_node, checks_epoch, validly_held, wanted, recorded, known_lease, new_server_grace)
   local now = op.now
-  local foreign = remembered ~= 0 and remembered ~= op.epoch
+  local foreign = known_epoch ~= 0 and known_epoch ~= op.epoch
   local set_back = l.since > now
   if set_back then
     expect_loss(l)
@@ -196,8 +196,8 @@ local function check(l, remembered, of_node, checks_epoch, validly_held, wanted,
   if epoch == 0 then
     return false -- not due, or the server does not say
   end
-  local missed = follow(l, epoch, remembered, of_node)
-  if remembered ~= 0 and remembered ~= l.epoch then -- the member knows data that this server may not have
+  local missed = follow(l, epoch, known_epoch, of_node)
+  if known_epoch ~= 0 and known_epoch ~= l.epoch then -- the member knows data that this server may not have
     state_lease(l, known_lease)
   end
   write_lineage(l)

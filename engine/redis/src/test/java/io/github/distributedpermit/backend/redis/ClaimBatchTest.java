@@ -55,8 +55,7 @@ class ClaimBatchTest {
     }
 
     private static ClaimCall call(String key) {
-        return new ClaimCall(
-                new Claim(key, 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true), RedisKey.of("permits", key));
+        return new ClaimCall(Claim.of(key, 1, Duration.ofMinutes(1)).wanted(1).queued(1), RedisKey.of("permits", key));
     }
 
     /** One permit for each claim. */

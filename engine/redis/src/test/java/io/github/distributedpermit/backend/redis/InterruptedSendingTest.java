@@ -83,8 +83,7 @@ class InterruptedSendingTest extends RedisTest {
     private ClaimCall claim(ClaimPipeline pipeline) {
         String key = key() + "-" + ++sequence;
         ClaimCall call = new ClaimCall(
-                new Claim(key, 1, sequence, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true),
-                RedisKey.of("permits", key));
+                Claim.of(key, sequence, Duration.ofMinutes(1)).wanted(1).queued(1), RedisKey.of("permits", key));
         pipeline.enqueueClaim(call);
         return call;
     }

@@ -58,7 +58,7 @@ class ManagedRedisTest extends RedisTest {
     private static Holding claim(ScriptedKey key, long sequence) {
         key.claim(
                 StepForms.member(0),
-                new Claim("key", 1, sequence, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true, 0, 0, true, 0, 0),
+                Claim.of("key", sequence, Duration.ofMinutes(1)).wanted(1).queued(1).reclaim(Claim.Reclaim.of(0, 0).checking()),
                 0,
                 false,
                 true);

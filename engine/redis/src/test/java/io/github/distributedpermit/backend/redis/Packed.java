@@ -21,7 +21,11 @@ final class Packed {
 
     static byte[] claim(Claim claim) {
         ClaimCall call = new ClaimCall(claim, RedisKey.of("any", claim.key()));
-        return ClaimCodec.packClaims(List.of(call), Duration.ofSeconds(30), false, same -> claim.epoch());
+        return ClaimCodec.packClaims(
+                List.of(call),
+                Duration.ofSeconds(30),
+                false,
+                same -> claim.reclaim().knownEpoch());
     }
 
     record Header(int used, int queued, int override, long version) {

@@ -58,7 +58,7 @@ final class RedisEye implements AutoCloseable {
         String[] names = Stream.concat(Arrays.stream(redisKey.names()), lineage)
                 .map(name -> new String(name, StandardCharsets.UTF_8))
                 .toArray(String[]::new);
-        Claim claim = new Claim(key, members, 1, 1, 1, 1, Duration.ZERO, lease, true);
+        Claim claim = Claim.of(key, 1, lease).limit(members).wanted(1).queued(1);
         byte[] packed = Packed.claim(claim);
         for (int i = 0; i < members; i++) {
             byte[] id = ("member-" + i).getBytes(StandardCharsets.UTF_8);

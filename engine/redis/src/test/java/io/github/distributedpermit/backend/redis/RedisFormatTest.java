@@ -231,7 +231,7 @@ class RedisFormatTest extends RedisTest {
     @Test
     void claimsOfAnotherVersionOfTheScriptAreRefused() {
         RedisEye eye = eye(server);
-        Claim claim = new Claim(key(), 1, 1, 1, 1, 1, Duration.ZERO, Duration.ofMinutes(1), true);
+        Claim claim = Claim.of(key(), 1, Duration.ofMinutes(1)).wanted(1).queued(1);
         byte[] packed = Packed.claim(claim);
         byte[] longer = Arrays.copyOf(packed, packed.length + 8);
         String[] names = {name(0), name(1), name(2), name(3), name(4)};

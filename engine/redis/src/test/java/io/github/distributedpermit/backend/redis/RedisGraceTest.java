@@ -465,21 +465,7 @@ class RedisGraceTest extends RedisTest {
         Claim first = a.next(key(), 1, 1, 1, true);
 
         Holding waiting = TestMember.answer(a.store()
-                .claim(new Claim(
-                        key(),
-                        1,
-                        first.sequence(),
-                        0,
-                        1,
-                        1,
-                        Duration.ZERO,
-                        Duration.ofSeconds(10),
-                        true,
-                        0,
-                        before,
-                        true,
-                        0,
-                        known)));
+                .claim(Claim.of(key(), first.sequence(), Duration.ofSeconds(10)).wanted(1).held(0).queued(1).reclaim(Claim.Reclaim.of(0, before).checking().knownVersion(known))));
 
         assertThat(waiting.grace()).isTrue();
         assertThat(waiting.version()).isGreaterThan(known);
@@ -544,7 +530,7 @@ class RedisGraceTest extends RedisTest {
     /** Claims of two permits at most, the limit, as the scripts of format 1 do. Returns the permits of that member. */
     private int oldClaim(RedisEye eye, long sequence) throws IOException {
         byte[] packed =
-                Arrays.copyOf(Packed.claim(new Claim(key(), 2, sequence, 1, 1, 1, Duration.ZERO, LEASE, false)), 49);
+                Arrays.copyOf(Packed.claim(Claim.of(key(), sequence, LEASE).limit(2).wanted(1).tried(1)), 49);
         byte[] source;
         try (InputStream in = RedisGraceTest.class.getResourceAsStream("claims-of-format-1.lua")) {
             source = in == null ? new byte[0] : in.readAllBytes();
@@ -583,21 +569,7 @@ class RedisGraceTest extends RedisTest {
 
     private static Holding claim(TestMember member, String key, int wanted, int kept, long epoch, Duration lease) {
         Claim c = member.next(key, 2, wanted, wanted, false);
-        Claim graced = new Claim(
-                key,
-                2,
-                c.sequence(),
-                wanted,
-                wanted,
-                0,
-                Duration.ZERO,
-                lease,
-                false,
-                Math.min(kept, wanted),
-                epoch,
-                true,
-                0,
-                0);
+        Claim graced = Claim.of(key, c.sequence(), lease).limit(2).wanted(wanted).reclaim(Claim.Reclaim.of(Math.min(kept, wanted), epoch).checking());
         try {
             return TestMember.answer(member.store().claim(graced));
         } catch (CompletionException e) {

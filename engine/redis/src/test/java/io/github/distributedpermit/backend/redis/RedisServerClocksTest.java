@@ -93,8 +93,7 @@ class RedisServerClocksTest extends RedisTest {
     /** A claim of the only permit, which does not wait. */
     private Holding claim(RedisServer server, String member, int wanted, int kept, long epoch) {
         time += MILLI;
-        Claim claim = new Claim(
-                key(), 1, ++sequence, wanted, wanted, 0, Duration.ZERO, LEASE, false, kept, epoch, false, 0, version);
+        Claim claim = Claim.of(key(), ++sequence, LEASE).wanted(wanted).reclaim(Claim.Reclaim.of(kept, epoch).knownVersion(version));
         RedisKey key = RedisKey.of("permits", key());
         byte[][] names = Arrays.copyOf(key.names(), RedisKey.NAMES + 1);
         names[RedisKey.NAMES] = new LineageNames("permits").single();

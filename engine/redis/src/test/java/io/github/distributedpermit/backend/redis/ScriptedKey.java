@@ -79,7 +79,10 @@ final class ScriptedKey {
 
     void claim(String member, Claim claim, long knownLease, boolean cluster, boolean graced) {
         byte[] packed = ClaimCodec.packClaims(
-                List.of(new ClaimCall(claim, key)), StepForms.TOMBSTONE, cluster, call -> claim.epoch());
+                List.of(new ClaimCall(claim, key)),
+                StepForms.TOMBSTONE,
+                cluster,
+                call -> claim.reclaim().knownEpoch());
         byte[] id = RedisKey.bytes(member);
         byte[] views = graced
                 ? server.commands.evalsha(claims, ScriptOutputType.VALUE, names, id, packed, grace(knownLease))
@@ -97,7 +100,10 @@ final class ScriptedKey {
         byte[][] theirs = Arrays.copyOf(other.names(), 6);
         theirs[5] = names[5];
         byte[] packed = ClaimCodec.packClaims(
-                List.of(new ClaimCall(claim, other)), StepForms.TOMBSTONE, false, call -> claim.epoch());
+                List.of(new ClaimCall(claim, other)),
+                StepForms.TOMBSTONE,
+                false,
+                call -> claim.reclaim().knownEpoch());
         server.commands.evalsha(claims, ScriptOutputType.VALUE, theirs, RedisKey.bytes(member), packed, grace(0));
         server.commands.del(other.names());
     }
@@ -111,7 +117,7 @@ final class ScriptedKey {
                 List.of(new ClaimCall(elsewhere, other), new ClaimCall(claim, key)),
                 StepForms.TOMBSTONE,
                 false,
-                call -> call.claim.epoch());
+                call -> call.claim.reclaim().knownEpoch());
         server.commands.evalsha(claims, ScriptOutputType.VALUE, all, RedisKey.bytes(member), packed, grace(0));
         server.commands.del(other.names());
     }

@@ -122,7 +122,7 @@ final class StepForms implements AutoCloseable {
 
     /** @param knownLease the longest lease of any member that the claimer knows of, in microseconds */
     void claim(String member, Claim claim, long knownLease, boolean cluster, boolean graced) {
-        long since = now - TimeUnit.MICROSECONDS.convert(claim.waited());
+        long since = now - TimeUnit.MICROSECONDS.convert(claim.head().waited());
         Step step = graced
                 ? java.claim(member, claim, now, since, lineage, identified(), knownLease)
                         .orElseThrow()
@@ -138,7 +138,7 @@ final class StepForms implements AutoCloseable {
     /** A claim of another key by a member that remembers data of this epoch. */
     void claimElsewhere(long epoch) {
         Claim claim =
-                new Claim("other", 1, 1, 1, 1, 0, Duration.ZERO, Duration.ofSeconds(15), false, 0, epoch, true, 0, 0);
+                Claim.of("other", 1, Duration.ofSeconds(15)).wanted(1).reclaim(Claim.Reclaim.of(0, epoch).checking());
         GracedTable other = new GracedTable(TOMBSTONE);
         other.claim("stranger", claim, now, now, lineage, identified(), 0);
         redis.setClock(now);
@@ -216,7 +216,7 @@ final class StepForms implements AutoCloseable {
                                 r.version(),
                                 r.expiry(),
                                 r.since().isPresent(),
-                                Math.min(r.waitingBeyondWanted(), ClaimCodec.MOST_WAITING))));
+                                Math.min(r.shown().waitingBeyondWanted(), ClaimCodec.MOST_WAITING))));
         return ScriptedKey.text(java.used(), java.override(), records, java.grace(now));
     }
 

@@ -117,7 +117,7 @@ class StepFormsTest extends RedisTest {
     }
 
     private static Claim claim(String key, long sequence, int validlyHeld, Duration lease) {
-        return new Claim(key, 1, sequence, 1, 1, 1, Duration.ZERO, lease, true, validlyHeld, 0, false, 0, 0);
+        return Claim.of(key, sequence, lease).wanted(1).queued(1).reclaim(Claim.Reclaim.of(validlyHeld, 0));
     }
 
     @ParameterizedTest
@@ -295,15 +295,15 @@ class StepFormsTest extends RedisTest {
                         "had = math.max(had, held)"),
                 new Mutant(
                         "slow: a claim from before reclaims",
-                        "op.grace and lineage and remembered == op.epoch",
+                        "op.grace and lineage and known_epoch == op.epoch",
                         "op.grace"),
                 new Mutant("slow: the pool is no bound", "op.grace and math.min(most, op.grace.pool) or most", "most"),
                 new Mutant("slow: records of another epoch stay", "    forget()\n", ""),
                 new Mutant("slow: the same run is enough", "l.run == own.run and not own.promoted", "l.run == own.run"),
                 new Mutant(
                         "slow: who remembers is not asked",
-                        "if l.virgin and remembered ~= 0 and",
-                        "if false and remembered ~= 0 and"),
+                        "if l.virgin and known_epoch ~= 0 and",
+                        "if false and known_epoch ~= 0 and"),
                 new Mutant("slow: a weight above the limit blocks", "return limit(r) > 0 and", "return false and"),
                 new Mutant("slow: a try passes the queue", "if try and fits(lacking, limit(r)) then", "if try then"),
                 new Mutant("slow: a head that waits is passed", "math.max(lacking, lacks(r))", "0"),

@@ -207,7 +207,13 @@ final class StepHistory {
         int beyond = queue && next % 3 == 0 ? (int) (next * 7_919 % 70_000) : 0;
         long version = forms.now() + 500_000 - known.nextInt(2_000_000);
         Claim claim = new Claim(
-                "key", limit, next, held, wanted, unit, waited, lease, queue, kept, epoch, probe, beyond, version);
+                "key",
+                next,
+                lease,
+                new Claim.Counts(limit, held, wanted),
+                new Claim.Head(unit, waited, queue),
+                new Claim.Reclaim(kept, epoch, probe, version),
+                new Claim.Shown(beyond));
         return new Sent(StepForms.member(member), claim);
     }
 

@@ -78,7 +78,11 @@ final class TestMember implements AutoCloseable {
     }
 
     Claim next(String key, int limit, int held, int wanted, boolean queue) {
-        return new Claim(key, limit, ++sequence, held, wanted, queue ? 1 : 0, Duration.ZERO, lease, queue);
+        return Claim.of(key, ++sequence, lease)
+                .limit(limit)
+                .wanted(wanted)
+                .held(held)
+                .queued(queue ? 1 : 0);
     }
 
     PermitStoreException failure(Claim claim) {

@@ -98,7 +98,7 @@ record NodeSnapshot(KeyDocument document, int nodeVersion, long born, List<Strin
                 r.least(),
                 r.limit(),
                 since,
-                r.waitingBeyondWanted(),
+                r.shown(),
                 r.expiry());
     }
 

@@ -44,7 +44,6 @@ class CloseTest {
     }
 
     private static CompletableFuture<Holding> claim(PermitStore store, String key, long sequence) {
-        return store.claim(new Claim(key, 1, sequence, 1, 1, 1, Duration.ZERO, SESSION, true))
-                .toCompletableFuture();
+        return store.claim(Claim.of(key, sequence, SESSION).wanted(1).queued(1)).toCompletableFuture();
     }
 }

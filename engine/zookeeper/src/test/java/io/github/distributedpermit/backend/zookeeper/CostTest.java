@@ -51,7 +51,7 @@ class CostTest {
 
     private CompletableFuture<Holding> send(PermitStore by, String key, int wanted, boolean queue) {
         sequence++;
-        Claim claim = new Claim(key, 1, sequence, wanted, wanted, queue ? 1 : 0, Duration.ZERO, SESSION, queue);
+        Claim claim = Claim.of(key, sequence, SESSION).wanted(wanted).queued(queue ? 1 : 0);
         return by.claim(claim).toCompletableFuture();
     }
 

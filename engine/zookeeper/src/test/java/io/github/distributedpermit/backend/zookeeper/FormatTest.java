@@ -113,7 +113,7 @@ class FormatTest {
     private CompletionStage<Holding> sent(int wanted) {
         sequence++;
         return store.claim(
-                new Claim(key, 3, sequence, wanted, wanted, wanted, Duration.ofMinutes(1), SESSION, wanted > 0));
+                Claim.of(key, sequence, SESSION).limit(3).wanted(wanted).queued(wanted).waited(Duration.ofMinutes(1)));
     }
 
     private Holding claim(int wanted) {

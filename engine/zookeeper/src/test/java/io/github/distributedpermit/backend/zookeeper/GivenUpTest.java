@@ -64,8 +64,9 @@ class GivenUpTest {
     }
 
     private CompletableFuture<Holding> claim(String key, int wanted) {
-        Claim claim = new Claim(
-                key, 1, sequence.incrementAndGet(), wanted, wanted, wanted, Duration.ZERO, SESSION, wanted > 0);
+        Claim claim = Claim.of(key, sequence.incrementAndGet(), SESSION)
+                .wanted(wanted)
+                .queued(wanted);
         return store.claim(claim).toCompletableFuture();
     }
 

@@ -65,8 +65,7 @@ class LateEvictionTest {
 
     private Holding claim(PermitStore store, int wanted) {
         sequence++;
-        return done(
-                store.claim(new Claim(KEY, 1, sequence, wanted, wanted, wanted, Duration.ZERO, SESSION, wanted > 0)));
+        return done(store.claim(Claim.of(KEY, sequence, SESSION).wanted(wanted).queued(wanted)));
     }
 
     private static <T> T done(CompletionStage<T> stage) {

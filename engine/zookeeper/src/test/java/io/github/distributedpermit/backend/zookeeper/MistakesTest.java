@@ -99,7 +99,7 @@ class MistakesTest {
 
     private int claim(PermitStore by, int wanted) {
         sequence++;
-        Claim claim = new Claim("joined", 1, sequence, wanted, wanted, 0, Duration.ZERO, SESSION, false);
+        Claim claim = Claim.of("joined", sequence, SESSION).wanted(wanted);
         return by.claim(claim)
                 .toCompletableFuture()
                 .orTimeout(20, TimeUnit.SECONDS)
@@ -146,7 +146,7 @@ class MistakesTest {
                 NodeSnapshot anew = document(nodes, path, List.of("m-them-1"));
                 assertThat(anew.nodeVersion()).isEqualTo(old.nodeVersion());
 
-                Claim claim = new Claim("anew", 1, 1, 1, 1, 0, Duration.ZERO, SESSION, false);
+                Claim claim = Claim.of("anew", 1, SESSION).wanted(1);
                 KeyTable table = old.table();
                 Step step = table.claim("me", claim, old.version(), 0);
                 PlannedCommit<NodeSnapshot> planned = new PlannedCommit<>(

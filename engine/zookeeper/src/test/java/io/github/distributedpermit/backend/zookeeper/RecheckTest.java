@@ -141,7 +141,8 @@ class RecheckTest {
     }
 
     private static CompletableFuture<Holding> sent(PermitStore by, long sequence, int wanted) {
-        Claim claim = new Claim(KEY, 1, sequence, wanted, wanted, wanted, WAITED, SESSION, wanted > 0);
+        Claim claim =
+                Claim.of(KEY, sequence, SESSION).wanted(wanted).queued(wanted).waited(WAITED);
         return by.claim(claim).toCompletableFuture().orTimeout(20, TimeUnit.SECONDS);
     }
 
@@ -233,7 +234,8 @@ class RecheckTest {
 
     /** Claims a second permit. */
     private static CompletableFuture<Holding> second(PermitStore by, long sequence) {
-        Claim claim = new Claim(KEY, 2, sequence, 2, 2, 1, WAITED, SESSION, true);
+        Claim claim =
+                Claim.of(KEY, sequence, SESSION).limit(2).wanted(2).queued(1).waited(WAITED);
         return by.claim(claim).toCompletableFuture().orTimeout(20, TimeUnit.SECONDS);
     }
 }

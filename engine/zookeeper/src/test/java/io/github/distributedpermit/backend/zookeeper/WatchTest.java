@@ -70,8 +70,9 @@ class WatchTest {
     }
 
     private CompletableFuture<Holding> claim(PermitStore by, String key, int wanted) {
-        Claim claim = new Claim(
-                key, 1, sequence.incrementAndGet(), wanted, wanted, wanted, Duration.ZERO, SESSION, wanted > 0);
+        Claim claim = Claim.of(key, sequence.incrementAndGet(), SESSION)
+                .wanted(wanted)
+                .queued(wanted);
         return by.claim(claim).toCompletableFuture();
     }
 

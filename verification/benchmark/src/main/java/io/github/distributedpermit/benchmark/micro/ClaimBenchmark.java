@@ -86,6 +86,13 @@ public class ClaimBenchmark {
     }
 
     private Claim claim(int wanted) {
-        return new Claim("key", members + 1, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0);
+        return new Claim(
+                "key",
+                ++sequence,
+                LEASE,
+                new Claim.Counts(members + 1, wanted, wanted),
+                new Claim.Head(wanted, Duration.ZERO, wanted > 0),
+                Claim.Reclaim.NOTHING,
+                Claim.Shown.NOTHING);
     }
 }

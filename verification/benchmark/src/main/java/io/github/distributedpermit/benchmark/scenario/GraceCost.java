@@ -85,7 +85,7 @@ public final class GraceCost implements Scenario {
     }
 
     private Claim claim(String key, int wanted) {
-        return new Claim(key, 10, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0);
+        return Claim.of(key, ++sequence, LEASE).limit(10).wanted(wanted).queued(wanted);
     }
 
     /** The i-th claim of a round. */

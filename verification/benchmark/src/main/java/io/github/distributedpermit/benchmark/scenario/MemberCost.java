@@ -131,7 +131,8 @@ public final class MemberCost implements Scenario {
 
     private void claim(ScriptClaims claims, String key, String member, int limit, int wanted) {
         claims.send(
-                member, new Claim(key, limit, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0));
+                member,
+                Claim.of(key, ++sequence, LEASE).limit(limit).wanted(wanted).queued(wanted));
     }
 
     private static void pause(ScriptClaims claims, int sent) {

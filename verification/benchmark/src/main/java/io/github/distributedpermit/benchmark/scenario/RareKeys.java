@@ -106,7 +106,7 @@ public final class RareKeys implements Scenario {
         for (int wanted = 1; wanted >= 0; wanted--) {
             claims.send(
                     "member",
-                    new Claim(key, LIMIT, ++sequence, wanted, wanted, wanted, Duration.ZERO, LEASE, wanted > 0));
+                    Claim.of(key, ++sequence, LEASE).limit(LIMIT).wanted(wanted).queued(wanted));
         }
     }
 
