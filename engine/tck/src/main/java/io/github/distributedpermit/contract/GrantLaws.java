@@ -16,9 +16,9 @@ interface GrantLaws extends ContractTests {
 
         assertThat(holding.permits()).isEqualTo(2);
         assertThat(holding.limit()).isEqualTo(3);
-        assertThat(holding.contended()).isFalse();
-        assertThat(holding.over()).isFalse();
-        assertThat(holding.recheckAfter()).isEmpty();
+        assertThat(holding.others().contended()).isFalse();
+        assertThat(holding.others().over()).isFalse();
+        assertThat(holding.others().recheckAfter()).isEmpty();
         assertThat(look(key).used()).isEqualTo(2);
     }
 

@@ -2,7 +2,6 @@ package io.github.distributedpermit.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -144,11 +143,11 @@ interface LimitLaws extends ContractTests {
 
         Holding lowered = a.keep(key, 1, 3);
         assertThat(lowered.permits()).isEqualTo(3);
-        assertThat(lowered.over()).isTrue();
+        assertThat(lowered.others().over()).isTrue();
         assertThat(b.queue(key, 1, 1).permits()).isZero();
-        assertThat(a.keep(key, 1, 2).over()).isTrue();
+        assertThat(a.keep(key, 1, 2).others().over()).isTrue();
         assertThat(look(key).permits(b)).isZero();
-        assertThat(a.keep(key, 1, 1).over()).isFalse();
+        assertThat(a.keep(key, 1, 1).others().over()).isFalse();
         assertThat(look(key).permits(b)).isZero();
         a.keep(key, 1, 0);
         assertThat(look(key).permits(b)).isEqualTo(1);

@@ -38,7 +38,7 @@ interface OverrideLaws extends ContractTests {
         Holding holding = a.keep(key, 3, 2);
         assertThat(holding.permits()).isEqualTo(2);
         assertThat(holding.limit()).isEqualTo(2);
-        assertThat(holding.over()).isFalse();
+        assertThat(holding.others().over()).isFalse();
         assertThat(look(key).permits(b)).isZero();
         a.keep(key, 3, 1);
         assertThat(look(key).permits(b)).isEqualTo(1);

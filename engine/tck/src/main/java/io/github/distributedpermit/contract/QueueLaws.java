@@ -149,7 +149,7 @@ interface QueueLaws extends ContractTests {
         assertThat(look(key).isQueued(b)).isFalse();
 
         Holding renewed = a.keep(key, 1, 1);
-        assertThat(renewed.contended()).isFalse();
+        assertThat(renewed.others().contended()).isFalse();
         a.keep(key, 1, 0);
         assertThat(look(key).used()).isZero();
     }
@@ -216,10 +216,10 @@ interface QueueLaws extends ContractTests {
 
     @Test
     default void contendedSaysThatAnotherMemberIsInLine(String key, Peer a, Peer b) {
-        assertThat(a.queue(key, 1, 1).contended()).isFalse();
+        assertThat(a.queue(key, 1, 1).others().contended()).isFalse();
 
-        assertThat(b.queue(key, 1, 1).contended()).isFalse(); // it is itself the only one
-        assertThat(a.keep(key, 1, 1).contended()).isTrue();
+        assertThat(b.queue(key, 1, 1).others().contended()).isFalse(); // it is itself the only one
+        assertThat(a.keep(key, 1, 1).others().contended()).isTrue();
     }
 
     @Test

@@ -103,7 +103,7 @@ final class SimulatedKey {
     void release() {
         Integer weight = holders.poll();
         if (weight != null) {
-            if (applied != null && applied.contended()) {
+            if (applied != null && applied.others().contended()) {
                 granted -= weight;
                 giveBack = true;
                 claim();

@@ -24,7 +24,13 @@ record GrantNotice(int permits, int limit, boolean contended, boolean over, int 
     private static final System.Logger LOG = System.getLogger(GrantNotice.class.getName());
 
     GrantNotice(Holding holding, int slot, String nonce) {
-        this(holding.permits(), holding.limit(), holding.contended(), holding.over(), slot, nonce);
+        this(
+                holding.permits(),
+                holding.limit(),
+                holding.others().contended(),
+                holding.others().over(),
+                slot,
+                nonce);
     }
 
     /** A notice is written anew as a whole: no other client adds fields to it. */
@@ -74,6 +80,6 @@ record GrantNotice(int permits, int limit, boolean contended, boolean over, int 
 
     /** What the core receives; the version follows from the index at which the notice was written. */
     Holding holding(long sequence, long version) {
-        return new Holding(permits, limit, sequence, version, contended, over, Optional.empty());
+        return new Holding(permits, limit, sequence, version, Holding.Others.of(contended, over));
     }
 }

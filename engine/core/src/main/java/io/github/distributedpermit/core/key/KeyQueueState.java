@@ -286,12 +286,12 @@ final class KeyQueueState {
         boolean wasInGrace = ledger.isInGrace();
         boolean beyond = ledger.isBeyond(holding);
         int overrideBefore = ledger.override();
-        if (holding.grace() && !wasInGrace) {
+        if (holding.others().grace() && !wasInGrace) {
             noteOverride();
         }
         if (ledger.apply(holding, plan.sent, plan.cap(ledger), host.aliveUntil(), now, effects)) {
             waiters.limitsOfCallsApply(policy.isPerCall() && !ledger.mayBeOverridden());
-            plan.confirmed(now, holding.recheckAfter().orElse(null));
+            plan.confirmed(now, holding.others().recheckAfter().orElse(null));
             if (ledger.override() != overrideBefore) {
                 waiters.pace.forget();
             }
@@ -333,8 +333,8 @@ final class KeyQueueState {
         if (host.watch().noteLimit(key, holding.limit(), ledger.statedLimit())) {
             effects.execute(() -> host.limitChanged(key));
         }
-        stats.limitIs(holding.limit(), holding.over());
-        if (holding.over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
+        stats.limitIs(holding.limit(), holding.others().over());
+        if (holding.others().over() && holding.limit() == policy.limit() && stats.isNewToHigherLimits()) {
             effects.execute(() -> stats.warnOfHigherLimit(key));
         }
     }

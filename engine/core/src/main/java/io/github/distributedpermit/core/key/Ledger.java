@@ -119,7 +119,7 @@ final class Ledger {
         // A later claim may return some of the permits that this answer grants. The store may have applied that claim
         // already, so the lowest number is valid.
         int permits = Math.min(Math.min(holding.permits(), cap), sent.leastHeldAfter(holding.sequence()));
-        holders.loseDownTo(permits, holding.grace() || enteredEpoch ? LossCause.STATE_LOST : LossCause.TAKEN, effects);
+        holders.loseDownTo(permits, holding.others().grace() || enteredEpoch ? LossCause.STATE_LOST : LossCause.TAKEN, effects);
         if (holding.version() != appliedVersion) {
             grantsOfVersion = 0;
         }
@@ -135,13 +135,13 @@ final class Ledger {
         } else if (knownLimit != override) {
             override = UNKNOWN;
         }
-        contended = holding.contended();
-        over = holding.over();
+        contended = holding.others().contended();
+        over = holding.others().over();
         if (epoch == 0) {
             epoch = holding.epoch();
         }
         appliedEpoch = holding.epoch();
-        inGrace = holding.grace();
+        inGrace = holding.others().grace();
         enteredEpoch = enteredEpoch && inGrace;
         if (permits > granted) {
             sliceStart = now;

@@ -45,11 +45,8 @@ final class ClaimAnswer {
                 found.limit(),
                 sequence,
                 version,
-                found.contended(),
-                found.over(),
-                found.recheckAfter(),
                 planned.after().epoch(),
-                found.grace());
+                found.others());
     }
 
     /** The holding of the member according to a table, in which it may have no record. */
@@ -58,9 +55,9 @@ final class ClaimAnswer {
         int limit = table.override().orElse(claim.counts().limit());
         Optional<Holding> own = table.view(member, 0);
         // A member without a record is not queued itself, so that any queued record is that of another member.
-        boolean contended = own.map(Holding::contended)
+        boolean contended = own.map(h -> h.others().contended())
                 .orElseGet(() -> table.records().stream().anyMatch(PermitRecord::isQueued));
         return new Holding(
-                own.map(Holding::permits).orElse(0), limit, 0, 0, contended, table.used() > limit, Optional.empty());
+                own.map(Holding::permits).orElse(0), limit, 0, 0, Holding.Others.of(contended, table.used() > limit));
     }
 }

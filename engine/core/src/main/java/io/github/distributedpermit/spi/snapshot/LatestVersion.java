@@ -1,7 +1,6 @@
 package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.Holding;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,16 +75,7 @@ final class LatestVersion {
     }
 
     private static Holding withSequence(Holding h, long sequence) {
-        return new Holding(
-                h.permits(),
-                h.limit(),
-                sequence,
-                h.version(),
-                h.contended(),
-                h.over(),
-                h.recheckAfter(),
-                h.epoch(),
-                h.grace());
+        return new Holding(h.permits(), h.limit(), sequence, h.version(), h.epoch(), h.others());
     }
 
     /** The highest sequence of a claim that was answered. */
@@ -105,7 +95,7 @@ final class LatestVersion {
 
     /** Whether another member is queued, as of the newest state that was received. */
     boolean isContended() {
-        return latest != null && latest.contended();
+        return latest != null && latest.others().contended();
     }
 
     /**
@@ -116,16 +106,7 @@ final class LatestVersion {
     Holding reduced(int left) {
         Holding h = latest;
         if (h != null) {
-            latest = new Holding(
-                    left,
-                    h.limit(),
-                    h.sequence(),
-                    h.version() + 1,
-                    h.contended(),
-                    h.over(),
-                    Optional.empty(),
-                    h.epoch(),
-                    h.grace());
+            latest = new Holding(left, h.limit(), h.sequence(), h.version() + 1, h.epoch(), h.others());
         }
         return latest;
     }

@@ -4,7 +4,6 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.PermitRecord;
-import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -76,8 +75,8 @@ public final class RecordText {
 
     /** What a member that was served is notified of. */
     public static String of(Holding h) {
-        return h.permits() + " " + h.limit() + ' ' + h.sequence() + ' ' + h.version() + ' ' + h.contended() + ' '
-                + h.over();
+        return h.permits() + " " + h.limit() + ' ' + h.sequence() + ' ' + h.version() + ' '
+                + h.others().contended() + ' ' + h.others().over();
     }
 
     /**
@@ -92,10 +91,7 @@ public final class RecordText {
                 Integer.parseInt(fields[from + 1]),
                 Long.parseLong(fields[from + 2]),
                 Long.parseLong(fields[from + 3]),
-                Boolean.parseBoolean(fields[from + 4]),
-                Boolean.parseBoolean(fields[from + 5]),
-                // No re-check time: where sessions keep members alive, no lease expires that a member could wait for.
-                Optional.empty());
+                Holding.Others.of(Boolean.parseBoolean(fields[from + 4]), Boolean.parseBoolean(fields[from + 5])));
     }
 
     /** The operator's limit. */

@@ -128,7 +128,9 @@ public class KeyTable {
         PermitRecord before = known == null ? PermitRecord.unknown(member) : known;
         // The claim returns what exceeds `held` or `wanted`. Only a grant raises the recorded permits; a grace also
         // brings back those that the member validly holds.
-        int base = Math.min(Math.max(before.permits(), reclaimable), Math.min(claim.counts().held(), claim.counts().wanted()));
+        int base = Math.min(
+                Math.max(before.permits(), reclaimable),
+                Math.min(claim.counts().held(), claim.counts().wanted()));
         if (grace != null) {
             grace.readmit(Math.max(0, base - before.permits()));
         }
@@ -366,8 +368,7 @@ public class KeyTable {
     }
 
     private Holding view(PermitRecord r, long now) {
-        Holding view = View.of(records, r, now);
-        return grace == null ? view : View.in(grace, view, r.equals(records.head()), now);
+        return View.of(records, grace, r, now);
     }
 
     /** @param claimer the record to answer with; {@code null} if the operation is no claim */

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.spi.step;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.Holding.Others;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the records of a key look like to a member, and to operators.
@@ -24,8 +26,12 @@ final class View {
 
     private View() {}
 
-    /** The record as it is reported to its member. */
-    static Holding of(Records records, PermitRecord r, long now) {
+    /**
+     * The record as it is reported to its member.
+     *
+     * @param grace {@code null} in a store that does not lose its state
+     */
+    static Holding of(Records records, @Nullable Grace grace, PermitRecord r, long now) {
         // The member itself is not counted: it need not give permits back to its own waiters.
         int others = records.waiting() - (r.isQueued() ? 1 : 0);
         int limit = records.limit(r);
@@ -34,44 +40,28 @@ final class View {
                 limit,
                 r.sequence(),
                 r.version(),
-                others > 0,
-                records.used() > limit,
-                recheckAfter(records, r, now));
+                grace == null ? 0 : grace.epoch(),
+                new Others(
+                        others > 0,
+                        records.used() > limit,
+                        grace != null && grace.withholds(limit),
+                        recheckAfter(records, grace, r, now)));
     }
 
     /**
-     * The same in a store that may lose its state. The end of the grace serves the queue, so its head claims then.
-     *
-     * @param head whether the record is the first of the queue
+     * When the member claims again to find out whether a lease or the grace has ended, which serves the queue. Only the head of the
+     * queue gets a time: if all who wait claimed at the same moment, one of them could be served and the claims of the others would
+     * achieve nothing.
      */
-    static Holding in(Grace grace, Holding view, boolean head, long now) {
-        Optional<Duration> recheck = view.recheckAfter();
-        if (head && grace.isActive()) {
-            Duration end = Duration.of(grace.end() - now + RECHECK_SLACK_MICROS, ChronoUnit.MICROS);
-            recheck = Optional.of(recheck.filter(d -> d.compareTo(end) < 0).orElse(end));
-        }
-        return new Holding(
-                view.permits(),
-                view.limit(),
-                view.sequence(),
-                view.version(),
-                view.contended(),
-                view.over(),
-                recheck,
-                grace.epoch(),
-                grace.withholds(view.limit()));
-    }
-
-    /**
-     * When the member claims again to find out whether a lease has expired. Only the head of the queue gets a time: if all who wait
-     * claimed at the same moment, one of them could be served and the claims of the others would achieve nothing.
-     */
-    private static Optional<Duration> recheckAfter(Records records, PermitRecord r, long now) {
+    private static Optional<Duration> recheckAfter(Records records, @Nullable Grace grace, PermitRecord r, long now) {
         PermitRecord first = records.firstLease();
-        if (first == null || !r.equals(records.head())) {
+        Grace active = grace != null && grace.isActive() ? grace : null;
+        if ((first == null && active == null) || !r.equals(records.head())) {
             return Optional.empty();
         }
-        return Optional.of(Duration.of(first.expiry() - now + RECHECK_SLACK_MICROS, ChronoUnit.MICROS));
+        long end = Math.min(
+                first == null ? Long.MAX_VALUE : first.expiry(), active == null ? Long.MAX_VALUE : active.end());
+        return Optional.of(Duration.of(end - now + RECHECK_SLACK_MICROS, ChronoUnit.MICROS));
     }
 
     /** @param now the clock of the store in microseconds; empty where records have no times */

@@ -163,8 +163,13 @@ class GraceReportTest {
         @Override
         public CompletionStage<Holding> claim(Claim claim) {
             int permits = Math.min(grants, claim.counts().wanted());
-            return CompletableFuture.completedFuture(
-                    new Holding(permits, 2, claim.sequence(), ++version, false, false, Optional.empty(), epoch, grace));
+            return CompletableFuture.completedFuture(new Holding(
+                    permits,
+                    2,
+                    claim.sequence(),
+                    ++version,
+                    epoch,
+                    new Holding.Others(false, false, grace, Optional.empty())));
         }
 
         @Override

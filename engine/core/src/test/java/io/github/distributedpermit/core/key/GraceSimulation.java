@@ -557,7 +557,11 @@ final class GraceSimulation {
         trace(() -> "  " + at.name() + ": " + member + " " + claim + " -> "
                 + step.map(s -> s.answer() + " serves " + s.served()).orElse("closed"));
         step.ifPresent(s -> pushAll(at, claim.key(), s));
-        graces += step.flatMap(Step::answer).map(Holding::grace).orElse(false) ? 1 : 0;
+        graces += step.flatMap(Step::answer)
+                        .map(holding -> holding.others().grace())
+                        .orElse(false)
+                ? 1
+                : 0;
         return step.flatMap(Step::answer).orElse(null);
     }
 

@@ -178,7 +178,7 @@ class LeaseTest {
         bench.run(VALID);
         claim.accept(
                 new io.github.distributedpermit.spi.Holding(
-                        1, 1, claim.sequence, 99, false, false, java.util.Optional.empty()),
+                        1, 1, claim.sequence, 99, io.github.distributedpermit.spi.Holding.Others.NONE),
                 null);
         assertThat(call.isWaiting()).isTrue();
         bench.conditions.answersLost = false;
@@ -212,9 +212,7 @@ class LeaseTest {
                     2,
                     state.ledger.appliedSequence(),
                     Long.MAX_VALUE / 2,
-                    false,
-                    false,
-                    java.util.Optional.empty());
+                    io.github.distributedpermit.spi.Holding.Others.NONE);
         }
     }
 

@@ -120,14 +120,7 @@ final class Mistakes {
                 @FieldValue("appliedSequence") long sequence,
                 @FieldValue("appliedVersion") long version) {
             if (holding.sequence() <= sequence) {
-                holding = new Holding(
-                        holding.permits(),
-                        holding.limit(),
-                        sequence,
-                        version + 1,
-                        holding.contended(),
-                        holding.over(),
-                        holding.recheckAfter());
+                holding = new Holding(holding.permits(), holding.limit(), sequence, version + 1, holding.others());
             }
         }
     }
@@ -210,7 +203,8 @@ final class Mistakes {
         static void enter(
                 @Argument(2) WaiterQueue waiters, @FieldValue(value = "last", readOnly = false) @Nullable Claim last) {
             if (waiters.isEmpty() && last != null) {
-                last = last.head(new Claim.Head(last.head().weight(), last.head().waited(), false));
+                last = last.head(
+                        new Claim.Head(last.head().weight(), last.head().waited(), false));
             }
         }
     }
@@ -345,7 +339,8 @@ final class Mistakes {
                 @FieldValue("checked") long checked,
                 @Return(readOnly = false) boolean due) {
             boolean recent = now >= checked && now - checked < 100_000;
-            boolean foreign = claim.reclaim().knownEpoch() != 0 && claim.reclaim().knownEpoch() != epoch;
+            boolean foreign =
+                    claim.reclaim().knownEpoch() != 0 && claim.reclaim().knownEpoch() != epoch;
             due = due && (!stored || !recent || foreign || claim.reclaim().checksEpoch());
         }
     }

@@ -196,7 +196,12 @@ final class ModelTable implements SimTable {
                 ? Optional.of(Duration.ofNanos((first - now + 1_000) * 1_000))
                 : Optional.empty();
         boolean contended = line.size() > (r.since == null ? 0 : 1);
-        return new Holding(r.permits, limit(r), r.sequence, r.version, contended, used() > limit(r), recheck);
+        return new Holding(
+                r.permits,
+                limit(r),
+                r.sequence,
+                r.version,
+                new Holding.Others(contended, used() > limit(r), false, recheck));
     }
 
     private Outcome outcome(@Nullable String claimer, long now) {

@@ -13,7 +13,6 @@ import io.github.distributedpermit.spi.Holding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -124,8 +123,7 @@ class PostponedEffectsTest {
 
     private void answer(int permits, long epoch) {
         Claim asked = Objects.requireNonNull(claim);
-        Holding holding =
-                new Holding(permits, 1, asked.sequence(), ++version, false, false, Optional.empty(), epoch, false);
+        Holding holding = new Holding(permits, 1, asked.sequence(), ++version, epoch, Holding.Others.NONE);
         SentClaim record = Objects.requireNonNull(sent);
         assertThatCode(() -> record.accept(holding, null)).doesNotThrowAnyException();
     }

@@ -8,7 +8,6 @@ import io.github.distributedpermit.core.store.StoreLog;
 import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -131,7 +130,7 @@ public class QueueUnderLincheck {
                 seen = claim.sequence();
                 permits = Math.min(claim.counts().wanted(), LIMIT);
             }
-            return new Holding(permits, LIMIT, seen, seen, false, false, Optional.empty());
+            return new Holding(permits, LIMIT, seen, seen, Holding.Others.NONE);
         }
 
         @Override

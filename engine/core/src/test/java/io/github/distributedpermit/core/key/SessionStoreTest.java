@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,7 +160,7 @@ class SessionStoreTest {
         run(Duration.ofMillis(3));
         link.lose();
         link.alive();
-        link.listener.granted(Bench.KEY, new Holding(1, 1, last, Long.MAX_VALUE / 2, false, false, Optional.empty()));
+        link.listener.granted(Bench.KEY, new Holding(1, 1, last, Long.MAX_VALUE / 2, Holding.Others.NONE));
         assertThat(waiter.isWaiting()).isTrue();
     }
 
@@ -215,8 +214,7 @@ class SessionStoreTest {
             run(Duration.ofSeconds(3));
             link.alive();
         }
-        link.listener.granted(
-                Bench.KEY, new Holding(1, 1, confirmed, Long.MAX_VALUE / 2, false, false, Optional.empty()));
+        link.listener.granted(Bench.KEY, new Holding(1, 1, confirmed, Long.MAX_VALUE / 2, Holding.Others.NONE));
         assertThat(waiter.isWaiting()).isTrue();
     }
 

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -57,7 +56,7 @@ class CallbackErrorsTest {
     void nextClaimIsSentAfterANotificationThatTheCoreCouldNotTakeIn() {
         CompletableFuture<Holding> first = claim(1, 1);
         CompletableFuture<Holding> second = claim(2, 2);
-        store.events().served(KEY, new Holding(1, 5, LatestVersion.NO_SEQUENCE, 99, false, false, Optional.empty()));
+        store.events().served(KEY, new Holding(1, 5, LatestVersion.NO_SEQUENCE, 99, Holding.Others.NONE));
 
         store.succeed();
 
@@ -71,7 +70,7 @@ class CallbackErrorsTest {
     void nextClaimIsSentAfterAFailureAndANotificationThatTheCoreCouldNotTakeIn() {
         CompletableFuture<Holding> first = claim(1, 1);
         CompletableFuture<Holding> second = claim(2, 2);
-        store.events().served(KEY, new Holding(1, 5, LatestVersion.NO_SEQUENCE, 99, false, false, Optional.empty()));
+        store.events().served(KEY, new Holding(1, 5, LatestVersion.NO_SEQUENCE, 99, Holding.Others.NONE));
 
         store.loseTheAnswer();
 
@@ -170,7 +169,10 @@ class CallbackErrorsTest {
     }
 
     private CompletableFuture<Holding> claim(long sequence, int wanted) {
-        Claim claim = Claim.of(KEY, sequence, Duration.ofSeconds(15)).limit(5).wanted(wanted).queued(1);
+        Claim claim = Claim.of(KEY, sequence, Duration.ofSeconds(15))
+                .limit(5)
+                .wanted(wanted)
+                .queued(1);
         return permits.claim(claim).toCompletableFuture();
     }
 

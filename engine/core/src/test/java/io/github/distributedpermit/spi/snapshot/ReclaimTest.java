@@ -59,7 +59,11 @@ class ReclaimTest {
 
     /** A claim for all that is held, and one more if a call waits. */
     private Holding claim(int wanted, int kept, long epoch) {
-        return permits.claim(Claim.of(KEY, ++sequence, Duration.ofSeconds(15)).limit(3).wanted(wanted).queued(1).reclaim(Claim.Reclaim.of(kept, epoch)))
+        return permits.claim(Claim.of(KEY, ++sequence, Duration.ofSeconds(15))
+                        .limit(3)
+                        .wanted(wanted)
+                        .queued(1)
+                        .reclaim(Claim.Reclaim.of(kept, epoch)))
                 .toCompletableFuture()
                 .join();
     }
@@ -82,7 +86,7 @@ class ReclaimTest {
         Holding unaware = claim(2, 2, FIRST);
         assertThat(unaware.permits()).isZero();
         assertThat(unaware.epoch()).isEqualTo(SECOND);
-        assertThat(unaware.grace()).isTrue();
+        assertThat(unaware.others().grace()).isTrue();
         assertThat(core.changed).containsExactly(KEY); // so that it claims again
         events().alive(2);
         assertThat(core.alive).isEmpty();

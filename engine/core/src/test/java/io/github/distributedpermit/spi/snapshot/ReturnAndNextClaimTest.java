@@ -219,7 +219,7 @@ class ReturnAndNextClaimTest {
 
         assertThat(store.permits()).isEqualTo(Map.of(ME, 2, OTHER, 1));
         assertThat(answer(next).permits()).isEqualTo(2);
-        assertThat(answer(next).contended()).isFalse();
+        assertThat(answer(next).others().contended()).isFalse();
         assertThat(returned).isCompletedWithValue(answer(next));
         assertThat(store.requests()).isEqualTo("reads 1, commits 1");
         assertThat(store.record(ME).isQueued()).isTrue();
@@ -277,7 +277,10 @@ class ReturnAndNextClaimTest {
     }
 
     private static Claim claim(long sequence, int wanted, int unit) {
-        return Claim.of(KEY, sequence, Duration.ofSeconds(15)).limit(3).wanted(wanted).queued(unit);
+        return Claim.of(KEY, sequence, Duration.ofSeconds(15))
+                .limit(3)
+                .wanted(wanted)
+                .queued(unit);
     }
 
     /** A scheduler whose thread is free when the test says so. */

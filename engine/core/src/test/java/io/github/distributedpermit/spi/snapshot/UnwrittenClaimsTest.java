@@ -63,7 +63,7 @@ class UnwrittenClaimsTest {
     }
 
     private static Holding holding(int permits, long sequence, long version) {
-        return new Holding(permits, 1, sequence, version, false, false, Optional.empty());
+        return new Holding(permits, 1, sequence, version, Holding.Others.NONE);
     }
 
     @ParameterizedTest
@@ -159,7 +159,11 @@ class UnwrittenClaimsTest {
         }
 
         private static Claim claim(long sequence, int held, int wanted, int unit, boolean queue) {
-            return Claim.of("key", sequence, Duration.ofSeconds(15)).limit(3).wanted(wanted).held(held).head(new Claim.Head(unit, Duration.ZERO, queue));
+            return Claim.of("key", sequence, Duration.ofSeconds(15))
+                    .limit(3)
+                    .wanted(wanted)
+                    .held(held)
+                    .head(new Claim.Head(unit, Duration.ZERO, queue));
         }
 
         private void claim(Peer peer, Claim claim) {
@@ -172,14 +176,7 @@ class UnwrittenClaimsTest {
             if (planned.isRepetition()) {
                 unwritten++;
                 if (mistake != Mistake.ANSWER_HAS_A_VERSION_THAT_IS_NOT_WRITTEN) {
-                    answer = new Holding(
-                            answer.permits(),
-                            answer.limit(),
-                            answer.sequence(),
-                            stored,
-                            answer.contended(),
-                            answer.over(),
-                            answer.recheckAfter());
+                    answer = new Holding(answer.permits(), answer.limit(), answer.sequence(), stored, answer.others());
                 }
             } else {
                 commit(planned);
@@ -236,8 +233,8 @@ class UnwrittenClaimsTest {
             assertThat(actual.permits()).isEqualTo(expected.permits());
             assertThat(actual.sequence()).isEqualTo(expected.sequence());
             assertThat(actual.limit()).isEqualTo(expected.limit());
-            assertThat(actual.contended()).isEqualTo(expected.contended());
-            assertThat(actual.over()).isEqualTo(expected.over());
+            assertThat(actual.others().contended()).isEqualTo(expected.others().contended());
+            assertThat(actual.others().over()).isEqualTo(expected.others().over());
             assertThat(peer.fromStore.isNews(actual)).isEqualTo(peer.fromReference.isNews(expected));
         }
 

@@ -43,7 +43,7 @@ class ClosedLineageTest {
                 .flatMap(Step::answer)
                 .orElseThrow();
         assertThat(answer.epoch()).isNotEqualTo(before);
-        assertThat(answer.grace()).isTrue();
+        assertThat(answer.others().grace()).isTrue();
         assertThat(answer.permits())
                 .as("while the first member may hold the only permit")
                 .isZero();
@@ -82,8 +82,7 @@ class ClosedLineageTest {
     /** Otherwise the data would count as lost, and the former master would begin a grace instead of refusing. */
     @Test
     void closedServerStaysClosedWhenItsClockIsSetBackAndItsEpochChanges() {
-        Claim remembers =
-                Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1).reclaim(Claim.Reclaim.of(0, 9));
+        Claim remembers = Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1).reclaim(Claim.Reclaim.of(0, 9));
         assertThat(table.claim("m", remembers, 2_000_000, 0, lineage, server(3), 0))
                 .isPresent();
         assertThat(lineage.since()).isEqualTo(2_000_000);
@@ -97,7 +96,8 @@ class ClosedLineageTest {
     @Test
     void overrideOfAClosedServerServesNobody() {
         assertThat(isAnswered(1, 1, 7)).isTrue();
-        Claim waits = Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1).held(0).head(new Claim.Head(0, Duration.ZERO, true));
+        Claim waits =
+                Claim.of("k", 1, Duration.ofSeconds(15)).wanted(1).held(0).head(new Claim.Head(0, Duration.ZERO, true));
         table.claim("waiting", waits, 1_000_000, 0, lineage, server(7), 0);
         lineage.close(lineage.epoch(), server(7), 1);
 

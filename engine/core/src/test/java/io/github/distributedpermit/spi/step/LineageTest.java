@@ -59,7 +59,7 @@ public class LineageTest {
         Holding withheld = claim("newer", 1, 0, 0);
 
         assertThat(withheld.permits()).isZero();
-        assertThat(withheld.grace()).isTrue();
+        assertThat(withheld.others().grace()).isTrue();
         Holding foreign = claim("a", 2, 1, before);
         assertThat(claim("a", 3, 1, foreign.epoch()).permits()).isEqualTo(1);
         now += LEASE.toSeconds() * SECOND;
@@ -76,7 +76,7 @@ public class LineageTest {
         Holding promoted = claim("b", 1, 0, before);
 
         assertThat(promoted.epoch()).isNotEqualTo(before);
-        assertThat(promoted.grace()).isTrue();
+        assertThat(promoted.others().grace()).isTrue();
     }
 
     /** A key that no member claimed during the grace is as good as new. */
@@ -94,7 +94,7 @@ public class LineageTest {
     /** The lineage has the time of the loss, which the clock then reaches again an hour later. */
     @Test
     public void aClockThatIsSetBackAfterALossDelaysGrantsForALeaseAtMost() {
-        assertThat(claim("a", 1, 0, 1).grace()).isTrue();
+        assertThat(claim("a", 1, 0, 1).others().grace()).isTrue();
         now -= HOUR;
 
         long epoch = claim("a", 2, 0, 0).epoch();
@@ -112,7 +112,7 @@ public class LineageTest {
     @Test
     public void aClockThatIsSetBackToBeforeTheStartOfTheServerDelaysGrantsForALeaseAtMost() {
         server = new ServerIdentity(SERVER.epoch(), SERVER.run(), "", false, now, Set.of());
-        assertThat(claim("a", 1, 0, 0).grace()).isTrue();
+        assertThat(claim("a", 1, 0, 0).others().grace()).isTrue();
         now -= HOUR;
 
         assertThat(claim("a", 2, 0, 0).permits()).isZero();
@@ -124,7 +124,7 @@ public class LineageTest {
     /** The grace of one key, whose records alone were lost. */
     @Test
     public void theGraceOfAKeyLastsNoLongerIfTheClockIsSetBack() {
-        assertThat(claim("a", 1, 1, 0).grace()).isTrue();
+        assertThat(claim("a", 1, 1, 0).others().grace()).isTrue();
         now -= HOUR;
         assertThat(claim("b", 1, 0, 0).permits()).isZero();
         now += LEASE.toSeconds() * SECOND - SECOND;

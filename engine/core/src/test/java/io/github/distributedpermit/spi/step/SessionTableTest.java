@@ -93,7 +93,8 @@ class SessionTableTest {
         index = Long.MAX_VALUE / 2;
 
         assertThat(table().refresh(index).isUnchanged()).isTrue();
-        assertThat(claim("b", 1, 1).answer().orElseThrow().recheckAfter()).isEmpty();
+        assertThat(claim("b", 1, 1).answer().orElseThrow().others().recheckAfter())
+                .isEmpty();
     }
 
     @Test
@@ -108,8 +109,10 @@ class SessionTableTest {
     @Test
     void recordsComeBackFromTheirStoredForm() {
         List<PermitRecord> records = List.of(
-                new PermitRecord("a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), Claim.Shown.NOTHING, PermitRecord.NEVER),
-                new PermitRecord("b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), Claim.Shown.NOTHING, PermitRecord.NEVER));
+                new PermitRecord(
+                        "a", 2, 7, 50, 2, 0, 2, 3, OptionalLong.empty(), Claim.Shown.NOTHING, PermitRecord.NEVER),
+                new PermitRecord(
+                        "b", 0, 9, 51, 2, 2, 2, 3, OptionalLong.of(40), Claim.Shown.NOTHING, PermitRecord.NEVER));
 
         KeyTable table = KeyTable.ofSessions(records, OverrideLimit.of(4), 51);
 
@@ -123,7 +126,10 @@ class SessionTableTest {
 
     private Claim wanting(int limit, int wanted) {
         sequence++;
-        return Claim.of("k", sequence, Duration.ofSeconds(1)).limit(limit).wanted(wanted).queued(1);
+        return Claim.of("k", sequence, Duration.ofSeconds(1))
+                .limit(limit)
+                .wanted(wanted)
+                .queued(1);
     }
 
     private Step claim(String member, int limit, int wanted) {

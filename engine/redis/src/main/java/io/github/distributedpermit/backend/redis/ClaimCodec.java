@@ -151,11 +151,8 @@ final class ClaimCodec {
                 limit,
                 sequence,
                 version,
-                (flags & 1) != 0,
-                (flags & 2) != 0,
-                recheckAfter,
                 epoch,
-                (flags & 4) != 0);
+                new Holding.Others((flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, recheckAfter));
     }
 
     /** Whether the message is a notification of a grant that this version can read. */

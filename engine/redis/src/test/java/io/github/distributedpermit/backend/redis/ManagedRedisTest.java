@@ -30,7 +30,7 @@ class ManagedRedisTest extends RedisTest {
             server.ask(RedisCommands::flushall);
             Holding afterLoss = a.queue(key(), 1, 1);
             assertThat(afterLoss.permits()).isEqualTo(1);
-            assertThat(afterLoss.grace()).isFalse();
+            assertThat(afterLoss.others().grace()).isFalse();
             assertThat(afterLoss.epoch()).isZero();
         }
     }
@@ -50,7 +50,7 @@ class ManagedRedisTest extends RedisTest {
             key.delete(true, true);
             Holding afterLoss = claim(key, 2);
             assertThat(afterLoss.permits()).isEqualTo(1);
-            assertThat(afterLoss.grace()).isFalse();
+            assertThat(afterLoss.others().grace()).isFalse();
             assertThat(afterLoss.epoch()).isZero();
         }
     }
@@ -58,7 +58,10 @@ class ManagedRedisTest extends RedisTest {
     private static Holding claim(ScriptedKey key, long sequence) {
         key.claim(
                 StepForms.member(0),
-                Claim.of("key", sequence, Duration.ofMinutes(1)).wanted(1).queued(1).reclaim(Claim.Reclaim.of(0, 0).checking()),
+                Claim.of("key", sequence, Duration.ofMinutes(1))
+                        .wanted(1)
+                        .queued(1)
+                        .reclaim(Claim.Reclaim.of(0, 0).checking()),
                 0,
                 false,
                 true);

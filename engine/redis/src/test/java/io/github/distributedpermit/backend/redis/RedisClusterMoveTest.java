@@ -105,7 +105,7 @@ class RedisClusterMoveTest extends RedisTest {
 
         Holding kept = holder.keep(key(), 1);
         assertThat(kept.permits()).isEqualTo(1);
-        assertThat(kept.grace()).isFalse();
+        assertThat(kept.others().grace()).isFalse();
         assertThat(TestMember.answer(a.store().inspect(key())).used()).isEqualTo(1);
     }
 

@@ -35,7 +35,7 @@ class RedisClusterRightsTest extends RedisTest {
         TestMember b = member();
         live(a, b);
 
-        assertThat(afterMigration(a).grace()).isFalse();
+        assertThat(afterMigration(a).others().grace()).isFalse();
 
         for (RedisServer node : cluster.nodes()) {
             assertThat(DocumentedRights.denials(node, TOP_LEVEL)).isSubsetOf("hello", "client", "cluster");

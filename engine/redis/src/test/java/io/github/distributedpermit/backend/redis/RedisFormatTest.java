@@ -85,12 +85,12 @@ class RedisFormatTest extends RedisTest {
         Holding answer = a.attempt(key(), 3, 1);
 
         assertThat(answer.permits()).as("two of three came back").isZero();
-        assertThat(answer.grace()).isTrue();
+        assertThat(answer.others().grace()).isTrue();
         assertThat(answer.epoch()).isEqualTo(0x01020304);
         assertThat(state(eye).get("+")).isEqualTo(grace);
         assertThat(state(eye).get("*")).startsWith("44500202" + "02000000");
         TestMember.answer(a.store().override(key(), OverrideLimit.of(2)));
-        assertThat(a.attempt(key(), 3, 1).grace())
+        assertThat(a.attempt(key(), 3, 1).others().grace())
                 .as("as many came back as the limit")
                 .isFalse();
     }

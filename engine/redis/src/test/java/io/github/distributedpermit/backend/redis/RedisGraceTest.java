@@ -44,7 +44,7 @@ class RedisGraceTest extends RedisTest {
         Holding first = claim(a, key(), 1, 0, 0);
 
         assertThat(first.permits()).isEqualTo(1);
-        assertThat(first.grace()).isFalse();
+        assertThat(first.others().grace()).isFalse();
         assertThat(first.epoch()).isNotZero();
         assertThat(claim(b, key() + "-other", 1, 0, 0).permits()).isEqualTo(1);
     }
@@ -60,8 +60,8 @@ class RedisGraceTest extends RedisTest {
 
         Holding waiting = first.queue(key(), 1, 1);
 
-        assertThat(waiting.grace()).isTrue();
-        assertThat(waiting.recheckAfter())
+        assertThat(waiting.others().grace()).isTrue();
+        assertThat(waiting.others().recheckAfter())
                 .hasValueSatisfying(rest -> assertThat(rest.plus(age)).isLessThanOrEqualTo(wait.plusMillis(1)));
     }
 
@@ -118,7 +118,7 @@ class RedisGraceTest extends RedisTest {
 
         Holding foreign = claim(a, key() + "-other", 1, 0, held.epoch());
 
-        assertThat(foreign.grace()).isTrue();
+        assertThat(foreign.others().grace()).isTrue();
     }
 
     /** A member that has just started was served before one showed by another key that the server had lost its data. */
@@ -305,10 +305,10 @@ class RedisGraceTest extends RedisTest {
 
         epoch = flush(epoch);
 
-        assertThat(claim(a, key(), 1, 1, epoch).grace()).isTrue();
+        assertThat(claim(a, key(), 1, 1, epoch).others().grace()).isTrue();
         Holding last = claim(b, key(), 1, 1, epoch);
         assertThat(last.permits()).isEqualTo(1);
-        assertThat(last.grace()).isFalse();
+        assertThat(last.others().grace()).isFalse();
         claim(b, key(), 0, 0, epoch);
         assertThat(claim(a, key(), 2, 1, epoch).permits()).isEqualTo(2);
     }
@@ -378,7 +378,9 @@ class RedisGraceTest extends RedisTest {
                         replica.ask(commands -> commands.info("replication").contains("master_link_status:up")));
         Holding afterReplica = claim(a, key(), 1, 1, older.epoch());
         assertThat(afterReplica.permits()).isEqualTo(1);
-        assertThat(afterReplica.grace()).as("the first replica causes no grace").isFalse();
+        assertThat(afterReplica.others().grace())
+                .as("the first replica causes no grace")
+                .isFalse();
         replica.ask(RedisCommands::replicaofNoOne); // from here on it has nothing of what follows
         Holding held = claim(a, key(), 2, 1, afterReplica.epoch());
         assertThat(held.permits()).isEqualTo(2);
@@ -450,7 +452,7 @@ class RedisGraceTest extends RedisTest {
             Holding restarted = await().ignoreException(PermitStoreException.class)
                     .until(() -> claim(next, key(), 1, 0, 1), answer -> true);
 
-            assertThat(restarted.grace()).isTrue();
+            assertThat(restarted.others().grace()).isTrue();
             assertThat(restarted.version()).isGreaterThan(version);
             version = restarted.version();
         }
@@ -465,9 +467,13 @@ class RedisGraceTest extends RedisTest {
         Claim first = a.next(key(), 1, 1, 1, true);
 
         Holding waiting = TestMember.answer(a.store()
-                .claim(Claim.of(key(), first.sequence(), Duration.ofSeconds(10)).wanted(1).held(0).queued(1).reclaim(Claim.Reclaim.of(0, before).checking().knownVersion(known))));
+                .claim(Claim.of(key(), first.sequence(), Duration.ofSeconds(10))
+                        .wanted(1)
+                        .held(0)
+                        .queued(1)
+                        .reclaim(Claim.Reclaim.of(0, before).checking().knownVersion(known))));
 
-        assertThat(waiting.grace()).isTrue();
+        assertThat(waiting.others().grace()).isTrue();
         assertThat(waiting.version()).isGreaterThan(known);
         String state = new String(RedisKey.of("permits", key()).state(), StandardCharsets.UTF_8);
         RedisEye eye = eye(server);
@@ -503,13 +509,13 @@ class RedisGraceTest extends RedisTest {
         long epoch = claim(a, key(), 1, 0, 0, brief).epoch();
         assertThat(oldClaim(eye, 1)).isEqualTo(1);
         long after = flush(epoch, brief);
-        assertThat(claim(a, key(), 1, 1, after, brief).grace()).isTrue();
+        assertThat(claim(a, key(), 1, 1, after, brief).others().grace()).isTrue();
 
         assertThatExceptionOfType(RedisCommandExecutionException.class)
                 .isThrownBy(() -> oldClaim(eye, 2))
                 .withMessageContaining("DPNEWER 2 2 1");
         await().atMost(TestMember.PATIENCE)
-                .until(() -> !claim(a, key(), 1, 1, after, brief).grace());
+                .until(() -> !claim(a, key(), 1, 1, after, brief).others().grace());
         assertThat(oldClaim(eye, 3)).isEqualTo(1);
     }
 
@@ -523,14 +529,14 @@ class RedisGraceTest extends RedisTest {
         assertThat(beside.permits())
                 .as("one of two is held by the older member")
                 .isEqualTo(1);
-        assertThat(beside.grace()).isFalse();
+        assertThat(beside.others().grace()).isFalse();
         assertThat(oldClaim(eye, 2)).isEqualTo(1);
     }
 
     /** Claims of two permits at most, the limit, as the scripts of format 1 do. Returns the permits of that member. */
     private int oldClaim(RedisEye eye, long sequence) throws IOException {
-        byte[] packed =
-                Arrays.copyOf(Packed.claim(Claim.of(key(), sequence, LEASE).limit(2).wanted(1).tried(1)), 49);
+        byte[] packed = Arrays.copyOf(
+                Packed.claim(Claim.of(key(), sequence, LEASE).limit(2).wanted(1).tried(1)), 49);
         byte[] source;
         try (InputStream in = RedisGraceTest.class.getResourceAsStream("claims-of-format-1.lua")) {
             source = in == null ? new byte[0] : in.readAllBytes();
@@ -559,7 +565,7 @@ class RedisGraceTest extends RedisTest {
 
     private static void assertRejectedInGrace(Holding answer, int held) {
         assertThat(answer.permits()).isEqualTo(held);
-        assertThat(answer.grace()).isTrue();
+        assertThat(answer.others().grace()).isTrue();
     }
 
     /** A claim that does not wait, with a limit of 2. */
@@ -569,7 +575,10 @@ class RedisGraceTest extends RedisTest {
 
     private static Holding claim(TestMember member, String key, int wanted, int kept, long epoch, Duration lease) {
         Claim c = member.next(key, 2, wanted, wanted, false);
-        Claim graced = Claim.of(key, c.sequence(), lease).limit(2).wanted(wanted).reclaim(Claim.Reclaim.of(Math.min(kept, wanted), epoch).checking());
+        Claim graced = Claim.of(key, c.sequence(), lease)
+                .limit(2)
+                .wanted(wanted)
+                .reclaim(Claim.Reclaim.of(Math.min(kept, wanted), epoch).checking());
         try {
             return TestMember.answer(member.store().claim(graced));
         } catch (CompletionException e) {

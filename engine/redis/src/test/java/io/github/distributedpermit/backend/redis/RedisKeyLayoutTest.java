@@ -153,7 +153,7 @@ class RedisKeyLayoutTest extends RedisTest {
 
         assertThat(b.queue(key(), 1, 1).permits()).isEqualTo(1);
         assertThat(a.keep(key(), 1).permits()).isZero();
-        assertThat(b.keep(key(), 1).contended()).isFalse();
+        assertThat(b.keep(key(), 1).others().contended()).isFalse();
         assertThat(b.keep(key(), 1).version()).isGreaterThan(before);
         assertThat(TestMember.answer(a.store().inspect(key())).members()).hasSize(1);
     }

@@ -176,16 +176,16 @@ class RedisScriptTest extends RedisTest {
         b.awaitGrant(key(), 1);
         Holding partly = b.recorder().grants().get(key());
         assertThat(partly).isNotNull();
-        assertThat(partly.contended()).isTrue();
+        assertThat(partly.others().contended()).isTrue();
         assertThat(partly.limit()).isEqualTo(2);
-        assertThat(partly.over()).isFalse();
+        assertThat(partly.others().over()).isFalse();
 
         a.keep(key(), 0);
         b.awaitGrant(key(), 2);
         Holding whole = b.recorder().grants().get(key());
         assertThat(whole).isNotNull();
         assertThat(whole.version()).isGreaterThan(partly.version());
-        assertThat(whole.contended()).isTrue();
+        assertThat(whole.others().contended()).isTrue();
         assertThat(c.recorder().grants()).isEmpty();
     }
 

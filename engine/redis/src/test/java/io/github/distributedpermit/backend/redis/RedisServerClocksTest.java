@@ -46,7 +46,7 @@ class RedisServerClocksTest extends RedisTest {
         Holding promoted = claim(replica, "b", 1, 0, known.epoch());
 
         assertThat(promoted.permits()).as("a holds the only permit").isZero();
-        assertThat(promoted.grace()).isTrue();
+        assertThat(promoted.others().grace()).isTrue();
         assertThat(claim(replica, "a", 1, 1, promoted.epoch()).permits()).isEqualTo(1);
     }
 
@@ -57,7 +57,7 @@ class RedisServerClocksTest extends RedisTest {
         master.ask(RedisCommands::flushall);
         time -= 1_000 * MILLI;
         Holding emptied = claim(master, "b", 1, 0, held.epoch());
-        assertThat(emptied.grace()).isTrue();
+        assertThat(emptied.others().grace()).isTrue();
         assertThat(emptied.version()).isLessThan(held.version());
 
         version = held.version();
@@ -93,7 +93,9 @@ class RedisServerClocksTest extends RedisTest {
     /** A claim of the only permit, which does not wait. */
     private Holding claim(RedisServer server, String member, int wanted, int kept, long epoch) {
         time += MILLI;
-        Claim claim = Claim.of(key(), ++sequence, LEASE).wanted(wanted).reclaim(Claim.Reclaim.of(kept, epoch).knownVersion(version));
+        Claim claim = Claim.of(key(), ++sequence, LEASE)
+                .wanted(wanted)
+                .reclaim(Claim.Reclaim.of(kept, epoch).knownVersion(version));
         RedisKey key = RedisKey.of("permits", key());
         byte[][] names = Arrays.copyOf(key.names(), RedisKey.NAMES + 1);
         names[RedisKey.NAMES] = new LineageNames("permits").single();

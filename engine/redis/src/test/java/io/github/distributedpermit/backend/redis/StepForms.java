@@ -137,8 +137,9 @@ final class StepForms implements AutoCloseable {
 
     /** A claim of another key by a member that remembers data of this epoch. */
     void claimElsewhere(long epoch) {
-        Claim claim =
-                Claim.of("other", 1, Duration.ofSeconds(15)).wanted(1).reclaim(Claim.Reclaim.of(0, epoch).checking());
+        Claim claim = Claim.of("other", 1, Duration.ofSeconds(15))
+                .wanted(1)
+                .reclaim(Claim.Reclaim.of(0, epoch).checking());
         GracedTable other = new GracedTable(TOMBSTONE);
         other.claim("stranger", claim, now, now, lineage, identified(), 0);
         redis.setClock(now);
@@ -229,15 +230,18 @@ final class StepForms implements AutoCloseable {
                 && expected.limit() == found.limit()
                 && expected.sequence() == found.sequence()
                 && expected.version() == found.version()
-                && expected.contended() == found.contended()
-                && expected.over() == found.over()
+                && expected.others().contended() == found.others().contended()
+                && expected.others().over() == found.others().over()
                 && expected.epoch() == found.epoch()
-                && expected.grace() == found.grace()
-                && expected.recheckAfter().isPresent() == found.recheckAfter().isPresent()
-                && (found.recheckAfter().isEmpty()
-                        || found.recheckAfter()
+                && expected.others().grace() == found.others().grace()
+                && expected.others().recheckAfter().isPresent()
+                        == found.others().recheckAfter().isPresent()
+                && (found.others().recheckAfter().isEmpty()
+                        || found.others()
+                                        .recheckAfter()
                                         .get()
-                                        .compareTo(expected.recheckAfter().orElseThrow())
+                                        .compareTo(
+                                                expected.others().recheckAfter().orElseThrow())
                                 <= 0);
         return same ? null : found + " instead of " + expected;
     }

@@ -56,7 +56,7 @@ class UnsubscribedMemberTest extends RedisTest {
         assertThat(deaf.queue(key(), 1, 1).permits())
                 .as("the permit that came back while it was the next one")
                 .isEqualTo(1);
-        assertThat(recheck.recheckAfter())
+        assertThat(recheck.others().recheckAfter())
                 .as("so that this permit is not unused for long")
                 .hasValue(SOON);
         deaf.keep(key(), 0);
@@ -75,7 +75,7 @@ class UnsubscribedMemberTest extends RedisTest {
         b.awaitGrant(key(), 1);
         a.queue(key(), 1, 1);
 
-        assertThat(deaf.queue(key(), 1, 1).recheckAfter())
+        assertThat(deaf.queue(key(), 1, 1).others().recheckAfter())
                 .as("its oldest call is younger than that of the other")
                 .isEmpty();
         b.keep(key(), 0);
@@ -116,7 +116,8 @@ class UnsubscribedMemberTest extends RedisTest {
         b.awaitGrant(key(), 1);
         DocumentedRights.permit(eye(server), rule());
         await().atMost(PATIENCE).until(() -> subscribers(crashing) == 1);
-        assertThat(crashing.queue(key(), 1, 1).recheckAfter().orElseThrow()).isGreaterThan(SOON);
+        assertThat(crashing.queue(key(), 1, 1).others().recheckAfter().orElseThrow())
+                .isGreaterThan(SOON);
         a.queue(key(), 1, 1);
         crashing.close();
         await().atMost(PATIENCE).until(() -> subscribers(crashing) == 0);

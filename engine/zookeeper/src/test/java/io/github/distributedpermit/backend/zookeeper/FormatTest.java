@@ -112,8 +112,11 @@ class FormatTest {
 
     private CompletionStage<Holding> sent(int wanted) {
         sequence++;
-        return store.claim(
-                Claim.of(key, sequence, SESSION).limit(3).wanted(wanted).queued(wanted).waited(Duration.ofMinutes(1)));
+        return store.claim(Claim.of(key, sequence, SESSION)
+                .limit(3)
+                .wanted(wanted)
+                .queued(wanted)
+                .waited(Duration.ofMinutes(1)));
     }
 
     private Holding claim(int wanted) {
@@ -205,7 +208,7 @@ class FormatTest {
         await().atMost(Duration.ofSeconds(20)).until(() -> !notified.isEmpty());
         assertThat(notified.get(0).permits()).isEqualTo(1);
         assertThat(notified.get(0).version()).isEqualTo(later);
-        assertThat(notified.get(0).contended()).isTrue();
+        assertThat(notified.get(0).others().contended()).isTrue();
     }
 
     @Test
