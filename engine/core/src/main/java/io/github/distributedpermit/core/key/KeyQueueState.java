@@ -577,7 +577,7 @@ final class KeyQueueState {
             visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
             waiter = all ? waiter.next : null;
         }
-        waiters.groups().forEach(group -> {
+        waiters.groups.all().forEach(group -> {
             if (group.waiting > 0) {
                 visitor.group(group.stats);
             }

@@ -2,10 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.core.key.OutageCall.Adoption;
 import io.github.distributedpermit.spi.CallView;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * or a <em>try</em> (a call with {@code block = false}, or any call during a shutdown), which stays only until one claim
  * has been answered. Guarded by
  * the lock of the {@link KeyQueue}. Links and counts change together, without a method call in between, so that not
- * even a stack overflow can leave them inconsistent. Those of groups are made anew after an error.
+ * even a stack overflow can leave them inconsistent. Those of {@link FairGroups} are made anew after an error.
  */
 final class WaiterQueue {
 
@@ -40,14 +37,7 @@ final class WaiterQueue {
     /** Whether calls with different limits have waited since the queue was empty. */
     private boolean limitsDiffer;
 
-    /** The groups of calls that wait or hold, by name. */
-    private Map<String, FairGroup<Waiter>> groups = Map.of();
-
-    /** The first one of those that have calls which wait, in no particular order. */
-    private @Nullable FairGroup<Waiter> firstGroup;
-
-    /** Counts the looks for the next call. */
-    private long look;
+    final FairGroups groups = new FairGroups();
 
     final Pace pace = new Pace();
 
@@ -71,7 +61,7 @@ final class WaiterQueue {
      * @return how many waiters it has overtaken
      */
     int add(Waiter waiter) {
-        FairGroup<Waiter> group = groupOf(waiter);
+        FairGroup<Waiter> group = groups.of(waiter, firstCall());
         waiter.group = group;
         int overtaken = 0;
         Waiter before = last;
@@ -125,7 +115,7 @@ final class WaiterQueue {
             lenient++;
         }
         if (group != null) {
-            link(waiter, group, afterInGroup);
+            groups.add(waiter, group, afterInGroup);
         }
         return overtaken;
     }
@@ -202,8 +192,7 @@ final class WaiterQueue {
         }
         FairGroup<Waiter> group = waiter.group;
         if (group != null) {
-            unlink(waiter, group);
-            group.dropIfUnused();
+            groups.remove(waiter, group);
         }
     }
 
@@ -245,7 +234,6 @@ final class WaiterQueue {
      */
     @Nullable
     Waiter next(int limit) {
-        look++;
         for (Waiter w = first;
                 w != null && w.group == null;
                 w = w.next) { // there are no groups, or the call runs already
@@ -253,73 +241,7 @@ final class WaiterQueue {
                 return w;
             }
         }
-        Waiter next = null;
-        for (FairGroup<Waiter> group = firstGroup; group != null; group = group.next) {
-            Waiter w = group.first;
-            while (w != null && perCall && w.limit < limit) {
-                w = w.nextInGroup;
-            }
-            if (w != null && (next == null || w.isFairBefore(next))) {
-                next = w;
-            }
-        }
-        return next;
-    }
-
-    /** Adds the waiter to its group, before this one of its calls; at the end if that is {@code null}. */
-    private void link(Waiter waiter, FairGroup<Waiter> group, @Nullable Waiter after) {
-        Waiter before = after == null ? group.last : after.previousInGroup;
-        waiter.previousInGroup = before;
-        waiter.nextInGroup = after;
-        if (before == null) {
-            group.first = waiter;
-        } else {
-            before.nextInGroup = waiter;
-        }
-        if (after == null) {
-            group.last = waiter;
-        } else {
-            after.previousInGroup = waiter;
-        }
-        if (group.waiting++ == 0) {
-            FairGroup<Waiter> second = firstGroup;
-            group.next = second;
-            if (second != null) {
-                second.previous = group;
-            }
-            firstGroup = group;
-        }
-    }
-
-    private void unlink(Waiter waiter, FairGroup<Waiter> group) {
-        Waiter before = waiter.previousInGroup;
-        Waiter after = waiter.nextInGroup;
-        if (before == null) {
-            group.first = after;
-        } else {
-            before.nextInGroup = after;
-        }
-        if (after == null) {
-            group.last = before;
-        } else {
-            after.previousInGroup = before;
-        }
-        waiter.previousInGroup = null;
-        waiter.nextInGroup = null;
-        if (--group.waiting == 0) {
-            FairGroup<Waiter> earlier = group.previous;
-            FairGroup<Waiter> later = group.next;
-            if (earlier == null) {
-                firstGroup = later;
-            } else {
-                earlier.next = later;
-            }
-            if (later != null) {
-                later.previous = earlier;
-            }
-            group.previous = null;
-            group.next = null;
-        }
+        return groups.next(perCall ? limit : Integer.MIN_VALUE);
     }
 
     /**
@@ -362,14 +284,7 @@ final class WaiterQueue {
     /** The call has got its permits: it was the turn of its group. */
     void served(Waiter waiter, long now) {
         pace.served(waiter.weight, now);
-        if (waiter.group != null) {
-            waiter.group.turn = look;
-        }
-    }
-
-    /** The groups of calls that wait or hold. */
-    Collection<FairGroup<Waiter>> groups() {
-        return groups.values();
+        groups.served(waiter);
     }
 
     /**
@@ -386,42 +301,6 @@ final class WaiterQueue {
                 return;
             }
         }
-    }
-
-    /** After an error: makes the lists of the groups anew from the queue. */
-    void relink() {
-        firstGroup = null;
-        groups.values().forEach(FairGroup::clear);
-        for (Waiter w = firstCall(); w != null && !groups.isEmpty(); w = w.next) {
-            FairGroup<Waiter> group = w.group == null ? group(w.fairBy == null ? "" : w.fairBy, w) : w.group;
-            w.group = group;
-            link(w, group, null);
-        }
-        List.copyOf(groups.values()).forEach(FairGroup::dropIfUnused);
-    }
-
-    /** Calls without a group are one together, beside those that have one. */
-    private @Nullable FairGroup<Waiter> groupOf(Waiter waiter) {
-        if (groups.isEmpty()) {
-            if (waiter.fairBy == null) {
-                return null;
-            }
-            groups = new HashMap<>(); // only keys that have groups need one
-            for (Waiter w = firstCall(); w != null; w = w.next) {
-                FairGroup<Waiter> group = group("", w);
-                w.group = group;
-                link(w, group, null);
-            }
-        }
-        return group(waiter.fairBy == null ? "" : waiter.fairBy, waiter);
-    }
-
-    private FairGroup<Waiter> group(String name, Waiter waiter) {
-        Map<String, FairGroup<Waiter>> all = groups;
-        FairGroup<Waiter> group =
-                all.computeIfAbsent(name, absent -> new FairGroup<>(absent, all, waiter.stats, ++look));
-        group.stats = waiter.stats;
-        return group;
     }
 
     /**
@@ -616,7 +495,7 @@ final class WaiterQueue {
      * After an error: removes the waiters that are decided, and wakes them once more in case the error prevented it.
      */
     void mend(Ledger ledger, OutageCalls outage, Effects effects) {
-        relink();
+        groups.mend(firstCall());
         Waiter w = first;
         while (w != null) {
             Waiter following = w.next;

@@ -7,7 +7,7 @@
  *   <caption>The classes by role</caption>
  *   <tr><th>events and their lock</th><td>{@code KeyQueue}, {@code KeyQueueEvents}, {@code Effects}, {@code Repairs},
  *       {@code KeyQueueTimer}, {@code Alarm}, {@code ProcessClock}</td></tr>
- *   <tr><th>state</th><td>{@code KeyQueueState}, {@code WaiterQueue}, {@code Ledger}, {@code Holders}, {@code Lingering},
+ *   <tr><th>state</th><td>{@code KeyQueueState}, {@code WaiterQueue}, {@code FairGroups}, {@code Ledger}, {@code Holders}, {@code Lingering},
  *       {@code IdleFastPath}, {@code Confirmations}</td></tr>
  *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures}, {@code Backoff}</td></tr>
  *   <tr><th>what calls see</th><td>{@code Waiter}, {@code Outcome}, {@code Grant}, {@code LossListeners}</td></tr>

@@ -88,7 +88,7 @@ class FairShareTest {
         KeyQueueState state = Objects.requireNonNull(Peek.state(party.engine, Bench.KEY));
         Objects.requireNonNull(Objects.requireNonNull(state.waiters.first()).group)
                 .clear();
-        state.waiters.relink();
+        state.waiters.groups.mend(state.waiters.firstCall());
         for (Asked next : List.of(one, two, three)) {
             held.release();
             bench.runMillis(5);
@@ -245,7 +245,7 @@ class FairShareTest {
         bench.run(Bench.LEASE.multipliedBy(2));
         assertThat(third.permit().isHeld()).isFalse();
         KeyQueueState state = Peek.state(party.engine, Bench.KEY);
-        assertThat(state == null || state.waiters.groups().isEmpty())
+        assertThat(state == null || state.waiters.groups.all().isEmpty())
                 .as("a permit that is lost does not count")
                 .isTrue();
         third.release();
@@ -254,7 +254,8 @@ class FairShareTest {
     private static List<FairGroup<Waiter>> groups(Party party) {
         return List.copyOf(Objects.requireNonNull(Peek.state(party.engine, Bench.KEY))
                 .waiters
-                .groups());
+                .groups
+                .all());
     }
 
     /** Those that wait under a lower limit of their own count, but do not stand in the way of other groups. */
