@@ -19,7 +19,7 @@ final class FleetKeys {
 
     private final int most;
     private final Map<String, Set<String>> byName = new LinkedHashMap<>();
-    private final Map<String, Integer> beyond = new LinkedHashMap<>();
+    private final Map<String, Integer> notListed = new LinkedHashMap<>();
 
     private FleetKeys(int most) {
         this.most = most;
@@ -36,7 +36,7 @@ final class FleetKeys {
         if (keys.size() < most) {
             keys.add(key);
         } else if (!keys.contains(key)) {
-            beyond.merge(name, 1, Integer::sum);
+            notListed.merge(name, 1, Integer::sum);
         }
     }
 
@@ -57,7 +57,7 @@ final class FleetKeys {
 
     /** How many keys of each name are in use. */
     Map<String, Integer> inUse() {
-        Map<String, Integer> counts = new LinkedHashMap<>(beyond);
+        Map<String, Integer> counts = new LinkedHashMap<>(notListed);
         byName.forEach((name, keys) -> counts.merge(name, keys.size(), Integer::sum));
         return counts;
     }

@@ -122,9 +122,9 @@ final class SimulatedKey {
             return; // the next event tries again
         }
         Waiter head = waiters.peek();
-        int unit = head == null ? 0 : head.weight();
+        int weight = head == null ? 0 : head.weight();
         int all = inUse() + waiters.stream().mapToInt(Waiter::weight).sum();
-        int wanted = Math.min(all, Math.max(limit, inUse() + unit));
+        int wanted = Math.min(all, Math.max(limit, inUse() + weight));
         int held = giveBack ? inUse() : wanted;
         granted = Math.min(granted, held);
         giveBack = false;
@@ -132,7 +132,11 @@ final class SimulatedKey {
         long sequence = member.nextSequence();
         sent.put(sequence, new Sent(held, wanted, now));
         member.store()
-                .claim(Claim.of(key, sequence, lease()).limit(limit).wanted(wanted).held(held).head(new Claim.Head(unit, waited, head != null)))
+                .claim(Claim.of(key, sequence, lease())
+                        .limit(limit)
+                        .wanted(wanted)
+                        .held(held)
+                        .head(new Claim.Head(weight, waited, head != null)))
                 .whenComplete((holding, failure) -> {
                     if (holding != null && !member.isDead()) {
                         apply(holding);

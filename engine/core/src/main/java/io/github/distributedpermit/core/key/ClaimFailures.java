@@ -85,7 +85,7 @@ final class ClaimFailures {
 
     /** Whether calls wait that the store has to serve. Those that run already do not fail, however long it takes. */
     private boolean waitsForStore() {
-        return withoutStore.isOn() ? !waiters.isLenient() : waiters.size() > 0;
+        return withoutStore.isOn() ? !waiters.allMayRunWithoutStore() : waiters.size() > 0;
     }
 
     /** Whether its call waits; otherwise the call runs since an outage, and goes on asking the store for its permit. */
@@ -95,9 +95,9 @@ final class ClaimFailures {
 
     /** The store has not answered for the store time-out: ends the calls that do not run without it. */
     private void endWithoutStore(Throwable cause, long now, Effects effects) {
-        if (waiters.hasLenient() && withoutStore.enter(now, effects)) {
+        if (waiters.anyMayRunWithoutStore() && withoutStore.enter(now, effects)) {
             waiters.end(waiter -> !withoutStore.serves(waiter), new Failed(cause), effects);
-        } else if (waiters.hasLenient() && mayRunSoon(now)) {
+        } else if (waiters.anyMayRunWithoutStore() && mayRunSoon(now)) {
             waiters.end(waiter -> waiter.needsStore() && waits(waiter), new Failed(cause), effects);
         } else {
             waiters.end(ClaimFailures::waits, new Failed(cause), effects);
@@ -122,7 +122,7 @@ final class ClaimFailures {
             return Times.NEVER;
         }
         long bound = policy.storeTimeout();
-        return waiters.isLenient()
+        return waiters.allMayRunWithoutStore()
                 ? Math.min(
                         Math.max(outage.reaches(bound), host.watch().outage().reaches(bound)),
                         outage.reaches(2 * bound))

@@ -155,7 +155,7 @@ final class ClaimPlan {
      * lost. Then each repetition would renew permits in the store that this member can't use. So until a claim is confirmed the
      * member claims only what is in use. In a store with leases that is nothing, because all permits have expired here by then.
      */
-    boolean isProbing(long now) {
+    boolean getsNoAnswers(long now) {
         return unconfirmedSince != Times.NEVER && now - unconfirmedSince >= policy.lease();
     }
 
@@ -169,7 +169,7 @@ final class ClaimPlan {
      */
     void mend() {
         for (SentClaim claim = sent.oldest(); claim != null; claim = claim.next) {
-            if (!claim.leaves) {
+            if (!claim.collected) {
                 sent.landed(claim.sequence);
             }
         }
@@ -265,7 +265,7 @@ final class ClaimPlan {
         int inFlight = sent.inFlight();
         return inFlight == 0
                 || (!contended
-                        && !isProbing(now)
+                        && !getsNoAnswers(now)
                         && inFlight < policy.window()
                         && !backoff.isFailing()
                         && !waiters.isEmpty()
@@ -302,17 +302,17 @@ final class ClaimPlan {
     /** Creates the claim that is due; the effects send it. The member lowers its own count before the claim is sent. */
     void send(
             long sequence, int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now, Effects effects) {
-        boolean probing = isProbing(now);
+        boolean unanswered = getsNoAnswers(now);
         // while contact is lost, a return could not arrive, and what is still granted can be reclaimed
         boolean returning = ledger.owes() && !isOutOfContact(ledger);
         int held = returning ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
-        Waiter head = probing ? null : waiters.head();
-        Waiter oldest = probing ? null : waiters.oldest();
+        Waiter head = unanswered ? null : waiters.head();
+        Waiter oldest = unanswered ? null : waiters.oldest();
         stated = limitToState(head, ledger, waiters);
         int weight = head == null ? 0 : head.weight;
         Duration waited = oldest == null ? Duration.ZERO : Duration.ofNanos(now - oldest.queuedAt);
-        boolean queue = !probing && waiters.hasQueueing();
+        boolean queue = !unanswered && waiters.hasQueueing();
         int calls = queue ? waiters.queueing() : 0;
         Claim claim = new Claim(
                 key,
@@ -324,7 +324,7 @@ final class ClaimPlan {
                 shown(wanted, ledger.granted(), weight, leases, oldest, calls, now));
         SentClaim record = new SentClaim(answers, sequence, stated, held, now, ledger.epoch());
         sent.add(record);
-        if (probing) {
+        if (unanswered) {
             // this claim asks for no waiter, so its answer must reject none of them
             waiters.unclaimed();
         } else {

@@ -103,7 +103,7 @@ final class Effects implements Executor {
     void send(Claim value, SentClaim record) {
         claim = value;
         sent = record;
-        record.leaves = true;
+        record.collected = true;
     }
 
     /** The timer of the queue is to be set, and the one before it to be cancelled. */

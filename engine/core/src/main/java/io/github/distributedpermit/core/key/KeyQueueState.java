@@ -153,11 +153,11 @@ final class KeyQueueState {
      */
     private boolean isFull(Waiter arriving) {
         int most = arriving.stats.policy().maxWaiting();
-        int beyond = waiters.size() - most;
-        if (beyond < 0) {
+        int moreThanMayWait = waiters.size() - most;
+        if (moreThanMayWait < 0) {
             return false;
         }
-        return waiters.known() >= most || plan.backoff.isFailing() || beyond >= highestLimit(arriving) - ledger.inUse();
+        return waiters.known() >= most || plan.backoff.isFailing() || moreThanMayWait >= highestLimit(arriving) - ledger.inUse();
     }
 
     /**
@@ -284,7 +284,7 @@ final class KeyQueueState {
             return;
         }
         boolean wasInGrace = ledger.isInGrace();
-        boolean beyond = ledger.isBeyond(holding);
+        boolean isOfLaterClaim = ledger.isOfLaterClaim(holding);
         int overrideBefore = ledger.override();
         if (holding.others().grace() && !wasInGrace) {
             noteOverride();
@@ -306,7 +306,7 @@ final class KeyQueueState {
                 noteLimit(holding, lastStats, effects);
                 checkOverride(holding, lastStats, effects);
             }
-        } else if (beyond && plan.sent.inFlight() == 0 && (holding.permits() > 0 || !plan.sent.isEmpty())) {
+        } else if (isOfLaterClaim && plan.sent.inFlight() == 0 && (holding.permits() > 0 || !plan.sent.isEmpty())) {
             plan.askAgain();
             plan.remembered(now);
         }
@@ -427,7 +427,7 @@ final class KeyQueueState {
      * for all keys whether the store answers.
      */
     private boolean leavesStoreAlone() {
-        return withoutStore.isOn() && ledger.granted() == 0 && !ledger.owes() && waiters.isLenient();
+        return withoutStore.isOn() && ledger.granted() == 0 && !ledger.owes() && waiters.allMayRunWithoutStore();
     }
 
     /** Whether the call has a permit that the store has not recorded. */
@@ -592,10 +592,10 @@ final class KeyQueueState {
     /**
      * How many permits a claim asks for: those in use, those that waiters want, and those that linger. It exceeds the
      * limit only if the permits in use and the head of the queue together do. A member that gets no answers asks only for
-     * what is in use, see {@link ClaimPlan#isProbing}.
+     * what is in use, see {@link ClaimPlan#getsNoAnswers}.
      */
     private int wanted(long now) {
-        if (plan.isProbing(now)) {
+        if (plan.getsNoAnswers(now)) {
             return ledger.inUse();
         }
         Waiter head = waiters.head();

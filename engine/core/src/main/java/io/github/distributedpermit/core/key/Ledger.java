@@ -119,7 +119,8 @@ final class Ledger {
         // A later claim may return some of the permits that this answer grants. The store may have applied that claim
         // already, so the lowest number is valid.
         int permits = Math.min(Math.min(holding.permits(), cap), sent.leastHeldAfter(holding.sequence()));
-        holders.loseDownTo(permits, holding.others().grace() || enteredEpoch ? LossCause.STATE_LOST : LossCause.TAKEN, effects);
+        holders.loseDownTo(
+                permits, holding.others().grace() || enteredEpoch ? LossCause.STATE_LOST : LossCause.TAKEN, effects);
         if (holding.version() != appliedVersion) {
             grantsOfVersion = 0;
         }
@@ -160,7 +161,7 @@ final class Ledger {
     }
 
     /** Whether it belongs to a later claim than the last applied one. */
-    boolean isBeyond(Holding holding) {
+    boolean isOfLaterClaim(Holding holding) {
         return holding.sequence() > appliedSequence;
     }
 

@@ -121,7 +121,7 @@ final class OutageCalls {
 
     /** Serves the calls that need no store, ends those that it can't serve, and rejects those that do not wait. */
     void serve(long now, Effects effects) {
-        if (!on || !waiters.hasLenient()) {
+        if (!on || !waiters.anyMayRunWithoutStore()) {
             return;
         }
         Waiter waiter = waiters.first();

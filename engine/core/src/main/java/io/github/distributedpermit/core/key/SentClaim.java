@@ -27,7 +27,7 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     /** Whether an answer may still come: it was neither answered, nor did it fail or time out. */
     boolean inFlight = true;
     /** Whether an event has collected it for sending. If an error prevented that, the claim never leaves the process. */
-    boolean leaves;
+    boolean collected;
 
     @Nullable
     SentClaim next;

@@ -22,7 +22,7 @@ final class WaiterQueue {
     private int size;
     private long weight;
     private int queueing;
-    private int lenient;
+    private int mayRunWithoutStore;
     private int adoptions;
     private int heaviest;
 
@@ -112,7 +112,7 @@ final class WaiterQueue {
             queueing++;
         }
         if (!waiter.needsStore()) {
-            lenient++;
+            mayRunWithoutStore++;
         }
         if (group != null) {
             groups.add(waiter, group, afterInGroup);
@@ -180,7 +180,7 @@ final class WaiterQueue {
             queueing--;
         }
         if (!waiter.needsStore()) {
-            lenient--;
+            mayRunWithoutStore--;
         }
         if (waiter instanceof Adoption) {
             adoptions--;
@@ -358,13 +358,13 @@ final class WaiterQueue {
     }
 
     /** Whether there are calls that may run without the store. */
-    boolean hasLenient() {
-        return lenient > 0;
+    boolean anyMayRunWithoutStore() {
+        return mayRunWithoutStore > 0;
     }
 
     /** Whether all calls may run without the store. */
-    boolean isLenient() {
-        return lenient == size;
+    boolean allMayRunWithoutStore() {
+        return mayRunWithoutStore == size;
     }
 
     /** How many permits all waiters want together. */

@@ -43,7 +43,7 @@ public final class StoreWatch {
 
     private final long commandTimeout;
     private final StoreLog log;
-    private final Runnable probing;
+    private final Runnable askStore;
     private final Outage outage;
     private final AtomicLong lastProbe = new AtomicLong(Long.MIN_VALUE / 2);
 
@@ -66,11 +66,11 @@ public final class StoreWatch {
     /** Whether there ever was an override: without one an answer costs one volatile read. */
     private volatile boolean overridden;
 
-    /** @param probing has the store asked until it is neither reported nor bypassed, so that no call has to come for that */
-    public StoreWatch(long commandTimeout, StoreLog log, Runnable probing) {
+    /** @param askStore has the store asked until it is neither reported nor bypassed, so that no call has to come for that */
+    public StoreWatch(long commandTimeout, StoreLog log, Runnable askStore) {
         this.commandTimeout = commandTimeout;
         this.log = log;
-        this.probing = probing;
+        this.askStore = askStore;
         this.outage = new Outage(commandTimeout);
     }
 
@@ -131,7 +131,7 @@ public final class StoreWatch {
             reported = true;
         }
         unlocked.execute(() -> {
-            probing.run();
+            askStore.run();
             log.fails(cause, lasted); // last, because a log may throw
         });
     }
@@ -192,7 +192,7 @@ public final class StoreWatch {
             }
             beginBypass(now - outage.length(now));
         }
-        unlocked.execute(probing);
+        unlocked.execute(askStore);
         return true;
     }
 
