@@ -72,7 +72,7 @@ public record KeyDocument(long ticks, OverrideLimit override, Collection<PermitR
         text.append(NAME).append(' ').append(newer.format());
         text.append(' ').append(newer.minimumReader());
         text.append(newer.header()).append('\n').append(ticks).append(' ');
-        text.append(RecordText.of(override));
+        text.append(override.text());
         text.append(newer.key()).append('\n');
         for (PermitRecord r : records) {
             text.append(RecordText.of(r));
@@ -126,7 +126,7 @@ public record KeyDocument(long ticks, OverrideLimit override, Collection<PermitR
                 members.put(fields[0], tail(fields, MEMBER_FIELDS));
             }
         }
-        OverrideLimit override = RecordText.override(key[1]);
+        OverrideLimit override = OverrideLimit.parse(key[1]);
         NewerParts newer = NewerParts.of(
                 format, minimumReader, tail(header, HEADER_FIELDS), tail(key, KEY_FIELDS), members, entries);
         return new KeyDocument(Long.parseLong(key[0]), override, records, newer);

@@ -2,7 +2,6 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.util.OptionalLong;
 
@@ -92,15 +91,5 @@ public final class RecordText {
                 Long.parseLong(fields[from + 2]),
                 Long.parseLong(fields[from + 3]),
                 Holding.Others.of(Boolean.parseBoolean(fields[from + 4]), Boolean.parseBoolean(fields[from + 5])));
-    }
-
-    /** The operator's limit. */
-    public static String of(OverrideLimit override) {
-        return override.text();
-    }
-
-    /** Reads {@link #of(OverrideLimit)}. */
-    public static OverrideLimit override(String field) {
-        return OverrideLimit.parse(field);
     }
 }
