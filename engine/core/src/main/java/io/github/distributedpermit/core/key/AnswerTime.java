@@ -23,6 +23,11 @@ final class AnswerTime {
     }
 
     /** How long permits pass from call to call in this process while other members wait. */
+    long slice(Policy policy) {
+        return policy.slice() == Policy.OF_STORE ? slice() : policy.slice();
+    }
+
+    /** The same, if the settings do not say it. */
     long slice() {
         return Math.max(SHORTEST_SLICE, ANSWERS_IN_SLICE * usual);
     }

@@ -234,7 +234,7 @@ final class ClaimPlan {
         // the store orders members by the age of their oldest waiter, so a new oldest is reported, once in a slice
         boolean handingOver = oldest != null && (passedOn || oldest != lastOldest);
         if (handingOver || (passedOn && granted > 0 && policy.linger() > 0)) {
-            at = Math.min(at, lastSentAt + policy.slice(answerTime));
+            at = Math.min(at, lastSentAt + answerTime.slice(policy));
         }
         if (granted > 0 && leases) {
             at = Math.min(at, lastSentAt + policy.renewal());

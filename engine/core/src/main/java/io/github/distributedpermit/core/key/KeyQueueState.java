@@ -157,7 +157,9 @@ final class KeyQueueState {
         if (moreThanMayWait < 0) {
             return false;
         }
-        return waiters.known() >= most || plan.backoff.isFailing() || moreThanMayWait >= highestLimit(arriving) - ledger.inUse();
+        return waiters.known() >= most
+                || plan.backoff.isFailing()
+                || moreThanMayWait >= highestLimit(arriving) - ledger.inUse();
     }
 
     /**
@@ -258,7 +260,7 @@ final class KeyQueueState {
     /** The permits of a grant are free. */
     private void passOn(Grant grant, long now, Effects effects) {
         if (!waiters.isEmpty()) {
-            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= policy.slice(plan.answerTime);
+            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= plan.answerTime.slice(policy);
             if ((ledger.isOver() || sliceIsOver) && !keepsAll()) {
                 ledger.shrinkTo(ledger.granted() - grant.weight);
             }

@@ -42,7 +42,7 @@ public record Policy(
         OnStoreFailure onStoreFailure) {
 
     /** As a slice: it depends on how long the store takes to answer. */
-    private static final long OF_STORE = -1;
+    static final long OF_STORE = -1;
 
     /** What is late by more than this part of the command time-out is so because the process stood still. */
     private static final int STANDSTILL = 20;
@@ -117,11 +117,6 @@ public record Policy(
     /** How often permits are confirmed: two confirmations may be lost within a lease. */
     long renewal() {
         return lease / 3;
-    }
-
-    /** How long permits pass from call to call in this process while other members wait. */
-    long slice(AnswerTime answers) {
-        return slice == OF_STORE ? answers.slice() : slice;
     }
 
     Duration leaseDuration() {
