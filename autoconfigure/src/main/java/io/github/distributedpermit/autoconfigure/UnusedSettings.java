@@ -5,7 +5,6 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.commons.logging.Log;
@@ -58,25 +57,12 @@ final class UnusedSettings {
                         settings.holdAtLeast() == null ? "" : "hold-at-least")
                 .filter(property -> !property.isEmpty())
                 .collect(Collectors.joining(" and "));
-        if (!without.isEmpty() && annotated.stream().noneMatch(used -> isMeant(name, used))) {
+        if (!without.isEmpty() && annotated.stream().noneMatch(used -> PermitEngine.areFor(name, used))) {
             log.warn(
                     "The setting(s) %s of permit '%s' have no effect: they are for annotated methods, and no annotation has"
                                     .formatted(without, name)
                             + " this name. A call in code ends with PermitRejectedException if it gets no permit, and holds its"
                             + " permit until it releases it. Remove the setting(s), or annotate the method");
         }
-    }
-
-    /** Whether the settings of this name or pattern are those of an annotated name. */
-    private static boolean isMeant(String name, String annotated) {
-        return name.indexOf('*') < 0
-                ? PermitPropertyScan.relaxed(name).equals(PermitPropertyScan.relaxed(annotated))
-                : Pattern.compile(
-                                Stream.of(name.split("\\*", -1))
-                                        .map(Pattern::quote)
-                                        .collect(Collectors.joining(".*")),
-                                Pattern.DOTALL)
-                        .matcher(annotated)
-                        .matches();
     }
 }

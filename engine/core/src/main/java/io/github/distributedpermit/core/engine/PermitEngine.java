@@ -231,6 +231,11 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         return catalog.unusedSettings();
     }
 
+    /** Whether settings of the first name or pattern apply to a permit of the second name that the code declares. */
+    public static boolean areFor(String settings, String declared) {
+        return new SettingsByName(Map.of(settings, PermitSettings.NONE)).findDeclared(declared) != null;
+    }
+
     /** The names that are declared, or that a call has used. */
     public Set<String> names() {
         return catalog.names();
