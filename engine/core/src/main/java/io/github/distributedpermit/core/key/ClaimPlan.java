@@ -108,12 +108,12 @@ final class ClaimPlan {
     }
 
     /** The most permits to accept from an answer: permits that are about to be returned must not be granted again. */
-    int cap(Ledger ledger) {
-        return ledger.owes() && carrier(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
+    int mostToAccept(Ledger ledger) {
+        return ledger.owes() && sequenceOfReturn(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
     }
 
     /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */
-    long carrier(Ledger ledger) {
+    long sequenceOfReturn(Ledger ledger) {
         SentClaim newest = sent.newest();
         return newest != null && newest.held <= ledger.granted() ? newest.sequence : NONE;
     }
@@ -184,7 +184,7 @@ final class ClaimPlan {
     boolean isDue(int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now) {
         int lastWanted = last == null ? 0 : last.counts().wanted();
         boolean lastQueue = last != null && last.head().queues();
-        if ((ledger.owes() && !sent.isInFlight(carrier(ledger)))
+        if ((ledger.owes() && !sent.isInFlight(sequenceOfReturn(ledger)))
                 || again
                 || wanted > lastWanted
                 || waiters.hasUnclaimedTry()) {
@@ -300,7 +300,7 @@ final class ClaimPlan {
     }
 
     /** Creates the claim that is due; the effects send it. The member lowers its own count before the claim is sent. */
-    void send(
+    void makeClaim(
             long sequence, int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now, Effects effects) {
         boolean unanswered = getsNoAnswers(now);
         // while contact is lost, a return could not arrive, and what is still granted can be reclaimed
@@ -326,9 +326,9 @@ final class ClaimPlan {
         sent.add(record);
         if (unanswered) {
             // this claim asks for no waiter, so its answer must reject none of them
-            waiters.unclaimed();
+            waiters.forgetClaims();
         } else {
-            waiters.claimed(sequence, stated);
+            waiters.noteClaim(sequence, stated);
         }
         if (unconfirmedSince == Times.NEVER) {
             unconfirmedSince = now;
@@ -343,6 +343,6 @@ final class ClaimPlan {
         if (wanted > 0) {
             remembered(now);
         }
-        effects.send(claim, record);
+        effects.collect(claim, record);
     }
 }

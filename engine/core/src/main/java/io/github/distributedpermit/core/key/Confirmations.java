@@ -16,7 +16,7 @@ final class Confirmations {
     /** A future that completes when the store has confirmed the claim that returns what is owed now. */
     CompletableFuture<Void> await(ClaimPlan plan, Ledger ledger) {
         Awaited one = new Awaited();
-        one.carrier = plan.carrier(ledger);
+        one.returnedBy = plan.sequenceOfReturn(ledger);
         awaited.add(one);
         return one.confirmation;
     }
@@ -28,10 +28,10 @@ final class Confirmations {
         }
         List<Awaited> done = new ArrayList<>(awaited.size());
         for (Awaited one : awaited) {
-            if (one.carrier == ClaimPlan.NONE) {
-                one.carrier = plan.carrier(ledger);
+            if (one.returnedBy == ClaimPlan.NONE) {
+                one.returnedBy = plan.sequenceOfReturn(ledger);
             }
-            boolean carried = one.carrier != ClaimPlan.NONE && one.carrier <= ledger.appliedSequence();
+            boolean carried = one.returnedBy != ClaimPlan.NONE && one.returnedBy <= ledger.appliedSequence();
             if (carried || !ledger.owes()) {
                 done.add(one);
             }
@@ -43,6 +43,6 @@ final class Confirmations {
     private static final class Awaited {
 
         final CompletableFuture<Void> confirmation = new CompletableFuture<>();
-        long carrier;
+        long returnedBy;
     }
 }

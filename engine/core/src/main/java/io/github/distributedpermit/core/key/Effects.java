@@ -100,7 +100,7 @@ final class Effects implements Executor {
     }
 
     /** The claim is to be sent; there is one per event at most. */
-    void send(Claim value, SentClaim record) {
+    void collect(Claim value, SentClaim record) {
         claim = value;
         sent = record;
         record.collected = true;

@@ -157,7 +157,7 @@ final class KeyQueueState {
         if (moreThanMayWait < 0) {
             return false;
         }
-        return waiters.known() >= most
+        return waiters.provenWaiting() >= most
                 || plan.backoff.isFailing()
                 || moreThanMayWait >= highestLimit(arriving) - ledger.inUse();
     }
@@ -291,7 +291,7 @@ final class KeyQueueState {
         if (holding.others().grace() && !wasInGrace) {
             noteOverride();
         }
-        if (ledger.apply(holding, plan.sent, plan.cap(ledger), host.aliveUntil(), now, effects)) {
+        if (ledger.apply(holding, plan.sent, plan.mostToAccept(ledger), host.aliveUntil(), now, effects)) {
             waiters.limitsOfCallsApply(policy.isPerCall() && !ledger.mayBeOverridden());
             plan.confirmed(now, holding.others().recheckAfter().orElse(null));
             if (ledger.override() != overrideBefore) {
@@ -408,7 +408,7 @@ final class KeyQueueState {
         rejectTooHeavy(effects);
         handOut(false, now, effects);
         withoutStore.serve(now, effects);
-        waiters.answered(ledger.appliedSequence());
+        waiters.noteAnswered(ledger.appliedSequence());
         rejectTries(effects);
         returnIdle(now);
         if (plan.isRecheck(now) && plan.sent.inFlight() == 0) { // the answer on its way is still that of a try
@@ -418,7 +418,7 @@ final class KeyQueueState {
         if (plan.isDue(wanted, ledger, waiters, usesLeases(), now)
                 && plan.maySend(waiters, ledger.isContended(), now)
                 && !leavesStoreAlone()) {
-            plan.send(host.nextSequence(), wanted, ledger, waiters, usesLeases(), now, effects);
+            plan.makeClaim(host.nextSequence(), wanted, ledger, waiters, usesLeases(), now, effects);
             failures.sent(now);
         }
         forgetReturned(now);

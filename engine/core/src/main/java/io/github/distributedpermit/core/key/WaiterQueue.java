@@ -45,10 +45,10 @@ final class WaiterQueue {
     private long answered = Waiter.UNCLAIMED;
 
     /** How many calls have to wait, as the answers to claims have shown that were sent after they arrived. */
-    private int known;
+    private int provenWaiting;
 
     /** The first waiter behind those calls; {@code null} if there is none. */
-    private @Nullable Waiter unknown;
+    private @Nullable Waiter firstUnproven;
 
     /** Whether each call is served under its own limit from now on. With an operator's limit all have the same. */
     void limitsOfCallsApply(boolean apply) {
@@ -66,11 +66,11 @@ final class WaiterQueue {
         int overtaken = 0;
         Waiter before = last;
         Waiter after = null;
-        boolean beforeUnknown = unknown == null;
+        boolean beforeUnproven = firstUnproven == null;
         Waiter afterInGroup = null;
         if (waiter.queuedAt != waiter.arrival) {
             while (before != null && before.queuedAt > waiter.queuedAt && !(before instanceof Adoption)) {
-                beforeUnknown |= before == unknown;
+                beforeUnproven |= before == firstUnproven;
                 if (before.group == group) {
                     afterInGroup = before;
                 }
@@ -96,8 +96,8 @@ final class WaiterQueue {
         } else {
             after.previous = waiter;
         }
-        if (beforeUnknown) {
-            unknown = waiter;
+        if (beforeUnproven) {
+            firstUnproven = waiter;
         }
         waiter.inQueue = true;
         if (waiter.firstClaim == Waiter.UNCLAIMED) {
@@ -159,11 +159,11 @@ final class WaiterQueue {
         } else {
             after.previous = before;
         }
-        if (waiter == unknown) {
-            unknown = after;
+        if (waiter == firstUnproven) {
+            firstUnproven = after;
         }
         if (waiter.hasToWait) {
-            known--;
+            provenWaiting--;
         }
         if (waiter.firstClaim == Waiter.UNCLAIMED) {
             unclaimed--;
@@ -385,20 +385,20 @@ final class WaiterQueue {
     }
 
     /** The claims up to this one were answered: calls that they asked for, and that are still here, have to wait. */
-    void answered(long sequence) {
+    void noteAnswered(long sequence) {
         answered = sequence;
-        for (Waiter w = unknown; w != null && w.wasClaimedBy(sequence); w = unknown) {
+        for (Waiter w = firstUnproven; w != null && w.wasClaimedBy(sequence); w = firstUnproven) {
             if (!w.hasToWait && !(w instanceof Adoption)) {
                 w.hasToWait = true;
-                known++;
+                provenWaiting++;
             }
-            unknown = w.next;
+            firstUnproven = w.next;
         }
     }
 
     /** How many calls are known to have to wait. The others may be on their way to permits that are free. */
-    int known() {
-        return known;
+    int provenWaiting() {
+        return provenWaiting;
     }
 
     /** How many calls wait for a permit, without those that run already. */
@@ -442,7 +442,7 @@ final class WaiterQueue {
      *
      * @param limit that the claim states
      */
-    void claimed(long sequence, int limit) {
+    void noteClaim(long sequence, int limit) {
         for (Waiter w = last; w != null && (unclaimed > 0 || isMixed()); w = w.previous) {
             if (w.firstClaim == Waiter.UNCLAIMED) {
                 w.firstClaim = sequence;
@@ -455,7 +455,7 @@ final class WaiterQueue {
     }
 
     /** Clears the noted claims, so that the answer to a claim in flight rejects no waiter. */
-    void unclaimed() {
+    void forgetClaims() {
         for (Waiter w = last; w != null; w = w.previous) {
             w.ownClaim = Waiter.UNCLAIMED;
             if (w.firstClaim != Waiter.UNCLAIMED) {

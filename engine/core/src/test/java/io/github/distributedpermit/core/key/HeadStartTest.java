@@ -199,28 +199,28 @@ class HeadStartTest {
                             queue.remove(model.remove(random.nextInt(model.size())));
                         }
                     }
-                    case 4 -> queue.claimed(++sequence, 5);
+                    case 4 -> queue.noteClaim(++sequence, 5);
                     default -> {
                         if (random.nextInt(8) == 0) {
-                            queue.unclaimed();
+                            queue.forgetClaims();
                         } else {
-                            queue.answered(sequence - random.nextInt(2));
+                            queue.noteAnswered(sequence - random.nextInt(2));
                         }
                     }
                 }
                 model.sort(Comparator.comparingLong(waiter -> waiter.queuedAt));
                 assertThat(inOrder(queue)).isEqualTo(model);
-                assertThat(queue.known()).isEqualTo((int)
+                assertThat(queue.provenWaiting()).isEqualTo((int)
                         model.stream().filter(each -> each.hasToWait).count());
                 assertThat(queue.hasUnclaimedTry())
                         .isEqualTo(model.stream().anyMatch(each -> each.isTry && each.firstClaim == Waiter.UNCLAIMED));
                 assertThat(queue.hasHeadStarts())
                         .isEqualTo(model.stream().anyMatch(each -> each.queuedAt != each.arrival));
             }
-            queue.claimed(++sequence, 5);
+            queue.noteClaim(++sequence, 5);
             assertThat(model).allSatisfy(each -> assertThat(each.firstClaim).isPositive());
-            queue.answered(sequence);
-            assertThat(queue.known()).isEqualTo(model.size());
+            queue.noteAnswered(sequence);
+            assertThat(queue.provenWaiting()).isEqualTo(model.size());
         }
     }
 

@@ -35,7 +35,7 @@ enum Mutant {
     TOKEN_IS_VERSION("Ledger", "grant", Mistakes.TokenIsVersion.class),
     LIMIT_LOWERED_UNHEARD("Ledger", "isOver", FixedValue.value(false)),
     LOSS_IGNORED("Holders", "loseDownTo", Mistakes.LossIgnored.class),
-    NO_RECHECK("ClaimPlan", "confirmed,send", Mistakes.NoRecheck.class),
+    NO_RECHECK("ClaimPlan", "confirmed,makeClaim", Mistakes.NoRecheck.class),
     NEVER_LEARNS("ClaimPlan", "nextTimed", Mistakes.NeverLearns.class),
     GIVE_UP_FORGOTTEN("Ledger", "owes", FixedValue.value(false)),
     LATE_ANSWER_TAKEN_FOR_ONE("Ledger", "isOfLaterClaim", FixedValue.value(false)),

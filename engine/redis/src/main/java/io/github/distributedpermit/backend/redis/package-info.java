@@ -11,10 +11,14 @@
  * ClaimPipeline.sendBatches     sends a ClaimBatch if the window has a place
  * ScriptCall.sendOver           issues EVALSHA on the SharedConnection, with DeferredArgs
  * ClaimPipeline.fillBatch       fixes the content when Lettuce writes the command
- *                               (claims.lua, claim.lua, serve.lua, common.lua run in Redis)
+ *                               (Redis runs claims.lua; queued.lua if members wait, where a permit passes from
+ *                               one to another; common, serve, lineage and claim.lua otherwise)
  * ScriptCall.accept             receives the answer, or the failure (Failures)
  * ClaimPipeline.endBatch        sends the next batch, then completes the claims of this one
  * </pre>
+ *
+ * <p>The way of a notification: the script that grants publishes it to the channel of the member, GrantSubscription receives it,
+ * GrantMessages reads it, and the HoldingListener of the core gets it.
  *
  * <p>The other classes by role:
  * <ul>

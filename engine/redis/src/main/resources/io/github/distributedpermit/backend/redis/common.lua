@@ -4,7 +4,7 @@
 -- KEYS: state, line, leases, tombs, override, and for claims the lineage (see lineage.lua). All are in one hash slot.
 --   state     hash: member -> record, '*' -> header, '+' -> the grace after a loss of state, only while it lasts; names that
 --             can't be a member's id are reserved for later fields
---   line      sorted set, the queue: waiting members by the arrival of their oldest waiter
+--   line      sorted set, QUEUE below: waiting members by the arrival of their oldest waiter
 --   leases    sorted set: members by a lower bound of the end of their lease; the record has the exact time
 --   tombs     likewise: members that have returned everything, whose sequence is stored for a while (tombstones)
 --   override  the limit of an operator; the only one that stays when the key is not in use

@@ -1,5 +1,5 @@
 -- Which server has written the data last, and since when: a server that continues the data of another one may lack some of it.
--- Follows serve.lua; claim.lua calls it. The same in Java is spi.step.Lineage and spi.step.Grace.
+-- Follows serve.lua; claim.lua calls it. The same in Java is spi.step.Grace, and for tests spi.step.Lineage.
 --
 -- The lineage is a string, one for each prefix, in a cluster one for each slot: the epoch of the writer, the epoch that is closed,
 -- since when (the start of the server while the lineage is virgin), the longest lease that members have stated in this window and in
@@ -13,7 +13,7 @@
 -- A grace lasts for the longest lease, because a member may hold a permit for its own lease after the store has lost the record of
 -- it, whichever member claims first. A lease counts in the window in which it is stated, and in the next one. No window is shorter
 -- than a lease that counts in it. So a lease counts for as long as a permit under it can be valid, and a lease that no member uses any
--- more stops counting. The same in Java is spi.step.StatedLeases.
+-- more stops counting. The same in Java is spi.step.StatedLeases, for tests.
 
 local LINEAGE_PACKING, LINEAGE_LENGTH, MOST_ADOPTED = '<I4I4ddddBc16c16I2', 75, 16
 local NO_NAME = string.rep('-', 16)

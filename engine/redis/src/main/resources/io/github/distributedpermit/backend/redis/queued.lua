@@ -93,13 +93,13 @@ while others > 0 or due do
     if not packed or (#packed ~= SHORT_RECORD and #packed ~= LONG_RECORD) then
       return
     end
-    local has, wants, step, least, stated, last, _, expiry, in_leases, in_tombs, kind = unpack_from(RECORD, packed)
+    local has, wants, weight, least, stated, last, _, expiry, in_leases, in_tombs, kind = unpack_from(RECORD, packed)
     local most = override < 0 and stated or override
     if compares and stated ~= own then
       return
     end
     compares = false -- all others state the same as this one
-    if kind % 256 ~= 1 or expiry <= now or (most > 0 and step > most) then -- expired: a bound would have passed before
+    if kind % 256 ~= 1 or expiry <= now or (most > 0 and weight > most) then -- expired: a bound would have passed before
       return
     end
     local target = math.min(wants, has + most - used)
@@ -125,7 +125,7 @@ while others > 0 or due do
     local tail = partly and #packed == LONG_RECORD and string.sub(packed, SHORT_RECORD + 1) or ''
     served[#served + 1] = { name = name, channel = channel, permits = target, limit = most, sequence = last,
       version = version, waiting = partly,
-      record = pack(RECORD, target, wants, step, least, stated, last, version, expiry, in_leases, in_tombs,
+      record = pack(RECORD, target, wants, weight, least, stated, last, version, expiry, in_leases, in_tombs,
         partly and WAITING or IDLE) .. tail }
     if partly then
       head = name

@@ -247,7 +247,7 @@ class StepFormsTest extends RedisTest {
                 new Mutant("queued: half a weight is granted to another", "or target < least", ""),
                 new Mutant("queued: the claimer passes the queue", "not name or score < arrived", "true"),
                 new Mutant("queued: the claimer comes last", "not name or score < arrived", "not name"),
-                new Mutant("queued: a weight above the limit blocks", " or (most > 0 and step > most)", ""),
+                new Mutant("queued: a weight above the limit blocks", " or (most > 0 and weight > most)", ""),
                 new Mutant(
                         "queued: a head that waits is passed",
                         "head = name\n      break\n",
