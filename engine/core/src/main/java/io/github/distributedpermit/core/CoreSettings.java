@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a holding outlives the member's last sign of life
  * @param commandTimeout how long the store may take to answer one claim
  * @param recheck how often waiting calls ask again, in case a notification was lost
- * @param window claims of one key that may be in flight
  * @param handOverSlice how long permits pass from call to call within this process while other members wait; {@code null}: as long as
  *     the store takes for a few answers
  * @param maxKeys keys in use by this process at once
@@ -19,7 +18,6 @@ public record CoreSettings(
         Duration lease,
         Duration commandTimeout,
         Duration recheck,
-        int window,
         @Nullable Duration handOverSlice,
         int maxKeys,
         PermitSettings permits) {
@@ -33,7 +31,6 @@ public record CoreSettings(
                 .lease(lease)
                 .commandTimeout(commandTimeout)
                 .recheck(recheck)
-                .window(window)
                 .handOverSlice(handOverSlice)
                 .maxKeys(maxKeys)
                 .permits(permits);
@@ -45,7 +42,6 @@ public record CoreSettings(
         private Duration lease = Duration.ofSeconds(15);
         private Duration commandTimeout = Duration.ofSeconds(2);
         private Duration recheck = Duration.ofMillis(500);
-        private int window = 4;
         private @Nullable Duration handOverSlice;
         private int maxKeys = 1_000_000;
         private PermitSettings permits = PermitSettings.BASE;
@@ -70,12 +66,6 @@ public record CoreSettings(
             return this;
         }
 
-        /** See {@link CoreSettings#window()}. */
-        public Builder window(int value) {
-            window = value;
-            return this;
-        }
-
         /** See {@link CoreSettings#handOverSlice()}. */
         public Builder handOverSlice(@Nullable Duration value) {
             handOverSlice = value;
@@ -96,7 +86,7 @@ public record CoreSettings(
 
         /** The settings. */
         public CoreSettings build() {
-            return new CoreSettings(lease, commandTimeout, recheck, window, handOverSlice, maxKeys, permits);
+            return new CoreSettings(lease, commandTimeout, recheck, handOverSlice, maxKeys, permits);
         }
     }
 }

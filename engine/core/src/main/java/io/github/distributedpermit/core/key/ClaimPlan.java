@@ -252,7 +252,7 @@ final class ClaimPlan {
 
     /**
      * Whether a claim that is due may be sent now. It is sent before the last one is answered only if calls wait here
-     * and the last one asked for no waiter, as a mere return does. If other members wait for permits, the
+     * and the last one asked for no waiter, as a mere return does, so that at most two are unanswered. If other members wait for permits, the
      * claim waits for the answer. Sent at once, it would delay the notification of those members and gain nothing,
      * because the position in the store's queue depends on the age of the waiter.
      *
@@ -262,11 +262,9 @@ final class ClaimPlan {
         if (now < backoff.until()) {
             return false;
         }
-        int inFlight = sent.inFlight();
-        return inFlight == 0
+        return sent.inFlight() == 0
                 || (!contended
                         && !getsNoAnswers(now)
-                        && inFlight < policy.window()
                         && !backoff.isFailing()
                         && !waiters.isEmpty()
                         && lastWeight() == 0);

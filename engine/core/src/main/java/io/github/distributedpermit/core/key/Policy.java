@@ -21,7 +21,6 @@ import java.time.Duration;
  * @param slice how long permits pass from call to call in this process while other members wait; {@link #OF_STORE} for as long as
  *     {@link AnswerTime} says
  * @param linger how long an idle permit may stay
- * @param window claims that may be in flight
  * @param maxWaiting calls that may wait for a key when another one of this name arrives
  * @param rejectHopeless whether a call of this name is rejected whose time-out will pass before its turn
  * @param release whether giving back waits for the store
@@ -35,7 +34,6 @@ public record Policy(
         long recheck,
         long slice,
         long linger,
-        int window,
         int maxWaiting,
         boolean rejectHopeless,
         Release release,
@@ -62,7 +60,6 @@ public record Policy(
                 general.recheck().toNanos(),
                 slice == null ? OF_STORE : slice.toNanos(),
                 requireNonNull(permit.linger()).toNanos(),
-                general.window(),
                 requireNonNull(permit.maxWaiting()),
                 requireNonNull(permit.rejectHopeless()),
                 requireNonNull(permit.release()),
@@ -97,7 +94,6 @@ public record Policy(
                 recheck,
                 slice,
                 linger,
-                window,
                 maxWaiting,
                 rejectHopeless,
                 release,

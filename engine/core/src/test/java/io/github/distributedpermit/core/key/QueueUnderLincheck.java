@@ -39,7 +39,6 @@ public class QueueUnderLincheck {
                     LEASE / 30,
                     0,
                     0,
-                    4,
                     10,
                     false,
                     Release.ASYNC,

@@ -53,7 +53,6 @@ class RepeatedErrorsTest {
                         LEASE / 30,
                         0,
                         0,
-                        40,
                         10,
                         false,
                         Release.ASYNC,

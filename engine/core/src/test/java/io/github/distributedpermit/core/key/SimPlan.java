@@ -30,7 +30,6 @@ final class SimPlan {
     final long recheck;
     final long slice;
     final long linger;
-    final int window;
     /** 0 fair, 1 some faults, 2 many. */
     final int severity;
 
@@ -105,7 +104,7 @@ final class SimPlan {
         recheck = between(30, 300) * MILLI;
         slice = new long[] {0, 2, 5, 20}[random.nextInt(4)] * MILLI;
         linger = chance(0.5) ? 0 : between(1, 5) * MILLI;
-        window = 1 + random.nextInt(4);
+        var unused = random.nextInt(4); // seeds with a known result count on it
         double worse = random.nextDouble();
         severity = worse < 0.25 ? 0 : worse < 0.6 ? 1 : 2;
         duration = between(300, 1_500) * MILLI;
@@ -189,7 +188,6 @@ final class SimPlan {
                 .lease(Duration.ofNanos(lease))
                 .commandTimeout(Duration.ofNanos(commandTimeout))
                 .recheck(Duration.ofNanos(recheck))
-                .window(window)
                 .handOverSlice(Duration.ofNanos(slice))
                 .permits(PermitSettings.builder()
                         .storeTimeout(Duration.ofNanos(storeTimeout))
@@ -203,7 +201,7 @@ final class SimPlan {
 
     @Override
     public String toString() {
-        return "seed %d: %d members, limits %s%s%s%s%s, lease %d ms, command %d ms, store %d ms, recheck %d ms, slice %d ms, linger %d ms, window %d, severity %d, %d ms, gap %d ms, hold %d ms"
+        return "seed %d: %d members, limits %s%s%s%s%s, lease %d ms, command %d ms, store %d ms, recheck %d ms, slice %d ms, linger %d ms, severity %d, %d ms, gap %d ms, hold %d ms"
                 .formatted(
                         seed,
                         members,
@@ -218,7 +216,6 @@ final class SimPlan {
                         recheck / MILLI,
                         slice / MILLI,
                         linger / MILLI,
-                        window,
                         severity,
                         duration / MILLI,
                         gap / MILLI,

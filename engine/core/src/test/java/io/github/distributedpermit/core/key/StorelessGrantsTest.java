@@ -16,18 +16,7 @@ class StorelessGrantsTest {
     private final PermitStats stats = new PermitStats(
             PermitDefinition.named("key", "the test").limit(1).build(),
             new Policy(
-                    1,
-                    15 * SECOND,
-                    3 * SECOND,
-                    SECOND,
-                    SECOND,
-                    0,
-                    0,
-                    4,
-                    10,
-                    false,
-                    Release.ASYNC,
-                    OnStoreFailure.FAIL));
+                    1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 10, false, Release.ASYNC, OnStoreFailure.FAIL));
     private int looks;
     private Admission admission = Admission.ALL;
 
