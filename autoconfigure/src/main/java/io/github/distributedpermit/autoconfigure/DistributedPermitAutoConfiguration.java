@@ -123,7 +123,7 @@ public final class DistributedPermitAutoConfiguration {
             ConfigurableEnvironment environment) {
         new FrozenSettings(environment).checkEnabled(backend);
         TimeSource replaced = time.getIfAvailable();
-        return new PermitEngine(
+        PermitEngine engine = new PermitEngine(
                 backend,
                 members,
                 settings,
@@ -135,6 +135,8 @@ public final class DistributedPermitAutoConfiguration {
                         threads.continuations(),
                         threads.notices(),
                         new Observers(observers.orderedStream().toList())));
+        engine.obeyPauses(members.application());
+        return engine;
     }
 
     @Bean

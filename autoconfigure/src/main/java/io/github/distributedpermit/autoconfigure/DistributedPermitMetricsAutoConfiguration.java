@@ -52,6 +52,7 @@ public final class DistributedPermitMetricsAutoConfiguration {
             FleetRefresh refresh = new FleetRefresh(
                     engine,
                     name -> engine.find(name).map(PermitDefinition::limit).orElse(0),
+                    engine::isPaused,
                     view,
                     FleetRefresh.MOST_KEYS,
                     settings.commandTimeout());

@@ -38,7 +38,7 @@ final class MemberFactory implements Supplier<Member> {
     public Member get() {
         byte[] id = new byte[ID_BYTES];
         generators.get().nextBytes(id);
-        String name = StringUtils.hasText(instanceName) ? instanceName : name(application);
+        String name = StringUtils.hasText(instanceName) ? instanceName : name();
         return new Member(HexFormat.of().formatHex(id), printable(name));
     }
 
@@ -48,12 +48,14 @@ final class MemberFactory implements Supplier<Member> {
         return line.length() > MOST_CHARACTERS ? line.substring(0, MOST_CHARACTERS) : line;
     }
 
-    private static String name(@Nullable String application) {
+    /** What all instances of this application are called. */
+    String application() {
+        return StringUtils.hasText(application) ? application : "application";
+    }
+
+    private String name() {
         return "%s@%s:%d"
-                .formatted(
-                        StringUtils.hasText(application) ? application : "application",
-                        host(),
-                        ProcessHandle.current().pid());
+                .formatted(application(), host(), ProcessHandle.current().pid());
     }
 
     private static String host() {

@@ -3,6 +3,7 @@ package io.github.distributedpermit.endpoint;
 import io.github.distributedpermit.endpoint.PermitsView.Event;
 import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Clock;
@@ -11,6 +12,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 
 /** The last events that this instance has seen, for operators: changed limits, taken and lost permits. In memory only. Thread-safe. */
 public final class PermitEvents implements PermitObserver {
@@ -32,15 +34,18 @@ public final class PermitEvents implements PermitObserver {
 
     @Override
     public void limitSet(String key, OverrideLimit limit) {
+        Optional<String> paused = Pause.describe(key);
         String text = limit.isEmpty()
-                ? "The limit of the operator is lifted"
-                : "Limit %d%s, set %s%s"
+                ? paused.map(what -> "The pause of " + what + " has ended")
+                        .orElse("The limit of the operator is lifted")
+                : "%s%s, set %s%s"
                         .formatted(
-                                limit.limit(),
+                                paused.map(what -> "All calls of " + what + " are paused")
+                                        .orElse("Limit " + limit.limit()),
                                 limit.endsAt().map(end -> " until " + end).orElse(""),
                                 limit.by().isEmpty() ? "by an operator" : limit.by(),
                                 limit.reason().isEmpty() ? "" : ": " + limit.reason());
-        add("limit", key, text, 1);
+        add("limit", paused.isPresent() ? "" : key, text, 1);
     }
 
     /** Several losses of a key one after another are one event, so that they do not displace all others. */

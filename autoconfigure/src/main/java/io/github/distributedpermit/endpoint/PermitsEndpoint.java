@@ -6,6 +6,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Problem;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Clock;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -115,15 +117,71 @@ public class PermitsEndpoint {
     }
 
     /**
-     * Has this instance take no more permits: waiting and new calls are rejected, running calls go on. Only a restart ends that.
+     * Has this instance take no more permits: waiting and new calls are rejected, running calls go on. Only a restart ends that. Or pauses
+     * all calls of a permit, or of this application in all instances, or ends that. One of the two.
      *
      * @param drain has to be {@code true}
      * @param member the id of this instance, so that no other one behind its address is drained; may be left out
+     * @param pause {@code false} ends a pause
+     * @param name of the permit; by default all of this application
      * @param reason why
+     * @param lasts after this time the pause ends by itself; by default it does not
      */
     @WriteOperation
-    public Map<String, Object> drain(boolean drain, @Nullable String member, @Nullable String reason) {
-        return drain(Boolean.toString(drain), member, Order.of(null, null, null, null, reason, null, null, null));
+    public Map<String, Object> drain(
+            @Nullable Boolean drain,
+            @Nullable String member,
+            @Nullable Boolean pause,
+            @Nullable String name,
+            @Nullable String reason,
+            @Nullable String lasts) {
+        Order order = Order.of(null, null, null, null, reason, lasts, null, null);
+        return pause == null
+                ? drain(String.valueOf(drain), member, order)
+                : pause(String.valueOf(pause), drain == null ? null : drain.toString(), name, order);
+    }
+
+    /** Pauses all calls of the permit with this name, or of this application, or ends that. */
+    Map<String, Object> pause(@Nullable String pause, @Nullable String drain, @Nullable String name, Order order) {
+        boolean paused = "true".equals(pause);
+        if (drain != null || !(paused || "false".equals(pause))) {
+            throw new InvalidEndpointRequestException(
+                    "pause is " + pause, "'pause' has to be true or false, without 'drain'");
+        }
+        String application = permits.application()
+                .orElseThrow(() -> new InvalidEndpointRequestException(
+                        "no pauses", "Calls of this instance do not obey pauses; pause the keys"));
+        Optional<PermitDefinition> definition = Optional.empty();
+        if (name != null) {
+            definition = reader.find(name);
+            if (definition.isEmpty()) {
+                throw new InvalidEndpointRequestException(
+                        "unknown name",
+                        "No permit is named '%s'; GET without a name lists all of them".formatted(name));
+            }
+        }
+        if (definition.filter(PermitDefinition::isUnlimited).isPresent()) {
+            throw new InvalidEndpointRequestException(
+                    "no limit",
+                    "Permit '%s' has no limit, so its calls do not ask the store, and cannot be paused"
+                            .formatted(name));
+        }
+        String target = name == null ? Pause.ofApplication(application) : Pause.ofName(name);
+        OverrideLimit limit = paused ? OverrideLimit.of(0, by(order), order.reason()) : OverrideLimit.empty();
+        await(() -> permits.pause(target, limit, order.lasts()));
+        audit(
+                paused ? "PAUSED" : "RESUMED",
+                name == null ? "" : name,
+                "",
+                order,
+                Map.of(
+                        "application",
+                        name == null ? application : "",
+                        "lasts",
+                        order.lasts().toString()));
+        Map<String, Object> answer =
+                Map.of("paused", paused, name == null ? "application" : "name", name == null ? application : name);
+        return OperationResponseBody.of(answer);
     }
 
     Map<String, Object> drain(@Nullable String drain, @Nullable String member, Order order) {

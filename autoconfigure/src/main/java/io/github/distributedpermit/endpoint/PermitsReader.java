@@ -9,6 +9,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Instance;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
 import io.github.distributedpermit.endpoint.PermitsView.OperatorLimit;
+import io.github.distributedpermit.endpoint.PermitsView.Paused;
 import io.github.distributedpermit.endpoint.PermitsView.Store;
 import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import io.github.distributedpermit.spi.CallView;
@@ -17,6 +18,7 @@ import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitGauges.LongestCall;
@@ -50,6 +52,7 @@ final class PermitsReader {
     static final int MOST_CALLS = 500;
 
     private static final int MOST_FRAMES = 100;
+    private static final String PAUSE = "pause";
 
     /** Members of all keys of one answer, and calls. */
     static final int MOST_ROWS = 5_000;
@@ -94,17 +97,16 @@ final class PermitsReader {
                         .forEach(asked::add);
             }
         }
+        definitions.forEach(each -> asked.addAll(permits.pauses(each.name())));
         List<Inspected> inspected = inspections.of(List.copyOf(asked));
-        Map<String, KeyState> states = new HashMap<>();
-        inspected.stream()
-                .filter(key -> key.problem() == null)
-                .forEach(key -> states.put(key.state().key(), key.state()));
+        Map<String, KeyState> states = states(inspected);
         List<Summary> summaries = definitions.stream()
                 .map(each -> summary(each, keys.getOrDefault(each.name(), Set.of()), states))
                 .toList();
         return new PermitsView(
                 store(),
                 instance(),
+                permits.application().orElse(null),
                 summaries,
                 found.size() > MOST_NAMES,
                 inspected.stream()
@@ -113,6 +115,14 @@ final class PermitsReader {
                         .findFirst()
                         .orElse(null),
                 events);
+    }
+
+    private static Map<String, KeyState> states(List<Inspected> inspected) {
+        Map<String, KeyState> states = new HashMap<>();
+        inspected.stream()
+                .filter(key -> key.problem() == null)
+                .forEach(key -> states.put(key.state().key(), key.state()));
+        return states;
     }
 
     private boolean isIdle(PermitDefinition definition) {
@@ -142,22 +152,52 @@ final class PermitsReader {
         OperatorLimit override = overrides.get(usual);
         Integer stated = definition.isLimitedPerCall() ? null : Integer.valueOf(limit(definition));
         boolean known = definition.isUnlimited() || states.containsKey(usual);
+        List<Paused> paused = paused(definition, states);
         return new Summary(
                 definition.name(),
                 definition.key(),
-                override != null ? Integer.valueOf(override.limit()) : known ? stated : null,
-                override != null ? "override" : known ? source(definition) : null,
+                paused != null
+                        ? Integer.valueOf(0)
+                        : override != null ? Integer.valueOf(override.limit()) : known ? stated : null,
+                paused != null ? PAUSE : override != null ? "override" : known ? source(definition) : null,
                 stated,
                 overrides.isEmpty() ? null : overrides,
+                paused,
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
                 gauges.map(PermitGauges::waiters).orElse(0),
                 gauges.map(PermitGauges::runningLost).orElse(0),
                 history.rejectionsPerMinute(definition.name()),
-                fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states));
+                fleet(
+                        definition,
+                        keys.isEmpty() ? Set.of(usual) : keys,
+                        states,
+                        paused == null ? 0 : gauges.map(PermitGauges::waiters).orElse(0)));
     }
 
-    private @Nullable Fleet fleet(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
+    /** Calls of a permit without a limit do not ask the store, so nothing pauses them. */
+    private @Nullable List<Paused> paused(PermitDefinition definition, Map<String, KeyState> states) {
+        List<Paused> paused = definition.isUnlimited()
+                ? List.of()
+                : permits.pauses(definition.name()).stream()
+                        .map(states::get)
+                        .filter(Objects::nonNull)
+                        .flatMap(state -> paused(state).stream())
+                        .toList();
+        return paused.isEmpty() ? null : paused;
+    }
+
+    private static Optional<Paused> paused(KeyState pause) {
+        OperatorLimit set = override(pause);
+        return set == null || set.limit() != 0
+                ? Optional.empty()
+                : Pause.describe(pause.key())
+                        .map(what -> new Paused(what, set.since(), set.until(), set.by(), set.reason()));
+    }
+
+    /** @param waitingHere calls of this instance that the store may not know of, since a paused permit asks it for nothing */
+    private @Nullable Fleet fleet(
+            PermitDefinition definition, Set<String> keys, Map<String, KeyState> states, int waitingHere) {
         List<KeyState> read =
                 keys.stream().map(states::get).filter(Objects::nonNull).toList();
         if (read.isEmpty()) {
@@ -183,7 +223,9 @@ final class PermitsReader {
         return new Fleet(
                 read.size(),
                 read.stream().mapToInt(KeyState::used).sum(),
-                read.stream().mapToInt(PermitsReader::waiting).sum(),
+                Math.max(
+                        waitingHere,
+                        read.stream().mapToInt(PermitsReader::waiting).sum()),
                 oldest,
                 queue.stream().anyMatch(each -> each.waited().isEmpty() && !isSelf(each)),
                 fullest.key(),
@@ -217,8 +259,8 @@ final class PermitsReader {
             keys.remove(usual);
             inspected = inspected.subList(0, inspected.size() - 1);
         }
-        List<Key> shown = views(definition, inspected, query);
-        Summary summary = summary(definition, Set.of(), Map.of());
+        Summary summary = summary(definition, Set.of(), states(inspections.of(permits.pauses(definition.name()))));
+        List<Key> shown = views(definition, summary.paused() != null, inspected, query);
         boolean truncated = keys.size() > shown.size();
         String hint = truncated
                 ? "%d of %d keys are shown; ask for one with ?key=..., or for up to %d with ?most=..."
@@ -229,6 +271,7 @@ final class PermitsReader {
                 instance(),
                 definition.name(),
                 summary.statedLimit(),
+                summary.paused(),
                 summary.within(),
                 summary.holding(),
                 summary.waiting(),
@@ -260,14 +303,19 @@ final class PermitsReader {
         return keys;
     }
 
-    private List<Key> views(PermitDefinition definition, List<Inspected> keys, Query query) {
+    private List<Key> views(PermitDefinition definition, boolean paused, List<Inspected> keys, Query query) {
         int mostCalls = Math.min(query.calls(), MOST_CALLS);
         List<Key> views = new ArrayList<>();
         int members = MOST_ROWS;
         int calls = MOST_ROWS;
         for (Inspected each : keys) {
-            Key view =
-                    view(definition, each, Math.min(members, MOST_MEMBERS), Math.min(calls, mostCalls), query.stack());
+            Key view = view(
+                    definition,
+                    paused,
+                    each,
+                    Math.min(members, MOST_MEMBERS),
+                    Math.min(calls, mostCalls),
+                    query.stack());
             members -= view.members().size();
             calls -= view.calls().size();
             views.add(view);
@@ -275,13 +323,17 @@ final class PermitsReader {
         return views;
     }
 
-    private Key view(PermitDefinition definition, Inspected key, int mostMembers, int mostCalls, long stack) {
+    private Key view(
+            PermitDefinition definition, boolean paused, Inspected key, int mostMembers, int mostCalls, long stack) {
         KeyState state = key.state();
         List<CallView> calls = permits.calls(state.key(), MOST_ROWS + 1); // to count those that wait
         List<MemberRow> rows = new ArrayList<>();
         int position = 0;
         int waiting = 0;
         boolean known = key.problem() == null;
+        if (state.members().stream().noneMatch(this::isSelf)) {
+            waiting = waiting(calls); // the calls of a paused permit ask the store for nothing
+        }
         for (MemberState member : state.members()) {
             position += member.waiting() ? 1 : 0;
             MemberRow row = row(member, position, calls);
@@ -292,8 +344,8 @@ final class PermitsReader {
         }
         return new Key(
                 state.key(),
-                known ? Integer.valueOf(state.limit(limit(definition))) : null,
-                known ? state.override().isPresent() ? "override" : source(definition) : null,
+                known ? Integer.valueOf(paused ? 0 : state.limit(limit(definition))) : null,
+                known ? paused ? PAUSE : state.override().isPresent() ? "override" : source(definition) : null,
                 override(state),
                 differing(state.members()),
                 known ? Integer.valueOf(state.used()) : null,

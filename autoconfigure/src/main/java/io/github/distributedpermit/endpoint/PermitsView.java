@@ -13,6 +13,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param store where the permits are
  * @param instance the instance that answers
+ * @param application that it is one of, by which all of its calls can be paused
  * @param permits by name, in alphabetical order
  * @param truncated whether there are more names than are listed
  * @param problem why the store did not answer for each permit; those for which it did not have no {@code limit}
@@ -22,6 +23,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 public record PermitsView(
         Store store,
         Instance instance,
+        @Nullable String application,
         List<Summary> permits,
         boolean truncated,
         @Nullable String problem,
@@ -57,6 +59,23 @@ public record PermitsView(
             @Nullable String reason) {}
 
     /**
+     * A pause of all calls of a permit or of an application.
+     *
+     * @param what is paused
+     * @param since when, by the clock of the store if it has one
+     * @param until when it ends by itself
+     * @param by who set it, and through which instance
+     * @param reason why
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Paused(
+            String what,
+            @Nullable Instant since,
+            @Nullable Instant until,
+            @Nullable String by,
+            @Nullable String reason) {}
+
+    /**
      * The store.
      *
      * @param backend its kind
@@ -79,9 +98,11 @@ public record PermitsView(
      * @param key of all calls, if it is the same for all of them
      * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer, or if
      *     each call states its own limit
-     * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
+     * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
+     *     {@code settings}
      * @param statedLimit the limit that this instance states; {@code null} if each call states its own
      * @param overrides the operator's limits of keys that this instance knows, by key; {@code null} if there are none
+     * @param paused the pauses of the permit or of the application; {@code null} if there are none
      * @param within the name of the permit that it lies within; so the list is a tree
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -97,6 +118,7 @@ public record PermitsView(
             @Nullable String limitSource,
             @Nullable Integer statedLimit,
             @Nullable Map<String, OperatorLimit> overrides,
+            @Nullable List<Paused> paused,
             @Nullable String within,
             int holding,
             int waiting,
@@ -153,6 +175,7 @@ public record PermitsView(
      * @param instance the instance that answers
      * @param name of the permit
      * @param statedLimit the limit that this instance states; {@code null} if each call states its own
+     * @param paused the pauses of the permit or of the application; {@code null} if there are none
      * @param within the name of the permit that it lies within
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -169,6 +192,7 @@ public record PermitsView(
             Instance instance,
             String name,
             @Nullable Integer statedLimit,
+            @Nullable List<Paused> paused,
             @Nullable String within,
             int holding,
             int waiting,
@@ -186,7 +210,8 @@ public record PermitsView(
      * @param key what is limited
      * @param limit in force: the operator's if one is set, else the one this instance states, or the highest stated one if each call
      *     states its own
-     * @param limitSource where it comes from: {@code override}, {@code annotation} or {@code settings}
+     * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
+     *     {@code settings}
      * @param override the operator's limit, if one is set
      * @param statedLimits the limits that members state, lowest first; only if they differ
      * @param inUse permits that members hold

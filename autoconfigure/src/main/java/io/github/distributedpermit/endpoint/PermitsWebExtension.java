@@ -66,11 +66,17 @@ public class PermitsWebExtension {
     /** As {@link PermitsEndpoint#drain}. */
     @WriteOperation
     public WebEndpointResponse<Object> drain(
-            SecurityContext security, @Nullable String drain, @Nullable String member, @Nullable String reason) {
-        return answer(
-                "",
-                () -> endpoint.drain(
-                        drain, member, Order.of(null, null, null, null, reason, null, null, user(security))));
+            SecurityContext security,
+            @Nullable String drain,
+            @Nullable String member,
+            @Nullable String pause,
+            @Nullable String name,
+            @Nullable String reason,
+            @Nullable String lasts) {
+        return answer("", () -> {
+            Order order = Order.of(null, null, null, null, reason, lasts, null, user(security));
+            return pause == null ? endpoint.drain(drain, member, order) : endpoint.pause(pause, drain, name, order);
+        });
     }
 
     private static @Nullable String user(SecurityContext security) {

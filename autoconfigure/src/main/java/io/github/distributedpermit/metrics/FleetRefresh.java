@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -34,6 +35,7 @@ public final class FleetRefresh {
 
     private final KeyDirectory directory;
     private final ToIntFunction<String> limits;
+    private final Predicate<String> paused;
     private final FleetView view;
     private final int most;
     private final Duration timeout;
@@ -46,13 +48,20 @@ public final class FleetRefresh {
      * Refreshes this view.
      *
      * @param limits the limit that this instance states for a name
+     * @param paused whether an operator has paused all calls of a name
      * @param most how many keys one refresh inspects
      * @param timeout how long one inspection may take
      */
     public FleetRefresh(
-            KeyDirectory directory, ToIntFunction<String> limits, FleetView view, int most, Duration timeout) {
+            KeyDirectory directory,
+            ToIntFunction<String> limits,
+            Predicate<String> paused,
+            FleetView view,
+            int most,
+            Duration timeout) {
         this.directory = directory;
         this.limits = limits;
+        this.paused = paused;
         this.view = view;
         this.most = most;
         this.timeout = timeout;
@@ -149,7 +158,7 @@ public final class FleetRefresh {
             inFlight--;
             try {
                 FleetTotals found = FleetTotals.of(answer.join(), limits.applyAsInt(key.name()));
-                totals.merge(key.name(), found, FleetTotals::plus);
+                totals.merge(key.name(), paused.test(key.name()) ? found.asPaused() : found, FleetTotals::plus);
             } catch (Throwable e) { // An Error, too, must not keep the round from sending the next key.
                 failed(e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
             }

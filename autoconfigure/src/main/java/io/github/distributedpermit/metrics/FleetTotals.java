@@ -58,6 +58,11 @@ record FleetTotals(
                 0);
     }
 
+    /** The same while an operator has paused all calls of the name. */
+    FleetTotals asPaused() {
+        return new FleetTotals(holders, waiters, members, 0, 0, 0, inspected, inspected, skipped);
+    }
+
     FleetTotals plus(FleetTotals other) {
         return new FleetTotals(
                 holders + other.holders,

@@ -62,7 +62,8 @@ class FleetRefreshTest {
                     assertThat(registry.getMeters()).hasSize(meters);
 
                     FleetView view = context.getBean(FleetView.class);
-                    FleetRefresh refresh = new FleetRefresh(engine, name -> 1, view, MOST, Duration.ofSeconds(30));
+                    FleetRefresh refresh =
+                            new FleetRefresh(engine, name -> 1, name -> false, view, MOST, Duration.ofSeconds(30));
                     await("no claim is under way").until(() -> engine.status().unanswered() == 0);
                     long before = scripts(server);
                     refresh.refresh().get(60, TimeUnit.SECONDS);

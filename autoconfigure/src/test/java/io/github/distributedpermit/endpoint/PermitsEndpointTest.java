@@ -2,11 +2,13 @@ package io.github.distributedpermit.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.example.endpoint.Exports;
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import java.io.IOException;
@@ -604,6 +606,56 @@ class PermitsEndpointTest {
             most = Math.max(most, each.asInt());
         }
         return most;
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void allCallsOfAPermitOrOfTheApplicationArePausedAndGoOn(WebApplicationType type) {
+        try (ConfigurableApplicationContext context =
+                start(type, "management.endpoint.permits.access=unrestricted", "spring.application.name=shop")) {
+            List<AuditEvent> audit = new CopyOnWriteArrayList<>();
+            context.addApplicationListener(
+                    (ApplicationListener<AuditApplicationEvent>) event -> audit.add(event.getAuditEvent()));
+            refused(context, "", "{\"pause\": \"perhaps\"}", "'pause' has to be true or false");
+            refused(context, "", "{\"pause\": true, \"drain\": true}", "without 'drain'");
+            refused(context, "", "{\"pause\": true, \"name\": \"no-such\"}", "No permit is named 'no-such'");
+            refused(context, "", "{\"pause\": true, \"lasts\": \"soon\"}", "'lasts' has to be");
+            assertThat(audit).isEmpty();
+
+            HttpResponse<String> answer = send(
+                    context,
+                    "POST",
+                    "permits",
+                    "{\"pause\": true, \"name\": \"report-export\", \"lasts\": \"30m\", \"reason\": \"the partner is down\"}");
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+            assertThat(JSON.readTree(answer.body()).at("/name").asString()).isEqualTo("report-export");
+            JsonNode paused = get(context, "permits/report-export").at("/paused/0");
+            assertThat(paused.at("/what").asString()).isEqualTo("permit 'report-export'");
+            assertThat(paused.at("/by").asString()).isEqualTo("through orders@host-1:4711");
+            assertThat(paused.at("/reason").asString()).isEqualTo("the partner is down");
+            assertThat(Duration.between(
+                            Instant.parse(paused.at("/since").asString()),
+                            Instant.parse(paused.at("/until").asString())))
+                    .isEqualTo(Duration.ofMinutes(30));
+            Permits permits = context.getBean(Permits.class);
+            PermitRequest impatient = PermitRequest.of("report-export").withoutWaiting();
+            assertThatExceptionOfType(PermitRejectedException.class)
+                    .isThrownBy(() -> permits.named("report-export").acquireUninterruptibly(impatient))
+                    .withMessageContaining("an operator has paused all calls");
+
+            send(context, "POST", "permits", "{\"pause\": true}");
+            JsonNode list = get(context, "permits");
+            assertThat(list.at("/application").asString()).isEqualTo("shop");
+            list.at("/permits")
+                    .forEach(permit ->
+                            assertThat(permit.at("/paused").toString()).contains("application 'shop'"));
+            send(context, "POST", "permits", "{\"pause\": false}");
+            send(context, "POST", "permits", "{\"pause\": false, \"name\": \"report-export\"}");
+            assertThat(get(context, "permits").at("/permits").toString()).doesNotContain("paused");
+            assertThat(audit)
+                    .extracting(AuditEvent::getType)
+                    .containsExactly("PERMITS_PAUSED", "PERMITS_PAUSED", "PERMITS_RESUMED", "PERMITS_RESUMED");
+        }
     }
 
     @Test

@@ -193,6 +193,21 @@ class PermitsReaderTest {
         }
 
         @Override
+        public Optional<String> application() {
+            return Optional.empty();
+        }
+
+        @Override
+        public List<String> pauses(String name) {
+            return List.of();
+        }
+
+        @Override
+        public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         public CompletionStage<Integer> evict(String key, String member) {
             throw new UnsupportedOperationException();
         }

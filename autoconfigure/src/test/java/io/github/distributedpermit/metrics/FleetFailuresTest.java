@@ -102,7 +102,7 @@ class FleetFailuresTest {
     }
 
     private FleetRefresh refresh(KeyDirectory keys, ToIntFunction<String> limits) {
-        return new FleetRefresh(keys, limits, view, 100, Duration.ofSeconds(5));
+        return new FleetRefresh(keys, limits, name -> false, view, 100, Duration.ofSeconds(5));
     }
 
     private void once(String what) {

@@ -39,6 +39,7 @@ public record LiveState(
     /**
      * A part of the list.
      *
+     * @param application that all calls of can be paused
      * @param permits the fullest first
      * @param from the place of the first of them, from 0 on
      * @param all how many permits have a name with the text that was asked for
@@ -46,6 +47,7 @@ public record LiveState(
      * @param problem why the store did not answer for each permit
      */
     public record Page(
+            @Nullable String application,
             List<PermitsView.Summary> permits,
             int from,
             int all,

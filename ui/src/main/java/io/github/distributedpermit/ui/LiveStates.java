@@ -60,7 +60,8 @@ final class LiveStates {
                 .skip(first)
                 .limit(ROWS)
                 .toList();
-        LiveState.Page page = new LiveState.Page(rows, first, view.permits().size(), view.truncated(), view.problem());
+        LiveState.Page page = new LiveState.Page(
+                view.application(), rows, first, view.permits().size(), view.truncated(), view.problem());
         return new LiveState(clock.instant(), settings, view.store(), view.instance(), view.events(), page, null);
     }
 
@@ -86,7 +87,7 @@ final class LiveStates {
 
     private static double use(Summary permit) {
         Fleet fleet = permit.fleet();
-        return fleet == null ? -1 : fleet.use();
+        return permit.paused() != null ? 1 : fleet == null ? -1 : fleet.use();
     }
 
     private static int waiting(Summary permit) {

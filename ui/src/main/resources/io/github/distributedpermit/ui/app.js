@@ -6,7 +6,7 @@
   const COLOURS = 8, LETTERS = 26, BOXES = 240, DOTS = 400, ROWS = 100;
   const SILENT = 6000; // longer than a look into a store that does not answer
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
-  const SOURCES = { override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
+  const SOURCES = { pause: 'a pause of all calls', override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
   const known = new Map(), gone = new Map(), marks = new Map();
   // what the address selects: all permits, one of them, one of its keys, one instance
   let name = null, key = null, member = null, filter = '', from = 0;
@@ -153,7 +153,7 @@
   function drawRows(permits) {
     fill('list', permits.map(p => {
       const f = p.fleet, words = [], overrides = Object.values(p.overrides || {});
-      if (overrides.some(o => o.limit === 0)) words.push(['paused', 'strong']);
+      if (p.paused || overrides.some(o => o.limit === 0)) words.push(['paused', 'strong']);
       if (overrides.some(o => o.limit > 0)) words.push(['limit set', 'mild']);
       if (f && f.fullestLimit > 0 && f.fullestInUse >= f.fullestLimit) words.push(['full', f.waiting ? 'strong' : 'mild']);
       if (f && f.limitsDiffer) words.push(['limits differ', 'mild']);
@@ -171,7 +171,7 @@
   function drawPermit() {
     const d = state.permit;
     show('list-section', false);
-    if (!d) { problem('No permit is named ' + name + '.'); for (const id of ['keys-section', 'key-view', 'history-section', 'calls-section']) show(id, false); stale(null); return; }
+    if (!d) { problem('No permit is named ' + name + '.'); for (const id of ['keys-section', 'key-view', 'pause-section', 'history-section', 'calls-section']) show(id, false); stale(null); return; }
     text('where', 'answered by ' + d.instance.name + (d.within ? ', lies within ' + d.within : ''));
     for (const k of d.keys) if (!k.problem) {
       const before = known.get(k.key);
@@ -184,6 +184,7 @@
     const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
     const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
     show('keys-section', key === null);
+    drawPause("permit '" + d.name + "'", d.paused || []);
     show('key-view', fresh !== null);
     show('calls-section', fresh !== null);
     show('history-section', true);
@@ -234,7 +235,7 @@
 
   function drawNumbers(k, unknown) {
     show('paused', k.limit === 0);
-    if (k.limit === 0) text('paused-text', 'No call gets a permit of ' + k.key + '.' + terms(k.override) + (k.inUse ? ' ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.' : ''));
+    if (k.limit === 0) text('paused-text', 'No call gets a permit of ' + k.key + '.' + (pauses(state.permit.paused || []) || terms(k.override)) + (k.inUse ? ' ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.' : ''));
     if (unknown || k.idle) {
       for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) text(id, '–');
       for (const id of ['boxes', 'queue']) $(id).replaceChildren();
@@ -282,7 +283,8 @@
     }
     if (k.waiting > dots.length) dots.push(el('span', 'more', '+' + (k.waiting - dots.length)));
     $('queue').replaceChildren(...dots);
-    text('queue-text', k.waiting === 0 ? 'No call waits.'
+    text('queue-text', state.permit.paused ? plural(k.waiting, 'call of this instance waits', 'calls of this instance wait') + ' until the pause ends; those of others are not known here.'
+      : k.waiting === 0 ? 'No call waits.'
       : plural(k.waiting, 'call', 'calls') + ' of ' + plural(queue.length, 'instance', 'instances') + (k.waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.');
   }
 
@@ -296,7 +298,7 @@
         m.waitingSince ? span(age(m.waitingSince)) : m.waiting && !m.self ? 'unknown' : '–', m.leaseLeftMillis == null ? '–' : span(m.leaseLeftMillis),
         state.settings.writable && m.holding > 0 ? [button('Take permits', m.member, label)] : '–']);
     }), unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
-      : k.idle ? 'No instance is known to use this key.' : 'No instance holds or waits.');
+      : k.idle ? 'No instance is known to use this key.' : state.permit.paused ? 'No instance holds permits.' : 'No instance holds or waits.');
     const other = one && !one.self, host = other && /@([^:@]+)/.exec(one.name || '');
     show('drain', member === self.member && state.settings.writable);
     show('member-text', member !== null);
@@ -319,6 +321,19 @@
   function terms(o) {
     return !o ? '' : ' Set' + (o.by ? ' ' + o.by : '') + (o.since ? ' ' + span(age(o.since)) + ' ago' : '')
       + (o.until ? ', ends in ' + span(-age(o.until)) : ', until it is lifted') + (o.reason ? ': ' + o.reason : '') + '.';
+  }
+
+  const pauses = paused => paused.map(p => ' All calls of ' + p.what + ' are paused.' + terms(p)).join('');
+  // the pause of the permit that is shown, or of the application
+  function drawPause(what, paused) {
+    const own = paused.some(p => p.what === what), writable = state.settings.writable;
+    show('pause-section', what !== null);
+    if (what === null) return;
+    text('pause-title', 'Pause of ' + what);
+    text('pauses', (pauses(paused).trim() || 'Not paused.'));
+    for (const e of $('pause-form').elements) e.disabled = !writable;
+    if (writable) $('resume-all').disabled = !own;
+    $('pause-form').dataset.what = what;
   }
 
   function drawCalls(k, self) {
@@ -377,6 +392,8 @@
       problem('');
       show('list-section', true);
       shown = null;
+      const app = state.list.application, all = new Map(state.list.permits.flatMap(p => p.paused || []).map(p => [p.what, p]));
+      drawPause(app ? "application '" + app + "'" : null, [...all.values()]);
       text('where', 'answered by ' + state.instance.name + ', ' + [state.store.backend, state.store.address].filter(Boolean).join(' at '));
       drawList();
     } else drawPermit();
@@ -412,8 +429,9 @@
     from = Number(q.get('from')) || 0;
     $('filter').value = filter;
     if (before !== name) { known.clear(); gone.clear(); marks.clear(); }
-    for (const id of ['limit', 'reason', 'lasts', 'look']) { $(id).value = ''; delete $(id).dataset.of; }
+    for (const id of ['limit', 'reason', 'lasts', 'look', 'pause-reason', 'pause-lasts']) { $(id).value = ''; delete $(id).dataset.of; }
     text('done', '');
+    text('pause-done', '');
     show('stack-view', false);
     // until the first answer about the selection nothing of the one before is shown or can be sent
     state = shown = null;
@@ -421,7 +439,7 @@
     asked = Date.now();
     stale(null);
     document.body.classList.add('loading');
-    for (const e of document.querySelectorAll('#limit-form > *')) e.disabled = true;
+    for (const e of document.querySelectorAll('#limit-form > *, #pause-form > *')) e.disabled = true;
     for (const id of ['members', 'calls', 'list', 'keys']) $(id).replaceChildren();
     ask();
   }
@@ -504,6 +522,22 @@
       change('POST', { evict: b.dataset.id }, taken);
     }
   });
+  async function pause(paused) {
+    const what = $('pause-form').dataset.what, reason = $('pause-reason').value.trim(), lasts = $('pause-lasts').value.trim();
+    text('pause-done', 'sending');
+    const r = await fetch(api, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: JSON.stringify({ pause: paused, ...(name !== null && { name }), ...(reason && { reason }), ...(lasts && paused && { lasts }) }) })
+      .then(async x => [x.ok, await x.json().catch(() => ({})), x.status], () => null);
+    text('pause-done', r === null ? 'It is unknown whether ' + what + ' was changed: the instance did not answer.'
+      : !r[0] ? (r[1].outcome === 'unknown' ? r[1].message + '.' : 'Not changed: ' + (r[1].message || 'status ' + r[2]))
+      : (paused ? 'All calls of ' + what + ' are paused.' : 'The pause of ' + what + ' has ended.') + ' All instances have it after a third of the lease, five seconds at most.');
+  }
+  $('pause-form').addEventListener('submit', e => {
+    e.preventDefault();
+    const what = $('pause-form').dataset.what;
+    if (confirm('Pause all calls of ' + what + ' in all instances? ' + (name === null ? 'All permits of the application are paused, but for those without a limit. ' : 'All its keys are paused, also those that nothing uses yet, in all applications that use it. ')
+      + 'Running calls go on. Calls that wait, and new ones, wait until the pause ends or their time-out has passed; those that do not wait are rejected.')) pause(true);
+  });
+  $('resume-all').addEventListener('click', () => confirm('End the pause of ' + $('pause-form').dataset.what + '? Its waiting calls get permits again, in all instances.') && pause(false));
   $('drain').addEventListener('click', async () => {
     if (!confirm('Drain ' + title(member) + '? It takes no more permits, of whatever name, until it is restarted: its waiting and new calls are rejected, its running calls go on.')) return;
     const reason = $('reason').value.trim();

@@ -47,6 +47,22 @@ public interface PermitAccess extends KeyDirectory {
         return override(key, limit, Duration.ZERO);
     }
 
+    /** The name of this application, by which {@link Pause#ofApplication} pauses it; empty if calls here do not obey pauses. */
+    Optional<String> application();
+
+    /** The keys of {@link Pause} that may pause calls of this name; empty if this instance has seen that there are no pauses. */
+    List<String> pauses(String name);
+
+    /**
+     * Pauses all calls of a name or of an application, or ends that. Instances obey after a third of the lease, five seconds at most, and
+     * two answers of the store.
+     *
+     * @param pause a key of {@link Pause}
+     * @param limit 0, or an empty one to end the pause
+     * @param lasts zero if it does not end by itself
+     */
+    CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts);
+
     /**
      * Takes all permits of a key from a member of the store; the calls that hold them are notified of the loss if the member is
      * alive. Ends with the number of permits taken, or fails with {@link PermitStoreException}.

@@ -56,6 +56,7 @@ public interface PermitObserver {
     /**
      * This instance has seen that an operator has set the limit of a key, through whatever instance, or that it was lifted or ended.
      *
+     * @param key also one of {@link Pause}
      * @param limit {@linkplain OverrideLimit#isEmpty() empty} if none is set any more
      */
     default void limitSet(String key, OverrideLimit limit) {}

@@ -77,6 +77,55 @@ class OverviewPageTest extends PageTest {
     }
 
     @Test
+    void allCallsOfAPermitAndOfTheApplicationArePausedWithTheirNamesAndGoOn() throws IOException {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(store, WebApplicationType.SERVLET, "one", true, "spring.application.name=shop");
+        Workers two = instance(store, WebApplicationType.SERVLET, "two", true, "spring.application.name=shop");
+        one.work(2);
+        await().atMost(PATIENCE).until(() -> one.holding() == 2);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("2 / 12"));
+        assertThat(browser.text("#pauses")).isEqualTo("Not paused.");
+        browser.evaluate("document.getElementById('pause-reason').value = 'the partner is down'");
+        browser.evaluate("document.getElementById('pause-lasts').value = '2h'");
+        browser.evaluate("document.getElementById('pause-all').click()");
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#pause-done").startsWith("All calls of permit 'report-export' are paused."));
+        assertThat(browser.evaluate("window.asked").asString())
+                .contains(
+                        "permit 'report-export' in all instances",
+                        "also those that nothing uses yet",
+                        "Running calls go on");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("2 / 0"));
+        assertThat(browser.text("#paused-text")).contains("through one", "ends in 120 min", "the partner is down");
+        one.work(3);
+        await().atMost(PATIENCE).until(() -> browser.text("#queue-text").startsWith("3 calls of this instance wait"));
+        assertThat(findings()).isEmpty();
+
+        open(1, "");
+        await().atMost(PATIENCE).until(() -> row("report-export").contains("paused"));
+        assertThat(browser.text("#pauses")).contains("permit 'report-export'", "the partner is down");
+        assertThat(browser.text("#pause-title")).isEqualTo("Pause of application 'shop'");
+        browser.evaluate("document.getElementById('pause-all').click()");
+        await().atMost(PATIENCE).until(() -> row("per-tenant").contains("paused"));
+        assertThat(browser.evaluate("window.asked").asString())
+                .contains("application 'shop' in all instances", "but for those without a limit");
+        assertThat(browser.text("#pauses")).contains("application 'shop'");
+        browser.evaluate("document.getElementById('resume-all').click()");
+        await().atMost(PATIENCE).until(() -> !row("per-tenant").contains("paused"));
+        two.work(1);
+
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE)
+                .until(() -> browser.evaluate("!document.getElementById('resume-all').disabled")
+                        .asBoolean());
+        browser.evaluate("document.getElementById('resume-all').click()");
+        await().atMost(PATIENCE).until(() -> one.holding() + two.holding() == 6);
+        await().atMost(PATIENCE).until(() -> browser.text("#pauses").equals("Not paused."));
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
     void selectionGoesFromAllPermitsToOneInstanceByKeyboardAndTheAddressFollows() throws IOException {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(

@@ -55,6 +55,14 @@ class PageStatesTest extends PageTest {
             one.work(2);
             return new Seen(() -> true, "3 / 0", "Paused");
         });
+        state("all calls paused", store -> {
+            Workers one = one(store);
+            one.work(3);
+            await().until(() -> one.holding() == 3);
+            endpoint().drain(null, null, true, NAME, "the partner is down", null);
+            one.work(2);
+            return new Seen(() -> one.waiting() == 2, "3 / 0", "All calls of permit 'report-export' are paused");
+        });
         state("overridden", store -> {
             Workers one = one(store);
             one.work(1);

@@ -8,6 +8,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.Outcome;
+import io.github.distributedpermit.core.key.PauseState;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
@@ -175,11 +176,13 @@ public final class Outcomes {
     }
 
     private String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {
-        String what = "permit '%s', key '%s', limit %d%s"
+        boolean paused = registry.pause(stats) == PauseState.PAUSED;
+        String what = "permit '%s', key '%s', limit %d%s%s"
                 .formatted(
                         stats.name(),
                         LogSafe.escape(request.key()),
-                        stats.limit(),
+                        paused ? 0 : stats.limit(),
+                        paused ? " (an operator has paused all calls of the permit or of the application)" : "",
                         registry.watch().isBypassed()
                                 ? " (the store does not answer, so this instance grants only its share)"
                                 : "");

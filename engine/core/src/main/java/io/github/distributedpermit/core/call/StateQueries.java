@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.call;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.core.LogSafe;
+import io.github.distributedpermit.core.key.PauseState;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
@@ -56,15 +57,16 @@ public final class StateQueries {
                 .toCompletableFuture()
                 .copy() // a time-out of this call is not one of the store
                 .orTimeout(stats.policy().storeTimeout(), TimeUnit.NANOSECONDS)
-                .thenApply(state -> read(stats, state));
+                .thenApply(state -> read(stats, state, keys.pause(stats) == PauseState.PAUSED));
     }
 
-    private static PermitState read(PermitStats stats, KeyState state) {
+    private static PermitState read(PermitStats stats, KeyState state, boolean paused) {
         int waiting = state.members().stream()
                 .filter(KeyState.MemberState::waiting)
                 .mapToInt(KeyState.MemberState::calls)
                 .sum();
-        return new PermitState(state.limit(stats.policy().limit()), state.used(), waiting);
+        int limit = paused ? 0 : state.limit(stats.policy().limit());
+        return new PermitState(limit, state.used(), waiting);
     }
 
     /** A backend may throw instead of returning a failed stage. */

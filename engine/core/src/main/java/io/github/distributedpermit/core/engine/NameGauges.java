@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.engine;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.key.NameCounts;
 import io.github.distributedpermit.core.member.KeySurvey;
 import io.github.distributedpermit.spi.PermitGauges;
@@ -40,7 +41,10 @@ final class NameGauges implements PermitGauges {
 
     @Override
     public int limit() {
-        return counts.limit();
+        int limit = counts.limit();
+        boolean paused = limit != PermitDefinition.UNLIMITED
+                && survey.get().filter(keys -> keys.isPaused(counts)).isPresent();
+        return paused ? 0 : limit;
     }
 
     @Override

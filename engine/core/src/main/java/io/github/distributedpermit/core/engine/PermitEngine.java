@@ -56,6 +56,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     private volatile @Nullable Membership membership;
 
     private volatile boolean instancesCounted;
+    private volatile @Nullable String application;
     private volatile CallerSource callers = CallerSource.NONE;
 
     /** Whether the process has left the store. Guarded by this. */
@@ -135,6 +136,10 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         joined.outcomes.describeCallersBy(callers);
         if (instancesCounted) {
             joined.registry.countInstances();
+        }
+        String named = application;
+        if (named != null) {
+            joined.registry.obeyPauses(named);
         }
     }
 
@@ -269,6 +274,32 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     @Override
     public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
         return present().registry.override(key, limit, lasts);
+    }
+
+    /** From now on calls obey the pauses of names, and of the application with this name. */
+    public synchronized void obeyPauses(String nameOfApplication) {
+        application = nameOfApplication;
+        registry().ifPresent(registry -> registry.obeyPauses(nameOfApplication));
+    }
+
+    /** Whether an operator has paused all calls of the name or pattern, or of the application, as far as this instance knows. */
+    public boolean isPaused(String name) {
+        return registry().filter(registry -> registry.isPaused(name)).isPresent();
+    }
+
+    @Override
+    public Optional<String> application() {
+        return Optional.ofNullable(application);
+    }
+
+    @Override
+    public List<String> pauses(String name) {
+        return List.copyOf(present().registry.pauses(name, catalog.observedName(name)));
+    }
+
+    @Override
+    public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
+        return present().registry.pause(pause, limit, lasts);
     }
 
     @Override

@@ -131,7 +131,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     public Grant take(PermitStats stats, int weight, long now) {
         // Saves a call that has to wait from taking the lock twice. The number is read without the lock and may be
         // outdated; if it is too low, the call takes the ordinary path.
-        if (weight > state.ledger.idle()) {
+        if (weight > state.ledger.idle() || host.pause(stats) != PauseState.NONE) {
             return null;
         }
         synchronized (this) {
@@ -182,7 +182,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** Removes a waiter whose caller has decided the outcome: a time-out, an interrupt or a cancellation. */
     public void left(Waiter waiter) {
-        event((now, effects) -> state.waiters.remove(waiter));
+        event((now, effects) -> state.left(waiter));
     }
 
     /** The outcome of a call whose time-out has passed: a rejection, or the failure of the store. */
@@ -338,6 +338,15 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         check();
     }
 
+    /** The {@linkplain KeyQueueHost#pause pause} of some name has changed. */
+    public void pausesChanged() {
+        event((now, effects) -> {
+            if (!retired) {
+                state.pausesChanged(now, effects);
+            }
+        });
+    }
+
     /** The host {@linkplain KeyQueueHost#admission admits} fewer calls. Those that hold permits go on. */
     public void admissionChanged() {
         event((now, effects) -> state.admissionChanged(effects));
@@ -362,7 +371,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         long now = host.now();
         state.ledger.holders.describe(now, most, views);
         state.withoutStore.describe(now, most, views);
-        state.waiters.describe(now, most, views);
+        state.describeWaiting(now, most, views);
     }
 
     /** Takes the permits of one call by order of an operator, see {@link Caller#call}; returns how many. */
@@ -384,7 +393,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** How many calls wait. */
     public synchronized int waiting() {
-        return state.waiters.size();
+        return state.waiting();
     }
 
     /**
@@ -409,9 +418,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return names.stream().map(PermitStats::observedName).collect(Collectors.toSet());
     }
 
-    /** Whether calls of this name hold permits or wait here. */
-    public synchronized boolean isUsedBy(String name) {
-        return state.names().stream().anyMatch(stats -> stats.name().equals(name));
+    /** The names of the calls that hold permits or wait here. */
+    public synchronized Set<String> names() {
+        return state.names().stream().map(PermitStats::name).collect(Collectors.toSet());
     }
 
     /**

@@ -56,6 +56,14 @@ public interface KeyQueueHost {
     /** Which calls the queue serves. After a change, {@link KeyQueue#admissionChanged} follows. */
     Admission admission();
 
+    /** Whether an operator has paused all calls of the name. After a change, {@link KeyQueue#pausesChanged} follows. */
+    default PauseState pause(PermitStats stats) {
+        return PauseState.NONE;
+    }
+
+    /** Finds out whether an operator has paused all calls of the name, since one of them is held back until that is known. */
+    default void findPause(PermitStats stats) {}
+
     /** Grants permits that the store does not record. */
     StorelessGrants storeless();
 

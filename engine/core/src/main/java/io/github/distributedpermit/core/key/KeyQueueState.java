@@ -4,8 +4,13 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.core.key.Outcome.Failed;
 import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.StackRoom;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +39,9 @@ final class KeyQueueState {
 
     /** The operator's limit when the records of this member were lost; {@code null} if it is certain. */
     private @Nullable Integer limitAtLoss;
+
+    /** The calls whose names are paused, or may be: they ask for nothing, and enter the queue when that has ended. */
+    private Set<Waiter> heldBack = Collections.emptySet();
 
     private @Nullable PermitStats lastStats;
 
@@ -122,6 +130,13 @@ final class KeyQueueState {
      */
     void mend(Effects effects) {
         waiters.mend(ledger, withoutStore, effects);
+        heldBack.removeIf(waiter -> {
+            Outcome outcome = waiter.outcome();
+            if (outcome != null) {
+                effects.ended(waiter, outcome);
+            }
+            return outcome != null || waiter.inQueue;
+        });
         ledger.mend();
         withoutStore.mend();
         plan.mend();
@@ -129,10 +144,16 @@ final class KeyQueueState {
 
     /** A call arrives: it is served, rejected, or waits. */
     void enter(Waiter waiter, long now, Effects effects) {
+        enter(waiter, host.pause(waiter.stats), now, effects);
+    }
+
+    private void enter(Waiter waiter, PauseState pause, long now, Effects effects) {
         usedBy(waiter.stats);
         Admission admission = host.admission();
         if (admission == Admission.NONE) {
             refuse(waiter, Reason.SHUTTING_DOWN, effects);
+        } else if (pause != PauseState.NONE) {
+            holdBack(waiter, pause, admission, effects);
         } else if (isFull(waiter)) {
             refuse(waiter, Reason.QUEUE_FULL, effects);
         } else if (isHopeless(waiter, now)) {
@@ -143,6 +164,85 @@ final class KeyQueueState {
             handOut(true, now, effects);
             if (waiter.inQueue && (waiter.needsStore() || !withoutStore.enter(now, effects))) {
                 needStore(waiter, now, effects);
+            }
+        }
+    }
+
+    /** A call whose name is paused waits as for a key that is paused. Until that is known, none is rejected. */
+    private void holdBack(Waiter waiter, PauseState pause, Admission admission, Effects effects) {
+        if (pause == PauseState.UNKNOWN) {
+            keepBack(waiter);
+            effects.execute(() -> host.findPause(waiter.stats));
+        } else if (admission != Admission.ALL) {
+            refuse(waiter, Reason.SHUTTING_DOWN, effects);
+        } else if (!waiter.queueing) {
+            refuse(waiter, Reason.LIMIT_REACHED, effects);
+        } else if (waiting() >= waiter.stats.policy().maxWaiting()) {
+            refuse(waiter, Reason.QUEUE_FULL, effects);
+        } else {
+            keepBack(waiter);
+        }
+    }
+
+    private void keepBack(Waiter waiter) {
+        StackRoom.check(); // an error within the set could lose the call
+        if (heldBack.isEmpty()) {
+            heldBack = new LinkedHashSet<>();
+        }
+        heldBack.add(waiter);
+    }
+
+    /**
+     * Names were paused, or their pauses have ended. A call that waited gives up its place here and in the store, but keeps its age. One that
+     * enters the queue again is treated like a new one.
+     */
+    void pausesChanged(long now, Effects effects) {
+        Waiter w = waiters.firstCall();
+        while (w != null) {
+            Waiter following = w.next;
+            if (host.pause(w.stats) == PauseState.PAUSED) {
+                if (w.isTry) {
+                    refuse(w, w.queueing ? Reason.SHUTTING_DOWN : Reason.LIMIT_REACHED, effects);
+                } else {
+                    keepBack(w);
+                }
+                waiters.remove(w);
+                w.hasToWait = false;
+                w.firstClaim = Waiter.UNCLAIMED;
+                w.ownClaim = Waiter.UNCLAIMED;
+            }
+            w = following;
+        }
+        for (Waiter held : List.copyOf(heldBack)) {
+            PauseState pause = host.pause(held.stats);
+            if (pause == PauseState.NONE && held.stats.policy().isUnlimited()) {
+                pass(held, now, effects);
+                heldBack.remove(held);
+            } else if (pause == PauseState.NONE
+                    || (pause == PauseState.PAUSED && (!held.queueing || host.admission() != Admission.ALL))) {
+                enter(held, pause, now, effects);
+                heldBack.remove(held);
+            }
+        }
+    }
+
+    /** The call does not wait any more. */
+    void left(Waiter waiter) {
+        waiters.remove(waiter);
+        heldBack.remove(waiter);
+    }
+
+    /** How many calls wait. */
+    int waiting() {
+        return waiters.size() + heldBack.size();
+    }
+
+    /** Adds the calls that wait, until the list has so many. */
+    void describeWaiting(long now, int most, List<CallView> views) {
+        waiters.describe(now, most, views);
+        for (Waiter held : heldBack) {
+            if (views.size() < most) {
+                views.add(held.view(CallView.State.WAITING, held.arrival, now));
             }
         }
     }
@@ -396,6 +496,8 @@ final class KeyQueueState {
     private void endWaiting(Effects effects) {
         boolean all = host.admission() == Admission.NONE;
         Outcome end = new Refused(Reason.SHUTTING_DOWN);
+        heldBack.forEach(waiter -> end(waiter, end, effects));
+        heldBack = Collections.emptySet();
         waiters.end(waiter -> all || waiter instanceof OutageCall.Adoption, end, effects);
         waiters.stopQueueing();
     }
@@ -557,7 +659,8 @@ final class KeyQueueState {
             for (Waiter w = waiters.first(); w != null; w = w.next) {
                 names.add(w.stats);
             }
-        } else if (lastStats != null && (ledger.inUse() > 0 || !waiters.isEmpty())) {
+            heldBack.forEach(w -> names.add(w.stats));
+        } else if (lastStats != null && (ledger.inUse() > 0 || !waiters.isEmpty() || !heldBack.isEmpty())) {
             names.add(lastStats);
         }
         return names;
@@ -579,6 +682,7 @@ final class KeyQueueState {
             visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
             waiter = all ? waiter.next : null;
         }
+        heldBack.forEach(held -> visitor.waits(held.stats, key, held.arrival, held.inner));
         waiters.groups.all().forEach(group -> {
             if (group.waiting > 0) {
                 visitor.group(group.stats);
@@ -625,6 +729,7 @@ final class KeyQueueState {
     boolean isUnused(long now) {
         return ledger.granted() == 0
                 && waiters.isEmpty()
+                && heldBack.isEmpty()
                 && withoutStore.inUse() == 0
                 && (ledger.holders.lostInUse() == 0 || !withoutStore.countsLost())
                 && plan.sent.isEmpty()

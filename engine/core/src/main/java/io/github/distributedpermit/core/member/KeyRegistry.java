@@ -9,6 +9,7 @@ import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueHost;
 import io.github.distributedpermit.core.key.LossCause;
+import io.github.distributedpermit.core.key.PauseState;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
@@ -26,6 +27,7 @@ import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
@@ -75,6 +77,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final Instances instances;
     private final KeySurvey survey;
     private final Overrides overrides;
+    private final Pauses pauses;
+    private final String memberId;
 
     private final StorelessGrants storeless = new StorelessGrants(this);
     private final LostCalls lostCalls = new LostCalls();
@@ -110,11 +114,16 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.survey = new KeySurvey(this);
         this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
         this.overrides = new Overrides(
+                environment.scheduler(), System::currentTimeMillis, this::inspect, this::lift, this::limitSet);
+        this.memberId = member.id();
+        this.pauses = new Pauses(
                 environment.scheduler(),
-                System::currentTimeMillis,
-                this::inspect,
-                this::lift,
-                (key, limit) -> environment.observers().each(each -> each.limitSet(key, limit)));
+                this::now,
+                settings.lease().toNanos() / 3,
+                commandTimeout,
+                key -> key.equals(Pause.CHANGES) ? store().inspect(key) : inspect(key),
+                this::names,
+                () -> each(KeyQueue::pausesChanged));
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -224,6 +233,57 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         overrides.look(key);
     }
 
+    private void limitSet(String key, OverrideLimit limit) {
+        pauses.limitChanged(key);
+        environment.observers().each(each -> each.limitSet(key, limit));
+    }
+
+    /** From now on calls obey the pauses of names and of this application, see {@link Pause}. */
+    public void obeyPauses(String application) {
+        pauses.obey(application);
+        pauses.lookNow(); // so that the first call need not wait for that
+    }
+
+    @Override
+    public PauseState pause(PermitStats stats) {
+        return pauses.of(stats.name(), stats.observedName());
+    }
+
+    @Override
+    public void findPause(PermitStats stats) {
+        pauses.find(stats.name(), stats.observedName());
+    }
+
+    /** Whether an operator has paused all calls of the name or pattern, or of the application, as far as this instance knows. */
+    public boolean isPaused(String name) {
+        return pauses.of(name, name) == PauseState.PAUSED;
+    }
+
+    /** The keys of {@link Pause} that may pause calls of a name with settings of this pattern. */
+    public Set<String> pauses(String name, String pattern) {
+        return pauses.possible(name, pattern);
+    }
+
+    /** Sets or ends a {@link Pause}, and has all instances look for it. */
+    public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
+        // not before the pause is set: an instance that looks in between would not look again
+        return override(pause, limit, lasts)
+                .thenCompose(set -> store.override(
+                        Pause.CHANGES,
+                        OverrideLimit.of(1, memberId, Long.toString(nextSequence()))
+                                .during(System.currentTimeMillis(), 0)))
+                .thenRun(pauses::lookNow);
+    }
+
+    private Set<String> names() {
+        Set<String> names = new HashSet<>();
+        each(queue -> {
+            names.addAll(queue.names());
+            names.addAll(queue.observedNames());
+        });
+        return names;
+    }
+
     /** Sets or lifts the operator's limit of a key; zero for a limit that does not end by itself. */
     public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
         CompletionStage<Void> done = limit.isEmpty()
@@ -260,7 +320,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         Set<String> keys = new HashSet<>();
         lostCalls.keys(name, keys);
         queues.forEach((key, queue) -> {
-            if (queue.isUsedBy(name)) {
+            if (queue.names().contains(name)) {
                 keys.add(key);
             }
         });
@@ -353,6 +413,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     public void leave() {
         closed = true;
         overrides.close();
+        pauses.close();
         instances.close();
         probe.close();
         session.end();

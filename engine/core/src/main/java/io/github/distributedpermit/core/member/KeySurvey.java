@@ -48,6 +48,11 @@ public final class KeySurvey {
         return current().lost.getOrDefault(counts, 0);
     }
 
+    /** Whether an operator has paused all calls of this name. */
+    public boolean isPaused(NameCounts counts) {
+        return registry.isPaused(counts.name());
+    }
+
     /** How many groups have calls of this name that wait. */
     public int fairGroups(NameCounts counts) {
         return current().groups.getOrDefault(counts, 0);

@@ -5,11 +5,13 @@ import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.Scheduler.Timer;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -160,23 +162,51 @@ final class Overrides {
 
     /** One line for each change, on each instance that sees it. */
     private static void report(String key, OverrideLimit limit) {
-        if (limit.isEmpty()) {
+        Optional<String> paused = Pause.describe(key);
+        if (paused.isPresent()) {
+            LOG.log(
+                    Level.INFO,
+                    limit.isEmpty()
+                            ? "The pause of {0} has ended, or was lost with the data of the store."
+                            : "All calls of {0} are paused, set {1} at {2}, until {3}{4}. Running calls go on.",
+                    LogSafe.escape(paused.get()),
+                    by(limit),
+                    at(limit),
+                    until(limit),
+                    because(limit));
+        } else if (limit.isEmpty()) {
             LOG.log(
                     Level.INFO,
                     "The operator''s limit of key ''{0}'' is lifted: the limit that each instance states applies again.",
                     LogSafe.escape(key));
-            return;
+        } else {
+            LOG.log(
+                    Level.INFO,
+                    "The limit of key ''{0}'' is {1}{2} for all instances now, set {3} at {4}, until {5}{6}.",
+                    LogSafe.escape(key),
+                    Integer.toString(limit.limit()),
+                    limit.limit() == 0 ? " (a pause)" : "",
+                    by(limit),
+                    at(limit),
+                    until(limit),
+                    because(limit));
         }
-        LOG.log(
-                Level.INFO,
-                "The limit of key ''{0}'' is {1}{2} for all instances now, set {3} at {4}, until {5}{6}.",
-                LogSafe.escape(key),
-                Integer.toString(limit.limit()),
-                limit.limit() == 0 ? " (a pause)" : "",
-                limit.by().isEmpty() ? "by an operator" : LogSafe.escape(limit.by()),
-                limit.setAt().map(Instant::toString).orElse("an unknown time"),
-                limit.endsAt().map(Instant::toString).orElse("it is lifted"),
-                limit.reason().isEmpty() ? "" : ", because: " + LogSafe.escape(limit.reason()));
+    }
+
+    private static String by(OverrideLimit limit) {
+        return limit.by().isEmpty() ? "by an operator" : LogSafe.escape(limit.by());
+    }
+
+    private static String at(OverrideLimit limit) {
+        return limit.setAt().map(Instant::toString).orElse("an unknown time");
+    }
+
+    private static String until(OverrideLimit limit) {
+        return limit.endsAt().map(Instant::toString).orElse("it is lifted");
+    }
+
+    private static String because(OverrideLimit limit) {
+        return limit.reason().isEmpty() ? "" : ", because: " + LogSafe.escape(limit.reason());
     }
 
     synchronized void close() {
