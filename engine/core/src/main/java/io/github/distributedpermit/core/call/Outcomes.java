@@ -175,13 +175,20 @@ public final class Outcomes {
         return Duration.ofNanos(Math.max(0, registry.now() - waiter.arrival));
     }
 
+    /** In effect for this key: other keys of the name may have one of an operator. */
+    private int limit(PermitStats stats, PermitRequest request) {
+        Integer stated = stats.policy().isPerCall() ? request.limit() : null;
+        return registry.watch()
+                .limit(request.key(), stated == null ? stats.policy().limit() : stated);
+    }
+
     private String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {
         boolean paused = registry.pause(stats) == PauseState.PAUSED;
         String what = "permit '%s', key '%s', limit %d%s%s"
                 .formatted(
                         stats.name(),
                         LogSafe.escape(request.key()),
-                        paused ? 0 : stats.limit(),
+                        paused ? 0 : limit(stats, request),
                         paused ? " (an operator has paused all calls of the permit or of the application)" : "",
                         registry.watch().isBypassed()
                                 ? " (the store does not answer, so this instance grants only its share)"

@@ -85,11 +85,6 @@ public final class PermitStats {
         waiting = block == null || block;
     }
 
-    /** The limit of a key that is in effect, for messages. */
-    public int limit() {
-        return ownCounts.limit();
-    }
-
     /**
      * Keeps the limit of a key that the store uses, and ends the draining after a lowered limit once no more permits are in
      * use.

@@ -133,8 +133,13 @@ final class Instances {
         if (index < 0 || cutShort) {
             return 0;
         }
-        int rank = Math.floorMod(index + key.hashCode(), all.size());
-        return limitOfKey / all.size() + (rank < limitOfKey % all.size() ? 1 : 0);
+        return share(index, all.size(), key.hashCode(), limitOfKey);
+    }
+
+    /** The shares of all instances together are the limit. */
+    static int share(int index, int instances, int hashOfKey, int limitOfKey) {
+        int rank = (index + Math.floorMod(hashOfKey, instances)) % instances;
+        return limitOfKey / instances + (rank < limitOfKey % instances ? 1 : 0);
     }
 
     private void look() {

@@ -222,6 +222,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         }
         CompletionStage<KeyState> state = store.inspect(key);
         return state.thenApply(read -> {
+            watch.noteOverride(key, read.override());
             overrides.note(read);
             return read;
         });

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.store;
 
 import io.github.distributedpermit.core.Times;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -275,6 +276,19 @@ public final class StoreWatch {
         if (limit == own) {
             return overridden && !Integer.valueOf(limit).equals(overrides.get(key)) && overrides.remove(key) != null;
         }
+        return keepLimit(key, limit);
+    }
+
+    /** An operator has read or set the limit of a key here, which this instance need not use: what it says is kept like that of an answer. */
+    public void noteOverride(String key, OverrideLimit limit) {
+        if (limit.isPresent()) {
+            keepLimit(key, limit.limit());
+        } else if (overridden) {
+            overrides.remove(key);
+        }
+    }
+
+    private boolean keepLimit(String key, int limit) {
         overridden = true;
         if (overrides.size() >= MOST_OVERRIDES && !overrides.containsKey(key)) {
             return false;

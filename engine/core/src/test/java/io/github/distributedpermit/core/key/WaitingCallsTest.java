@@ -8,6 +8,7 @@ import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
@@ -82,6 +83,20 @@ class WaitingCallsTest {
         assertThat(party.lastClaim().shown().waitingBeyondWanted())
                 .as("4 calls, of which 8 permits are 2 by the weight of the oldest")
                 .isEqualTo(2);
+    }
+
+    @Test
+    void aRejectionNamesTheLimitOfItsOwnKey() {
+        Party party = bench.member("a", 1);
+        party.acquireOf("another key", Duration.ZERO);
+        bench.runMillis(20);
+        Asked waiting = party.acquireOf("another key", Duration.ofMillis(100));
+        bench.runMillis(20);
+        bench.override(0);
+        party.tryAcquire();
+        bench.runMillis(100);
+
+        assertThat(waiting.failure()).hasMessageContaining("key 'another key', limit 1;");
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -801,6 +802,33 @@ class WithoutStoreTest {
         bench.run(MOMENT);
         assertThat(later.holds()).isTrue();
         later.release();
+        outage(a);
+        assertThat(a.acquire().holds()).isTrue();
+    }
+
+    @Test
+    void aPauseThatWasSetHereIsKeptThoughNoCallUsedTheKey() {
+        Party a = member("a", 3, OnStoreFailure.ALLOW);
+        settle(a);
+        bench.run(Duration.ofMinutes(2));
+        a.engine.override(Bench.KEY, OverrideLimit.of(0));
+        bench.run(MOMENT);
+        assertThat(a.engine.keys()).isZero();
+        outage(a);
+        assertThat(a.acquire().failure()).hasMessageContaining("paused");
+    }
+
+    @Test
+    void aPauseThatWasLiftedHereIsForgottenThoughNoCallUsedTheKeySince() {
+        Party a = member("a", 3, OnStoreFailure.ALLOW);
+        settle(a);
+        bench.override(0);
+        Asked paused = a.acquire(Duration.ofSeconds(5));
+        bench.run(Duration.ofMinutes(2));
+        assertRejected(paused, Reason.TIMED_OUT);
+        a.engine.override(Bench.KEY, OverrideLimit.empty());
+        bench.run(MOMENT);
+        assertThat(a.engine.keys()).isZero();
         outage(a);
         assertThat(a.acquire().holds()).isTrue();
     }

@@ -99,7 +99,9 @@ final class RedisPermitStore implements PermitStore {
     @Override
     public CompletionStage<Holding> claim(Claim claim) {
         ClaimCall call = new ClaimCall(ClaimCodec.requireExactSequence(claim), keys.keyOf(claim));
-        // A claim that queues keeps its key until a later claim wants nothing, which the core sends in any case.
+        // A claim that queues keeps its key until a later claim wants nothing. The core sends that one, unless it gave
+        // up
+        // the key while calls ran without Redis: then the entry stays until the key is used again.
         if (!claim.head().queues() && claim.counts().wanted() > 0) {
             call.whenComplete((holding, failure) -> keys.ended(claim, holding == null ? 0 : holding.permits()));
         }

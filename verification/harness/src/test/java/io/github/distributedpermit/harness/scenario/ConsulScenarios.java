@@ -51,6 +51,15 @@ final class ConsulScenarios {
                         setup(SOON).withOrders(new Orders(0, 4, 2, 0, 10_000, 5_000, 0, 60)),
                         (stage, store) -> stage.awaitGivenUp(100)),
                 row(
+                        "consul-linger-races",
+                        "a hit is 100 calls cancelled or interrupted at any moment, while released permits stay for 10 ms (`linger`)",
+                        "no permit is lost",
+                        LONG,
+                        setup(SOON)
+                                .withOrders(new Orders(0, 4, 2, 0, 10_000, 5_000, 0, 60))
+                                .with(Setup.LINGER),
+                        (stage, store) -> stage.awaitGivenUp(100)),
+                row(
                         "consul-kill-holder",
                         "`kill -9` of a process that holds",
                         "the permit is back when the session has ended, after about 2 x TTL (10 s)",

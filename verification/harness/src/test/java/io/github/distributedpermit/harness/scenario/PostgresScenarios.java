@@ -47,6 +47,14 @@ final class PostgresScenarios {
                         Setup.ordinary(Setup.HOUR, A_RECHECK).withOrders(new Orders(0, 8, 2, 0, 3_000, 3_000, 0, 80)),
                         (stage, store) -> stage.awaitGivenUp(500)),
                 row(
+                        "database-linger-races",
+                        "a hit is 500 calls cancelled or interrupted at any moment, while released permits stay for 10 ms (`linger`)",
+                        "no permit is lost; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK)
+                                .withOrders(new Orders(0, 8, 2, 0, 3_000, 3_000, 0, 80))
+                                .with(Setup.LINGER),
+                        (stage, store) -> stage.awaitGivenUp(500)),
+                row(
                         "database-kill-holder",
                         "`kill -9` of a process that holds",
                         "the permit is back when the session has ended",

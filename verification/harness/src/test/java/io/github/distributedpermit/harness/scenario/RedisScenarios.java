@@ -39,6 +39,12 @@ final class RedisScenarios {
                         Setup.ordinary(Setup.HOUR, A_RECHECK).withOrders(RACES),
                         (stage, store) -> stage.awaitGivenUp(500)),
                 row(
+                        "redis-linger-races",
+                        "a hit is 500 calls cancelled or interrupted at any moment, while released permits stay for 10 ms (`linger`)",
+                        "no permit is lost; the lease is an hour",
+                        Setup.ordinary(Setup.HOUR, A_RECHECK).withOrders(RACES).with(Setup.LINGER),
+                        (stage, store) -> stage.awaitGivenUp(500)),
+                row(
                         "redis-kill-holder",
                         "`kill -9` of a process that holds",
                         "the permit is back within the lease",

@@ -39,6 +39,10 @@ public record Setup(
     static final Duration TOMBSTONE = Duration.ofSeconds(2);
     static final Duration SHORT = Duration.ofSeconds(2);
     static final Duration HOUR = Duration.ofHours(1);
+
+    /** A released permit stays with its member, as long as it may. */
+    static final String LINGER = "--distributed-permit.defaults.linger=10ms";
+
     private static final Duration LATE = Duration.ofMillis(50);
     private static final String LEASE = "--distributed-permit.lease=";
     private static final String REDIS = "--distributed-permit.redis.";

@@ -42,6 +42,16 @@ final class ZooKeeperScenarios {
                         Setup.ordinary(Setup.HOUR, SOON).withOrders(new Orders(0, 8, 2, 0, 3_000, 3_000, 0, 80)),
                         (stage, store) -> stage.awaitGivenUp(500)),
                 row(
+                        "zookeeper-linger-races",
+                        "a hit is 500 calls cancelled or interrupted at any moment, while released permits stay for 10 ms (`linger`)",
+                        "no permit is lost",
+                        1,
+                        LONG,
+                        Setup.ordinary(Setup.HOUR, SOON)
+                                .withOrders(new Orders(0, 8, 2, 0, 3_000, 3_000, 0, 80))
+                                .with(Setup.LINGER),
+                        (stage, store) -> stage.awaitGivenUp(500)),
+                row(
                         "zookeeper-kill-holder",
                         "`kill -9` of a process that holds",
                         "the permit is back when the session has ended",

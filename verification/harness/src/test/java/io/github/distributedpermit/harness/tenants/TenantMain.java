@@ -77,6 +77,23 @@ public final class TenantMain {
                     }
                 }
             }
+            if (is(scenario, LingerLoad.NAME)) {
+                for (int members : new int[] {2, 4}) {
+                    for (int millis : new int[] {0, 1, 10}) {
+                        try (Store store = start(name)) {
+                            List<Grant> grants = new TenantRun(LingerLoad.NAME, members, seconds, 0, millis)
+                                    .on(store, FOLDER.resolve(name));
+                            TenantRun.mostInUse(grants.stream()
+                                    .filter(each -> each.key().equals(LingerLoad.NAME))
+                                    .toList());
+                            print(
+                                    name,
+                                    "linger %d ms, %d members".formatted(millis, members),
+                                    LingerLoad.result(grants));
+                        }
+                    }
+                }
+            }
             if (is(scenario, "urgent")) {
                 for (int headStart : new int[] {0, 30}) {
                     try (Store store = start(name)) {

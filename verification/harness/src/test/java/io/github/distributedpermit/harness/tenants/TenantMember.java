@@ -26,7 +26,7 @@ public final class TenantMember {
     /**
      * Runs it.
      *
-     * @param arguments scenario, number of the member and of all, seconds, head start in seconds, calls that wait, file for what it
+     * @param arguments scenario, number of the member and of all, seconds, head start in seconds, calls that wait or milliseconds of linger, file for what it
      *     got, then settings of the application
      */
     public static void main(String[] arguments) throws Exception {
@@ -40,6 +40,7 @@ public final class TenantMember {
                         .registerBean(Exports.class))
                 .run(all.subList(7, all.size()).toArray(String[]::new));
         TenantLoad load = new TenantLoad(context.getBean(Permits.class));
+        LingerLoad lingering = new LingerLoad(context.getBean(Permits.class).named(LingerLoad.NAME));
         context.getBean(Permits.class).named("all").acquire("all").release();
         System.out.println("ready");
         if (System.in.read() < 0) {
@@ -58,6 +59,7 @@ public final class TenantMember {
                         Duration.ofSeconds(Long.parseLong(all.get(4))),
                         until);
             case "fair" -> load.fair(member, Integer.parseInt(all.get(5)));
+            case LingerLoad.NAME -> lingering.run(member, until);
             case "forty" -> load.forty(context.getBean(Exports.class), until);
             default -> throw new IllegalArgumentException("No scenario " + all.get(0));
         }
@@ -65,6 +67,9 @@ public final class TenantMember {
                 new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(Path.of(all.get(6)))))) {
             for (Grant grant : load.grants()) {
                 grant.write(out);
+            }
+            for (Grant call : lingering.calls()) {
+                call.write(out);
             }
         }
         System.out.println(load.failures().isEmpty() ? "ended" : "failed " + load.failures());

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  *
  * @param scenario see {@link TenantMember}
  * @param headStart of urgent calls, in seconds
- * @param waiting calls of each member that wait
+ * @param waiting calls of each member that wait; milliseconds of {@code linger} in the scenario of that name
  */
 record TenantRun(String scenario, int members, int seconds, int headStart, int waiting) {
 
@@ -42,7 +42,9 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
             "fixed",
             2,
             "rolling",
-            TenantLoad.HIGH);
+            TenantLoad.HIGH,
+            LingerLoad.NAME,
+            1);
 
     /** The grants of all members. An exception says that a call did not end, or that a permit is left. */
     List<Grant> on(Store store, Path folder) throws Exception {
@@ -100,6 +102,9 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
                 file(folder, member).toString()));
         line.addAll(store.settings(member));
         LIMITS.forEach((name, limit) -> line.add("--distributed-permit.permits." + name + ".limit=" + limit));
+        if (scenario.equals(LingerLoad.NAME)) {
+            line.add("--distributed-permit.permits.linger.linger=" + waiting + "ms");
+        }
         line.addAll(List.of(
                 "--distributed-permit.permits.user.within=tenant",
                 "--distributed-permit.permits.tenant.within=" + (ofChains ? "all" : "total"),

@@ -61,6 +61,29 @@ class TenantRunTest {
     }
 
     @Test
+    void aPermitThatLingersIsNeverUsedTwiceAndEachWaitEnds() throws Exception {
+        try (RedisStore store = RedisStore.start()) {
+            List<Grant> calls = new TenantRun(LingerLoad.NAME, 3, 3, 0, 10).on(store, FOLDER);
+            assertThat(calls).extracting(Grant::kind).contains("owner", "waited", "tried", "refused");
+            assertThat(TenantRun.mostInUse(calls.stream()
+                            .filter(call -> call.key().equals(LingerLoad.NAME))
+                            .toList()))
+                    .containsEntry(LingerLoad.NAME, 1);
+        }
+    }
+
+    @Test
+    void refusalsAndWaitsWhileNoCallHoldsAreCounted() {
+        assertThat(LingerLoad.result(List.of(
+                        new Grant("owner", "linger", 0, 1_000_000, 2_000_000),
+                        new Grant("refused", "refusals", 1_500_000, 1_600_000, 1_600_000),
+                        new Grant("refused", "refusals", 2_500_000, 2_600_000, 2_600_000),
+                        new Grant("waited", "linger", 1_500_000, 5_000_000, 6_000_000))))
+                .startsWith(
+                        "of 2 tries 2 refused, 1 of these while no call held; 1 calls waited while no call held for 3.00 ms");
+    }
+
+    @Test
     void permitsAboveALoweredLimitAreFound() {
         List<Grant> grants = new ArrayList<>(List.of(
                 new Grant("to 4", "rolling", 0, 0, 0),
