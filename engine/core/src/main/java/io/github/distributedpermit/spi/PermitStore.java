@@ -20,6 +20,7 @@ import java.util.concurrent.CompletionStage;
  *   <li>First come, first served among members by the age of their oldest waiter. No barging: a member that does not fit blocks
  *       those behind it. Only one that its own lower limit keeps out does not: a member behind it is served under its own higher
  *       limit if the permits that the first one's oldest waiter lacks are free under that limit. The first one keeps its place.
+ *       In a store that orders waiters by its own versions, members whose waiters came within a few answers may take turns.
  *   <li>The step that frees permits serves the head of the queue in the same atomic step and notifies only the members served. A
  *       notification is sent only for a grant that stands: a grant is never taken back after its notification was sent.
  *   <li>Unused keys disappear from the store by themselves.

@@ -187,8 +187,8 @@ interface KeyTree {
     }
 
     /**
-     * What the step computes on. Sessions of other clients are members with one permit each. Versions of the table
-     * are not used: Consul orders changes by its own index.
+     * What the step computes on. Sessions of other clients are members with one permit each. Versions of records are not used:
+     * Consul orders changes by its own index.
      */
     default KeyTable table() {
         Map<String, Held> held = held();
@@ -201,6 +201,6 @@ interface KeyTree {
                 records.add(QueuedMember.holder(session, h.permits(), h.limit()));
             }
         });
-        return KeyTable.ofSessions(records, override(), 0);
+        return KeyTable.ofSessions(records, override(), index());
     }
 }

@@ -28,6 +28,12 @@ final class ArrivalOrder {
     /** A waiter that seems older by less than this only came before the worker of its key was made. */
     private static final long NOTICEABLE = TimeUnit.MILLISECONDS.toNanos(100);
 
+    /** Waiters of several members that come within the time of so many answers of the store take turns, see {@link #endOfMoment}. */
+    private static final int ANSWERS_IN_MOMENT = 4;
+
+    private static final long SHORTEST_MOMENT = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long LONGEST_MOMENT = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** How often versions are kept within a head start, at least. */
     private static final int PARTS = 16;
 
@@ -42,11 +48,19 @@ final class ArrivalOrder {
 
     private long arrivalBefore;
 
+    /** How long the slowest of the last answers took; each later one lowers it by an eighth. */
+    private long slowest;
+
+    /** Versions of the key by when this process received them: a time of the monotonic clock in nanoseconds. */
+    private final TreeMap<Long, Received> versions = new TreeMap<>();
+
     /**
-     * Versions of the key by when this process received them. The key of an entry is a time of the monotonic clock in
-     * nanoseconds, and its value the position that a waiter got which arrived at that time.
+     * A version of the key.
+     *
+     * @param position that a waiter got which arrived when it was received
+     * @param momentEnds until when the versions belong to the same moment, see {@link #endOfMoment}
      */
-    private final TreeMap<Long, Long> versions = new TreeMap<>();
+    private record Received(long position, long momentEnds) {}
 
     /** @param now on the monotonic clock */
     ArrivalOrder(long now) {
@@ -63,8 +77,27 @@ final class ArrivalOrder {
      * @param fresh its position if none was received
      */
     long since(long arrival, long fresh) {
-        Map.Entry<Long, Long> first = versions.ceilingEntry(arrival);
-        return first == null ? fresh : Math.min(first.getValue(), fresh);
+        Map.Entry<Long, Received> first = versions.ceilingEntry(arrival);
+        return first == null ? fresh : Math.min(first.getValue().position(), fresh);
+    }
+
+    /**
+     * Up to which position there are waiters of other members that may have come before this one as well: the last version received
+     * within a moment after that of {@link #since}.
+     *
+     * @param now on the monotonic clock
+     * @param fresh the position of a waiter that arrives now
+     */
+    long endOfMoment(long arrival, long now, long fresh) {
+        Map.Entry<Long, Received> first = versions.ceilingEntry(arrival);
+        return first == null || now < first.getValue().momentEnds()
+                ? fresh
+                : versions.floorEntry(first.getValue().momentEnds()).getValue().position();
+    }
+
+    /** A claim was answered after this time. */
+    void took(long nanos) {
+        slowest = Math.max(nanos, slowest - slowest / 8);
     }
 
     /**
@@ -96,7 +129,8 @@ final class ArrivalOrder {
     }
 
     private void add(long now, long version) {
-        versions.put(now, version);
+        long moment = Math.min(LONGEST_MOMENT, Math.max(SHORTEST_MOMENT, ANSWERS_IN_MOMENT * slowest));
+        versions.put(now, new Received(version, now + moment));
         if (versions.size() > MOST) {
             thinOut();
         }

@@ -165,6 +165,11 @@ final class CommitAttempt<S extends Snapshot> {
         return position;
     }
 
+    /** How long it has taken, in nanoseconds. */
+    long age(long now) {
+        return now - begun;
+    }
+
     /**
      * Makes the attempt fail instead of reading again. A read or commit that has been sent is completed. Called when
      * the member leaves: the {@code REMOVAL} that waits behind this attempt must not wait for a pause and another read.
@@ -175,7 +180,7 @@ final class CommitAttempt<S extends Snapshot> {
 
     /** Whether nothing will end this attempt any more. */
     boolean isStuck(long now) {
-        return isTooLong(now - begun, context);
+        return isTooLong(age(now), context);
     }
 
     /** Whether the store will not end a request any more that has been under way for so many nanoseconds. */
@@ -276,7 +281,10 @@ final class CommitAttempt<S extends Snapshot> {
             // again.
             Claim reduced = asked.claim().keepingAtMost(held);
             claim = Optional.of(reduced);
-            step = table.claim(session.member(), reduced, now, order.since(asked.arrival(), position));
+            long earliest = order.since(asked.arrival(), position);
+            long latest = order.endOfMoment(asked.arrival(), context.now(), position);
+            long since = table.position(session.member(), earliest, latest);
+            step = table.claim(session.member(), reduced, now, since);
         } else {
             Task task = (Task) request;
             step = switch (task.kind()) {
@@ -355,7 +363,7 @@ final class CommitAttempt<S extends Snapshot> {
         // much as one that is made.
         cache.othersHaveWritten();
         long wait = pause.next();
-        if (context.now() - begun > PATIENCE) {
+        if (age(context.now()) > PATIENCE) {
             fail(
                     PermitStoreException.passing(
                             "Other members changed key '%s' %d times in %d s before this member's claim was committed; the claim will be repeated"

@@ -62,7 +62,7 @@ public class KeyTable {
             @Nullable Grace grace) {
         this.grace = grace;
         this.tombstone = tombstone;
-        this.records = new Records(records, override);
+        this.records = new Records(records, override, tombstone < 0 ? Records.inTurn(version) : Records.BY_MEMBER);
         this.version = version;
     }
 
@@ -142,6 +142,24 @@ public class KeyTable {
         serve(now, claim.head().queues() || !more ? null : current(before));
         // Last, because serving may have granted permits to the record, and its expiry depends on whether it is idle.
         return step(settle(current(before), claim, now), now);
+    }
+
+    /**
+     * The position of a waiter whose arrival is known only roughly. Waiters of several members that came within a moment have
+     * positions by which of the members has claimed first, and the others of each would be served directly after its first one.
+     * So a member that was served is placed behind those that came within the same moment, and beside the last one of them.
+     *
+     * @param earliest the first version that the member received after the waiter came
+     * @param latest the last one that it received within the moment after that
+     * @return the position for {@link #claim}
+     */
+    public long position(String member, long earliest, long latest) {
+        PermitRecord own = records.get(member);
+        if (own == null || !own.isWithoutGrant()) {
+            return Math.max(earliest, records.lastPosition(latest, member));
+        }
+        long since = own.since().orElseThrow();
+        return earliest <= since && since <= latest ? since : earliest;
     }
 
     /** Sets or lifts the operator's limit; 0 is a pause. */

@@ -47,6 +47,11 @@ public record PermitRecord(
         return since.isPresent();
     }
 
+    /** Whether the member waits, and its oldest waiter has not been served since its last claim. */
+    boolean isWithoutGrant() {
+        return isQueued() && permits < least;
+    }
+
     /**
      * How many permits more than it has its oldest waiter needs. A claim that was sent before the member received a grant may want
      * fewer than that: nothing can be granted for it, under no limit, until the next one.

@@ -26,15 +26,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Records {
 
-    /** Members with the same position are ordered by id, so that the order is the same in every process. */
     private static final Comparator<PermitRecord> BY_ARRIVAL =
-            Comparator.<PermitRecord>comparingLong(r -> r.since().orElseThrow()).thenComparing(PermitRecord::member);
+            Comparator.comparingLong(r -> r.since().orElseThrow());
+
+    /** Members with the same position are ordered by id, so that the order is the same in every process. */
+    static final Comparator<PermitRecord> BY_MEMBER = BY_ARRIVAL.thenComparing(PermitRecord::member);
+
+    /** Spreads numbers that follow each other evenly. */
+    private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
     private static final Comparator<PermitRecord> BY_EXPIRY =
             Comparator.comparingLong(PermitRecord::expiry).thenComparing(PermitRecord::member);
 
     private final Map<String, PermitRecord> byMember = new HashMap<>();
-    private final NavigableSet<PermitRecord> queue = new TreeSet<>(BY_ARRIVAL);
+    private final NavigableSet<PermitRecord> queue;
     /** How many queued records state each limit. */
     private final NavigableMap<Integer, Integer> queuedLimits = new TreeMap<>();
     /** Records that hold or wait, by expiry; those that never expire are in neither set. */
@@ -51,10 +56,25 @@ final class Records {
     /** The sum of the permits of all records. */
     private int used;
 
-    Records(Collection<PermitRecord> stored, OverrideLimit override) {
+    /** @param order of the queue: {@link #BY_MEMBER} or {@link #inTurn} */
+    Records(Collection<PermitRecord> stored, OverrideLimit override, Comparator<PermitRecord> order) {
+        this.queue = new TreeSet<>(order);
         this.override = override;
         stored.forEach(this::put);
         originals.clear();
+    }
+
+    /**
+     * Members with the same position take turns: the one with the fewest permits precedes, then one whose oldest waiter needs
+     * more of them, which others would otherwise keep out. Of the rest a lot decides, which is the same in every process and
+     * another one for each version of the key.
+     */
+    static Comparator<PermitRecord> inTurn(long version) {
+        return BY_ARRIVAL
+                .thenComparingInt(PermitRecord::permits)
+                .thenComparing(PermitRecord::weightOfHead, Comparator.reverseOrder())
+                .thenComparingLong(r -> (r.member().hashCode() + version) * GOLDEN_RATIO)
+                .thenComparing(PermitRecord::member);
     }
 
     @Nullable
@@ -154,6 +174,19 @@ final class Records {
 
     Collection<PermitRecord> all() {
         return List.copyOf(byMember.values());
+    }
+
+    /** The last position up to this one at which another member is queued; the lowest number if there is none. */
+    long lastPosition(long most, String except) {
+        long last = Long.MIN_VALUE;
+        for (PermitRecord r : queue) {
+            long since = r.since().orElseThrow();
+            if (since > most) {
+                break;
+            }
+            last = r.member().equals(except) ? last : since;
+        }
+        return last;
     }
 
     /** In the order in which they are served. */

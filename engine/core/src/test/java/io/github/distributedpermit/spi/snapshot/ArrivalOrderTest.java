@@ -35,6 +35,37 @@ class ArrivalOrderTest {
     }
 
     @Test
+    void waitersOfOthersMayHaveComeBeforeThatAreQueuedWithinAMomentOfTheFirstVersion() {
+        long milli = 1_000_000L;
+        order.took(10 * milli);
+        assertThat(order.endOfMoment(10 * milli, 20 * milli, FRESH)).isEqualTo(FRESH);
+        order.recorded(10 * milli, 20 * milli, 500);
+        order.recorded(10 * milli, 59 * milli, 520);
+        assertThat(order.endOfMoment(11 * milli, 59 * milli, FRESH)).isEqualTo(FRESH);
+
+        order.recorded(10 * milli, 61 * milli, 540);
+
+        assertThat(order.endOfMoment(11 * milli, 61 * milli, FRESH)).isEqualTo(520);
+        for (int i = 0; i < 20; i++) {
+            order.took(milli);
+        }
+        assertThat(order.endOfMoment(11 * milli, 61 * milli, FRESH))
+                .as("later answers do not change it")
+                .isEqualTo(520);
+        order.recorded(70 * milli, 71 * milli, 560);
+        order.recorded(70 * milli, 77 * milli, 570);
+        assertThat(order.endOfMoment(70 * milli, 77 * milli, FRESH))
+                .as("5 ms at least")
+                .isEqualTo(560);
+        order.took(1_000 * milli);
+        order.recorded(80 * milli, 81 * milli, 580);
+        assertThat(order.endOfMoment(80 * milli, 180 * milli, FRESH)).isEqualTo(FRESH);
+        assertThat(order.endOfMoment(80 * milli, 182 * milli, FRESH))
+                .as("100 ms at most")
+                .isEqualTo(580);
+    }
+
+    @Test
     void longWaitKeepsItsPositionAlsoAfterAnEarlierOne() {
         order.recorded(1, 5, 400);
         for (int i = 0; i < 1_000; i++) {

@@ -124,6 +124,54 @@ class SessionTableTest {
         });
     }
 
+    @Test
+    void ofMembersWithOnePositionTheOneWithTheFewestPermitsIsServed() {
+        store("a", 2, 3, 1, 60);
+        store("b", 1, 3, 1, 60);
+
+        assertThat(KeyTable.ofSessions(List.copyOf(stored.values()), OverrideLimit.of(4), 70)
+                        .refresh(70)
+                        .served())
+                .containsOnlyKeys("b");
+    }
+
+    /** Served behind others it would never find as many permits free. */
+    @Test
+    void ofMembersWithOnePositionTheOneWhoseWaiterNeedsMoreIsServed() {
+        for (version = 70; version < 90; version++) {
+            store("a", 0, 1, 1, 60);
+            store("b", 0, 2, 2, 60);
+            store("c", 0, 1, 1, 60);
+
+            assertThat(table().refresh(version).served()).containsOnlyKeys("b");
+        }
+    }
+
+    @Test
+    void lotDecidesBetweenMembersWithOnePosition() {
+        Map<String, Integer> served = new HashMap<>();
+        store("a", 0, 2, 1, 60);
+        store("b", 0, 2, 1, 60);
+        store("c", 0, 2, 1, 60);
+
+        for (version = 70; version < 100; version++) {
+            table().refresh(version).served().keySet().forEach(member -> served.merge(member, 1, Integer::sum));
+        }
+
+        assertThat(served)
+                .containsOnlyKeys("a", "b", "c")
+                .allSatisfy((member, times) -> assertThat(times).isBetween(5, 15));
+    }
+
+    private void store(String member, int permits, int wanted, int weightOfHead, long since) {
+        OptionalLong position = wanted > permits ? OptionalLong.of(since) : OptionalLong.empty();
+        int least = permits + weightOfHead;
+        stored.put(
+                member,
+                new PermitRecord(
+                        member, permits, 7, 50, wanted, weightOfHead, least, 2, position, Claim.Shown.NOTHING, PermitRecord.NEVER));
+    }
+
     private Claim wanting(int limit, int wanted) {
         sequence++;
         return Claim.of("k", sequence, Duration.ofSeconds(1))
