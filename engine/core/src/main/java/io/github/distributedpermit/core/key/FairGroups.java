@@ -39,21 +39,33 @@ final class FairGroups {
             byName = new HashMap<>(); // only keys that have groups need one
             addAll(waiting);
         }
-        return group(arriving);
+        return group(arriving.fairBy, arriving.stats);
     }
 
-    private FairGroup<Waiter> group(Waiter waiter) {
+    boolean isEmpty() {
+        return byName.isEmpty();
+    }
+
+    /** Counts a permit in use that no group has as one of the calls without a group. */
+    void countWithoutGroup(Grant grant) {
+        if (grant.group == null && !isEmpty()) {
+            FairGroup<Waiter> group = group(null, grant.stats);
+            grant.group = group;
+            group.inUse += grant.weight;
+        }
+    }
+
+    private FairGroup<Waiter> group(@Nullable String fairBy, PermitStats stats) {
         Map<String, FairGroup<Waiter>> all = byName;
-        String name = waiter.fairBy == null ? "" : waiter.fairBy;
-        FairGroup<Waiter> group =
-                all.computeIfAbsent(name, absent -> new FairGroup<>(absent, all, waiter.stats, ++look));
-        group.stats = waiter.stats;
+        String name = fairBy == null ? "" : fairBy;
+        FairGroup<Waiter> group = all.computeIfAbsent(name, absent -> new FairGroup<>(absent, all, stats, ++look));
+        group.stats = stats;
         return group;
     }
 
     private void addAll(@Nullable Waiter waiting) {
         for (Waiter w = waiting; w != null; w = w.next) {
-            FairGroup<Waiter> group = w.group == null ? group(w) : w.group;
+            FairGroup<Waiter> group = w.group == null ? group(w.fairBy, w.stats) : w.group;
             w.group = group;
             add(w, group, null);
         }
@@ -121,14 +133,15 @@ final class FairGroups {
      * The first call of the group that uses the fewest permits here; {@code null} if no call waits.
      *
      * @param limit calls with a lower one are passed over
+     * @param lenientOnly whether those that need the store are passed over
      */
     @Nullable
-    Waiter next(int limit) {
+    Waiter next(int limit, boolean lenientOnly) {
         look++;
         Waiter next = null;
         for (FairGroup<Waiter> group = first; group != null; group = group.next) {
             Waiter w = group.first;
-            while (w != null && w.limit < limit) {
+            while (w != null && !w.mayBeNext(limit, lenientOnly)) {
                 w = w.nextInGroup;
             }
             if (w != null && (next == null || w.isFairBefore(next))) {

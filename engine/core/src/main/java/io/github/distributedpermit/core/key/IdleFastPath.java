@@ -42,6 +42,7 @@ final class IdleFastPath {
                 state.lingering.end();
             }
             ledger.hold(grant);
+            state.waiters.groups.countWithoutGroup(grant);
         } catch (Throwable e) {
             // the call does not get it: the repair of the queue takes it back
             grant.ended = true;

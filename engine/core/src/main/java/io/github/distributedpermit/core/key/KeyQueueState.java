@@ -160,7 +160,11 @@ final class KeyQueueState {
             refuse(waiter, Reason.WOULD_TIME_OUT, effects);
         } else {
             waiter.isTry |= admission == Admission.WITHOUT_WAITING;
+            boolean hadNoGroups = waiters.groups.isEmpty();
             waiter.overtaken = waiters.add(waiter);
+            if (hadNoGroups) {
+                countWithoutGroup();
+            }
             handOut(true, now, effects);
             if (waiter.inQueue && (waiter.needsStore() || !withoutStore.enter(now, effects))) {
                 needStore(waiter, now, effects);
@@ -244,6 +248,16 @@ final class KeyQueueState {
             if (views.size() < most) {
                 views.add(held.view(CallView.State.WAITING, held.arrival, now));
             }
+        }
+    }
+
+    /** Once there are groups, the permits that were granted before count as use of the calls without one. */
+    private void countWithoutGroup() {
+        if (!waiters.groups.isEmpty()) {
+            for (Grant grant = ledger.holders.newest(); grant != null; grant = grant.previous) {
+                waiters.groups.countWithoutGroup(grant);
+            }
+            withoutStore.countWithoutGroup();
         }
     }
 

@@ -127,14 +127,15 @@ final class OutageCalls {
         Waiter waiter = waiters.first();
         if (waiter != null && (waiters.isMixed() || limit(waiter) == 0 || waiters.heaviest() > share(waiter))) {
             failUnserved(effects);
-            waiter = waiters.first();
         }
-        while (waiter != null) {
-            Waiter following = waiter.next;
-            if (!waiter.needsStore() && !grantIfFree(waiter, now, effects) && !waiters.isMixed()) {
-                break;
+        int least = 0;
+        for (Waiter next = waiters.nextLenient(0); next != null; next = waiters.nextLenient(least)) {
+            if (!grantIfFree(next, now, effects)) {
+                if (!waiters.isMixed()) {
+                    break;
+                }
+                least = next.limit + 1; // one with a higher limit may have a larger share
             }
-            waiter = following;
         }
         if (waiters.hasTries()) {
             waiters.end(w -> !w.queueing && !w.needsStore(), new Refused(Reason.LIMIT_REACHED), effects);
@@ -166,6 +167,7 @@ final class OutageCalls {
         // the order is: decide, count, remove. After an error in between, mend() completes what is missing
         if (waiter.grant(call.grant, false)) {
             add(call);
+            waiters.groups.served(waiter);
             effects.ended(waiter, call.grant);
             int limit = limit(waiter);
             int share = share(waiter);
@@ -201,6 +203,13 @@ final class OutageCalls {
         }
         call.grant.gauge();
         call.grant.stats.counts.withoutStore.addAndGet(call.grant.weight);
+    }
+
+    /** There are groups from now on. */
+    void countWithoutGroup() {
+        for (OutageCall call = newest; call != null; call = call.previous) {
+            waiters.groups.countWithoutGroup(call.grant);
+        }
     }
 
     /** After an error: counts a call that has its permit already. */

@@ -145,6 +145,16 @@ public class Waiter extends ObservedCall {
         return onStoreFailure == OnStoreFailure.FAIL;
     }
 
+    /**
+     * Whether the call may be the next one that is served.
+     *
+     * @param least one with a lower limit is passed over
+     * @param lenientOnly whether one that needs the store is passed over
+     */
+    boolean mayBeNext(int least, boolean lenientOnly) {
+        return limit >= least && !(lenientOnly && needsStore());
+    }
+
     /** Decides the outcome. {@code false} if it is decided already; exactly one thread gets {@code true}. */
     public boolean decide(Outcome value) {
         return OUTCOME.compareAndSet(this, null, value);

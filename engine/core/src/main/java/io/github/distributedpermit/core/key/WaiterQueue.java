@@ -234,14 +234,25 @@ final class WaiterQueue {
      */
     @Nullable
     Waiter next(int limit) {
+        return next(limit, false);
+    }
+
+    /** The same of those that may run without the store. */
+    @Nullable
+    Waiter nextLenient(int limit) {
+        return next(limit, true);
+    }
+
+    private @Nullable Waiter next(int limit, boolean lenientOnly) {
+        int least = perCall ? limit : Integer.MIN_VALUE;
         for (Waiter w = first;
                 w != null && w.group == null;
                 w = w.next) { // there are no groups, or the call runs already
-            if (!perCall || w.limit >= limit) {
+            if (w.mayBeNext(least, lenientOnly)) {
                 return w;
             }
         }
-        return groups.next(perCall ? limit : Integer.MIN_VALUE);
+        return groups.next(least, lenientOnly);
     }
 
     /**

@@ -98,6 +98,43 @@ class FairShareTest {
     }
 
     @Test
+    void permitsGrantedBeforeTheFirstGroupCountAsUseOfCallsWithoutOne() {
+        Party party = bench.member("a", 2);
+        Asked first = hold(party, PermitRequest.of(Bench.KEY));
+        hold(party, PermitRequest.of(Bench.KEY));
+        Asked more = party.acquire();
+        Asked ofGroup = ask(party, "b");
+        bench.runMillis(5);
+
+        first.release();
+        bench.runMillis(5);
+
+        assertThat(ofGroup.holds()).isTrue();
+        assertThat(more.isWaiting()).isTrue();
+    }
+
+    @Test
+    void idlePermitsThatCallsWithoutAGroupTakeCountAsTheirUse() {
+        Party party = bench.member("a", 2, Bench.linger(Duration.ofMillis(10)));
+        Asked one = hold(party, of("b").build());
+        hold(party, PermitRequest.of(Bench.KEY)).release();
+        party.acquire().release();
+        party.acquire().release();
+        assertThat(party.acquire().holds()).as("takes an idle permit").isTrue();
+        Asked more = party.acquire();
+        Asked two = ask(party, "b");
+        Asked three = ask(party, "b");
+        bench.runMillis(5);
+
+        one.release();
+        assertThat(two.holds()).isTrue();
+        two.release();
+
+        assertThat(three.holds()).isTrue();
+        assertThat(more.isWaiting()).isTrue();
+    }
+
+    @Test
     void aGroupAloneUsesAllPermits() {
         Party party = bench.member("a", 3);
         for (int i = 0; i < 3; i++) {

@@ -85,7 +85,7 @@ enum Mutant {
     GROUPS_IGNORED("Waiter", "isFairBefore", FixedValue.value(false)),
     WEIGHTS_OF_GROUPS_IGNORED("Waiter", "isFairBefore", Mistakes.WeightIgnored.class),
     AGE_OF_THE_NEXT_GROUP("WaiterQueue", "oldest", Mistakes.OldestIsHead.class),
-    NO_TURNS("WaiterQueue", "served", Mistakes.Skipped.class),
+    NO_TURNS("FairGroups", "served", Mistakes.Skipped.class),
     GROUPS_KEPT("FairGroup", "dropIfUnused", Mistakes.Skipped.class),
     ORDER_OF_REQUESTS(".TakingOrder", "of", Mistakes.AsAsked.class),
     KEPT_WITHOUT_THE_REST(".AllOrNothing$Taking", "giveBack", Mistakes.Skipped.class),

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,8 @@ class OutageSimulationTest {
         private final Bench bench = new Bench();
         private final OnStoreFailure how;
         private final int limit;
+        private final boolean headStarts;
+        private final int groups;
         private final List<Party> parties = new ArrayList<>();
         private final List<Call> calls = new ArrayList<>();
         private boolean pausedIsKnown;
@@ -54,6 +57,8 @@ class OutageSimulationTest {
             how = random.nextInt(4) == 0 ? OnStoreFailure.ALLOW : OnStoreFailure.LOCAL;
             limit = 1 + random.nextInt(6);
             int members = 1 + random.nextInt(5);
+            headStarts = random.nextBoolean();
+            groups = 1 + random.nextInt(3);
             name = "seed %d: %s, limit %d, %d instances".formatted(seed, how, limit, members);
             PermitSettings settings =
                     PermitSettings.builder().limit(limit).onStoreFailure(how).build();
@@ -119,10 +124,17 @@ class OutageSimulationTest {
             if (limit > 1 && random.nextInt(6) == 0) {
                 request = request.withPermits(1 + random.nextInt(limit));
             }
+            Duration headStart = Duration.ofMillis(headStarts && random.nextInt(4) == 0 ? random.nextInt(30_000) : 0);
+            request = request.toBuilder()
+                    .headStart(headStart)
+                    .fairBy(groups > 1 ? "group " + random.nextInt(groups) : null)
+                    .build();
             Asked asked = new Asked(party.engine.named(key).acquireAsync(request));
             long hold = Duration.ofMillis(20L + random.nextInt(random.nextInt(10) == 0 ? 20_000 : 1_500))
                     .toNanos();
-            calls.add(new Call(party, key, asked, request.permits(), hold, random.nextInt(8) == 0, bench.time.now()));
+            long now = bench.time.now();
+            long queuedAt = request.block() ? now - headStart.toNanos() : now;
+            calls.add(new Call(party, request, asked, hold, random.nextInt(8) == 0, now, queuedAt));
         }
 
         /** Releases, cancels and removes calls that are over. */
@@ -154,6 +166,9 @@ class OutageSimulationTest {
                                     .token()
                                     .equals(asked.permit().token());
                     assertThat(same).as("%s: a token was given twice", name).isFalse();
+                    assertThat(call.hasPassed(other, now - STEP.toNanos()))
+                            .as("%s: %s was served before %s", name, call.request, other.request)
+                            .isFalse();
                 }
             }
             if (now - call.grantedAt >= call.hold) {
@@ -218,22 +233,37 @@ class OutageSimulationTest {
     private static final class Call {
 
         final Party party;
+        final PermitRequest request;
         final String key;
         final Asked asked;
         final int weight;
         final long hold;
         final boolean cancels;
         final long since;
+        final long queuedAt;
         long grantedAt = -1;
 
-        Call(Party party, String key, Asked asked, int weight, long hold, boolean cancels, long since) {
+        Call(Party party, PermitRequest request, Asked asked, long hold, boolean cancels, long since, long queuedAt) {
             this.party = party;
-            this.key = key;
+            this.request = request;
+            this.key = request.key();
             this.asked = asked;
-            this.weight = weight;
+            this.weight = request.permits();
             this.hold = hold;
             this.cancels = cancels;
             this.since = since;
+            this.queuedAt = queuedAt;
+        }
+
+        /** Whether the other one is of the same instance and group, was there by this time, comes before this one and still waits. */
+        boolean hasPassed(Call other, long by) {
+            return other.party == party
+                    && other.key.equals(key)
+                    && Objects.equals(other.request.fairBy(), request.fairBy())
+                    && other.request.block()
+                    && other.asked.isWaiting()
+                    && other.since < by
+                    && other.queuedAt < queuedAt;
         }
 
         boolean runsWithoutStore() {

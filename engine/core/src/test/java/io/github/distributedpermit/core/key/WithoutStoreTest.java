@@ -565,6 +565,62 @@ class WithoutStoreTest {
     }
 
     @Test
+    void headStartsOrderTheCallsOfAnInstanceInTheOutageAndAfterIt() {
+        Party a = local("a", 1);
+        settle(a);
+        outage(a);
+        Asked running = a.acquire();
+        Asked bulk = a.acquire();
+        Asked urgent = a.ask(PermitRequest.builder(Bench.KEY)
+                .headStart(Duration.ofSeconds(30))
+                .build());
+        Asked more = a.acquire();
+        Asked mostUrgent = a.ask(PermitRequest.builder(Bench.KEY)
+                .headStart(Duration.ofMinutes(1))
+                .build());
+        running.release();
+        assertThat(mostUrgent.holds()).isTrue();
+        assertThat(mostUrgent.permit().token().version()).isZero();
+        untilUsedAgain();
+        Asked last = mostUrgent;
+        for (Asked next : List.of(urgent, bulk, more)) {
+            last.release();
+            bench.runMillis(50);
+            assertThat(next.holds()).isTrue();
+            last = next;
+        }
+        last.release();
+        assertNothingIsLeft(a);
+    }
+
+    @Test
+    void groupsShareInTheOutageAndAfterIt() {
+        Party a = local("a", 3);
+        settle(a);
+        outage(a);
+        List<Asked> calls = "AAAAABAB"
+                .chars()
+                .mapToObj(group -> a.ask(PermitRequest.builder(Bench.KEY)
+                        .fairBy(Character.toString(group))
+                        .build()))
+                .toList();
+        calls.get(0).release();
+        assertThat(held(calls)).isEqualTo(3);
+        assertThat(calls.get(5).holds()).isTrue();
+        assertThat(calls.get(5).permit().token().version()).isZero();
+        untilUsedAgain();
+        for (int[] endAndNext : new int[][] {{1, 3}, {2, 7}, {3, 4}, {4, 6}}) {
+            calls.get(endAndNext[0]).release();
+            bench.runMillis(50);
+            assertThat(calls.get(endAndNext[1]).holds())
+                    .as("call %d", endAndNext[1])
+                    .isTrue();
+        }
+        release(calls);
+        assertNothingIsLeft(a);
+    }
+
+    @Test
     void aCallThatArrivesInAnyMomentOfTheEndGetsItsPermit() {
         Party a = local("a", 1);
         settle(a);

@@ -169,7 +169,17 @@ class SessionTableTest {
         stored.put(
                 member,
                 new PermitRecord(
-                        member, permits, 7, 50, wanted, weightOfHead, least, 2, position, Claim.Shown.NOTHING, PermitRecord.NEVER));
+                        member,
+                        permits,
+                        7,
+                        50,
+                        wanted,
+                        weightOfHead,
+                        least,
+                        2,
+                        position,
+                        Claim.Shown.NOTHING,
+                        PermitRecord.NEVER));
     }
 
     private Claim wanting(int limit, int wanted) {
