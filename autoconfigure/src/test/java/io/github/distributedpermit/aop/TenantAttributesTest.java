@@ -9,6 +9,13 @@ import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.CommandTimeout;
+import io.github.distributedpermit.autoconfigure.CuttableBackend;
+import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
+import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitGauges;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
@@ -111,17 +118,75 @@ class TenantAttributesTest {
         });
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void waitWhileAnOperatorHasPausedTheKeyAndHaveTheLimitOfTheOperatorThen(Kind kind) {
+        withTotal().withBean(Exports.class).run(context -> {
+            PermitEngine engine = context.getBean(PermitEngine.class);
+            Permits permits = context.getBean(Permits.class);
+            engine.override("tenant-t", OverrideLimit.of(0))
+                    .toCompletableFuture()
+                    .join();
+            Exports exports = context.getBean(Exports.class);
+            CompletableFuture<Void> caller = CompletableFuture.runAsync(() -> kind.call.accept(exports));
+            await().until(() -> permits.named("tenant").state("tenant-t").waiting() == 1);
+            assertThat(permits.state("total").inUse()).isZero();
+            engine.override("tenant-t", OverrideLimit.of(3))
+                    .toCompletableFuture()
+                    .join();
+            assertHeld(permits, 3);
+            exports.open();
+            assertFree(permits);
+            caller.join();
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void runWithoutTheStoreWhileItDoesNotAnswer(Kind kind) {
+        CuttableBackend backend = new CuttableBackend();
+        withTotal()
+                .withBean(PermitBackend.class, () -> backend)
+                .withInitializer(CommandTimeout.ofMillis(300))
+                .withPropertyValues(
+                        "distributed-permit.lease=6s",
+                        "distributed-permit.defaults.store-timeout=1s",
+                        "distributed-permit.permits.total.on-store-failure=allow")
+                .withBean(Exports.class)
+                .run(context -> {
+                    PermitEngine engine = context.getBean(PermitEngine.class);
+                    backend.with(Line.CUT);
+                    Exports exports = context.getBean(Exports.class);
+                    CompletableFuture<Void> caller = CompletableFuture.runAsync(() -> kind.call.accept(exports));
+                    await().until(() -> withoutStore(engine, "tenant") == 2 && withoutStore(engine, "total") == 2);
+                    backend.with(Line.GOOD);
+                    await().until(() -> withoutStore(engine, "tenant") == 0 && withoutStore(engine, "total") == 0);
+                    assertHeld(context.getBean(Permits.class));
+                    exports.open();
+                    assertFree(context.getBean(Permits.class));
+                    caller.join();
+                });
+    }
+
+    private static int withoutStore(PermitEngine engine, String name) {
+        return engine.gauges(name).map(PermitGauges::withoutStore).orElse(0);
+    }
+
     private ApplicationContextRunner withTotal() {
         return runner.withPropertyValues(
                 "distributed-permit.permits.tenant.within=total", "distributed-permit.permits.total.limit=20");
     }
 
     private static void assertHeld(Permits permits) {
+        assertHeld(permits, 5);
+    }
+
+    private static void assertHeld(Permits permits, int limit) {
         await().untilAsserted(() -> {
             assertThat(permits.state("total").inUse()).isEqualTo(2);
             PermitState ofTenant = permits.named("tenant").state("tenant-t");
             assertThat(ofTenant.inUse()).isEqualTo(2);
-            assertThat(ofTenant.limit()).isEqualTo(5);
+            assertThat(ofTenant.limit()).isEqualTo(limit);
         });
     }
 

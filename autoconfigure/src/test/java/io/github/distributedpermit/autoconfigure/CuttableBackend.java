@@ -15,9 +15,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /** The local store behind a connection that can be cut or fall silent. */
-final class CuttableBackend implements PermitBackend {
+public final class CuttableBackend implements PermitBackend {
 
-    enum Line {
+    public enum Line {
         GOOD,
         CUT,
         BROKEN,
@@ -29,7 +29,7 @@ final class CuttableBackend implements PermitBackend {
     private final LocalPermitBackend local = new LocalPermitBackend();
     volatile Line line = Line.GOOD;
 
-    CuttableBackend with(Line now) {
+    public CuttableBackend with(Line now) {
         line = now;
         return this;
     }
