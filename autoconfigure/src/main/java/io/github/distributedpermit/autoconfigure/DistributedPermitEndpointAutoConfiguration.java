@@ -13,19 +13,20 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
 
 /** Auto-configuration of the actuator endpoint {@code permits}, if the application exposes it. */
@@ -56,18 +57,6 @@ public final class DistributedPermitEndpointAutoConfiguration {
         }
     }
 
-    /** Netty, which WebFlux runs on by default, accepts an encoded slash in a path. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
-    @ConditionalOnAvailableEndpoint(endpoint = PermitsEndpoint.class, exposure = EndpointExposure.WEB)
-    static class ServletPaths {
-
-        @Bean
-        WhenReady distributedPermitUnreachableNamesWarning(PermitAccess permits) {
-            return new WhenReady(new UnreachableNamesWarning(permits));
-        }
-    }
-
     @Bean
     PermitEvents distributedPermitEvents() {
         return new PermitEvents(Clock.systemUTC());
@@ -90,8 +79,12 @@ public final class DistributedPermitEndpointAutoConfiguration {
             CoreSettings settings,
             PermitEvents events,
             PermitHistory history,
+            ObjectProvider<EndpointAccessResolver> access,
             ApplicationEventPublisher audit) {
-        return new PermitsEndpoint(permits, settings.commandTimeout(), events, history, audit);
+        EndpointId id = EndpointId.of("permits");
+        boolean writable =
+                access.stream().allMatch(each -> each.accessFor(id, Access.READ_ONLY) == Access.UNRESTRICTED);
+        return new PermitsEndpoint(permits, settings.commandTimeout(), writable, events, history, audit);
     }
 
     @Bean

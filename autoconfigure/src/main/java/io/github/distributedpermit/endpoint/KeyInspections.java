@@ -28,11 +28,12 @@ final class KeyInspections {
      * What is known of a key.
      *
      * @param problem why the store has not said anything; {@code null} if it has
+     * @param tookNanos how long it took
      */
-    record Inspected(KeyState state, @Nullable String problem) {
+    record Inspected(KeyState state, @Nullable String problem, long tookNanos) {
 
-        static Inspected unknown(String key, String problem) {
-            return new Inspected(new KeyState(key, 0, OverrideLimit.empty(), List.of()), problem);
+        static Inspected unknown(String key, String problem, long tookNanos) {
+            return new Inspected(new KeyState(key, 0, OverrideLimit.empty(), List.of()), problem, tookNanos);
         }
     }
 
@@ -51,16 +52,20 @@ final class KeyInspections {
     }
 
     private CompletableFuture<Inspected> inspect(String key) {
-        return answers.of(() -> permits.inspect(key))
-                .handle((state, failure) -> failure == null
-                        ? new Inspected(state, null)
-                        : Inspected.unknown(key, answers.problem(failure)));
+        long begin = System.nanoTime();
+        return answers.of(() -> permits.inspect(key)).handle((state, failure) -> {
+            long took = System.nanoTime() - begin;
+            return failure == null
+                    ? new Inspected(state, null, took)
+                    : Inspected.unknown(key, answers.problem(failure), took);
+        });
     }
 
     private Inspected tooLate(String key) {
         return Inspected.unknown(
                 key,
                 "Not read, because the store took more than %d ms for the keys before"
-                        .formatted(answers.timeout().toMillis()));
+                        .formatted(answers.timeout().toMillis()),
+                0);
     }
 }

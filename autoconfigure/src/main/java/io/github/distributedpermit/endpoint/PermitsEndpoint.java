@@ -42,16 +42,21 @@ public class PermitsEndpoint {
 
     private static final System.Logger LOG = System.getLogger(PermitsEndpoint.class.getName());
 
+    private static final String READ_ONLY =
+            "Changes are off, and answered with 405. management.endpoint.permits.access=unrestricted turns them on";
+
     private final PermitAccess permits;
     private final StoreAnswers answers;
     private final PermitsReader reader;
     private final PermitEvents events;
     private final ApplicationEventPublisher audit;
+    private final boolean writable;
 
     /**
      * Creates the endpoint.
      *
      * @param timeout how long the store may take to answer
+     * @param writable whether the application's settings let the operations be called that change something
      * @param events what this instance has seen
      * @param history what its calls did
      * @param audit publishes the audit events of Spring Boot
@@ -59,14 +64,21 @@ public class PermitsEndpoint {
     public PermitsEndpoint(
             PermitAccess permits,
             Duration timeout,
+            boolean writable,
             PermitEvents events,
             PermitHistory history,
             ApplicationEventPublisher audit) {
+        this.writable = writable;
         this.events = events;
         this.audit = audit;
         this.permits = permits;
         this.answers = new StoreAnswers(timeout);
-        this.reader = new PermitsReader(permits, answers, history, Clock.systemUTC());
+        this.reader = new PermitsReader(permits, answers, writable ? null : READ_ONLY, history, Clock.systemUTC());
+    }
+
+    /** Whether the operations can be called that change something. */
+    public boolean isWritable() {
+        return writable;
     }
 
     /** All permits, with what the store has for the keys that this instance knows. */

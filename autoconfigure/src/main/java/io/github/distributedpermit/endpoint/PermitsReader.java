@@ -39,6 +39,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -59,11 +60,15 @@ final class PermitsReader {
 
     private final PermitAccess permits;
     private final KeyInspections inspections;
+    private final @Nullable String changes;
     private final PermitHistory history;
     private final Clock clock;
 
-    PermitsReader(PermitAccess permits, StoreAnswers answers, PermitHistory history, Clock clock) {
+    /** @param changes why there are none; {@code null} if they are on */
+    PermitsReader(
+            PermitAccess permits, StoreAnswers answers, @Nullable String changes, PermitHistory history, Clock clock) {
         this.permits = permits;
+        this.changes = changes;
         this.history = history;
         this.inspections = new KeyInspections(permits, answers);
         this.clock = clock;
@@ -104,9 +109,10 @@ final class PermitsReader {
                 .map(each -> summary(each, keys.getOrDefault(each.name(), Set.of()), states))
                 .toList();
         return new PermitsView(
-                store(),
+                store(inspected),
                 instance(),
                 permits.application().orElse(null),
+                changes,
                 summaries,
                 found.size() > MOST_NAMES,
                 inspected.stream()
@@ -131,9 +137,15 @@ final class PermitsReader {
                 .isEmpty();
     }
 
-    private Store store() {
+    private Store store(List<Inspected> inspected) {
         StoreGauges store = permits.status();
-        return new Store(store.backend(), store.address());
+        Long took = inspected.stream()
+                .filter(key -> key.problem() == null)
+                .map(key -> TimeUnit.NANOSECONDS.toMillis(key.tookNanos()))
+                .max(Comparator.naturalOrder())
+                .orElse(null);
+        Integer grace = store.inGrace() == 0 ? null : Integer.valueOf(store.inGrace());
+        return new Store(store.backend(), store.address(), took, grace);
     }
 
     private Summary summary(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
@@ -255,6 +267,7 @@ final class PermitsReader {
             asked.add(usual); // calls of other instances may use it
         }
         List<Inspected> inspected = inspections.of(asked);
+        Store store = store(inspected);
         if (found && isEmpty(inspected.get(inspected.size() - 1))) {
             keys.remove(usual);
             inspected = inspected.subList(0, inspected.size() - 1);
@@ -267,8 +280,9 @@ final class PermitsReader {
                         .formatted(shown.size(), keys.size(), MOST_KEYS)
                 : null;
         return new Detail(
-                store(),
+                store,
                 instance(),
+                changes,
                 definition.name(),
                 summary.statedLimit(),
                 summary.paused(),

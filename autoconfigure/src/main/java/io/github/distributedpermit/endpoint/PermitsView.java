@@ -14,6 +14,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param store where the permits are
  * @param instance the instance that answers
  * @param application that it is one of, by which all of its calls can be paused
+ * @param changes why this endpoint accepts no changes; {@code null} if it does
  * @param permits by name, in alphabetical order
  * @param truncated whether there are more names than are listed
  * @param problem why the store did not answer for each permit; those for which it did not have no {@code limit}
@@ -24,6 +25,7 @@ public record PermitsView(
         Store store,
         Instance instance,
         @Nullable String application,
+        @Nullable String changes,
         List<Summary> permits,
         boolean truncated,
         @Nullable String problem,
@@ -34,7 +36,7 @@ public record PermitsView(
      * What happened.
      *
      * @param at by the clock of the instance
-     * @param kind {@code limit}, {@code eviction}, {@code loss}, {@code outage} or {@code drain}
+     * @param kind {@code limit}, {@code eviction}, {@code loss}, {@code expiry}, {@code outage} or {@code drain}
      * @param key that it concerns; empty for all
      * @param text for people
      * @param count how often it happened one after another
@@ -80,8 +82,16 @@ public record PermitsView(
      *
      * @param backend its kind
      * @param address host and port, without user and password; empty if it has none
+     * @param tookMillis how long it took for the slowest of the keys that are shown; {@code null} if it answered for none
+     * @param keysInGrace how many keys of this instance get no new permits for a while, because the store may have lost state; {@code null}
+     *     if there are none
      */
-    public record Store(String backend, String address) {}
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Store(
+            String backend,
+            String address,
+            @Nullable Long tookMillis,
+            @Nullable Integer keysInGrace) {}
 
     /**
      * An instance of the fleet.
@@ -173,6 +183,7 @@ public record PermitsView(
      *
      * @param store where the permits are
      * @param instance the instance that answers
+     * @param changes why this endpoint accepts no changes; {@code null} if it does
      * @param name of the permit
      * @param statedLimit the limit that this instance states; {@code null} if each call states its own
      * @param paused the pauses of the permit or of the application; {@code null} if there are none
@@ -190,6 +201,7 @@ public record PermitsView(
     public record Detail(
             Store store,
             Instance instance,
+            @Nullable String changes,
             String name,
             @Nullable Integer statedLimit,
             @Nullable List<Paused> paused,

@@ -31,6 +31,13 @@ public class PermitsWebExtension {
         this.endpoint = endpoint;
     }
 
+    /** As {@link PermitsEndpoint#permits}, or with a name as {@link #permit}: not each name can be part of a path. */
+    @ReadOperation
+    public WebEndpointResponse<Object> permits(
+            @Nullable String name, @Nullable String key, @Nullable String most, @Nullable String stack) {
+        return name == null ? new WebEndpointResponse<>(endpoint.permits()) : permit(name, key, most, stack);
+    }
+
     /** As {@link PermitsEndpoint#permit}. */
     @ReadOperation
     public WebEndpointResponse<Object> permit(
@@ -63,16 +70,33 @@ public class PermitsWebExtension {
                 name, () -> endpoint.lift(name, Order.of(key, null, null, null, reason, null, null, user(security))));
     }
 
-    /** As {@link PermitsEndpoint#drain}. */
+    /** As {@link #lift}, with the name of the permit in the query. */
+    @DeleteOperation
+    public WebEndpointResponse<Object> lifted(
+            SecurityContext security, @Nullable String name, @Nullable String key, @Nullable String reason) {
+        return name == null
+                ? problem("Give the 'name' of the permit", WebEndpointResponse.STATUS_BAD_REQUEST)
+                : lift(security, name, key, reason);
+    }
+
+    /** As {@link PermitsEndpoint#drain}, or with a name as {@link #change}. */
     @WriteOperation
     public WebEndpointResponse<Object> drain(
             SecurityContext security,
+            @Nullable String name,
+            @Nullable String key,
+            @Nullable String limit,
+            @Nullable String evict,
+            @Nullable String call,
+            @Nullable String reason,
+            @Nullable String lasts,
+            @Nullable String create,
             @Nullable String drain,
             @Nullable String member,
-            @Nullable String pause,
-            @Nullable String name,
-            @Nullable String reason,
-            @Nullable String lasts) {
+            @Nullable String pause) {
+        if (name != null && pause == null) {
+            return change(security, name, key, limit, evict, call, reason, lasts, create);
+        }
         return answer("", () -> {
             Order order = Order.of(null, null, null, null, reason, lasts, null, user(security));
             return pause == null ? endpoint.drain(drain, member, order) : endpoint.pause(pause, drain, name, order);

@@ -68,7 +68,7 @@ class PermitsReaderTest {
 
     private static PermitsReader reader(PermitAccess permits, Duration timeout) {
         return new PermitsReader(
-                permits, new StoreAnswers(timeout), new PermitHistory(System::nanoTime), Clock.systemUTC());
+                permits, new StoreAnswers(timeout), null, new PermitHistory(System::nanoTime), Clock.systemUTC());
     }
 
     /** Answers after a while, and counts the inspections. */

@@ -33,7 +33,7 @@ final class LiveStates {
             .thenComparing(Summary::name);
 
     private final Map<String, Look<PermitsView>> lists = new ConcurrentHashMap<>();
-    private final Map<String, Look<LiveState>> details = new ConcurrentHashMap<>();
+    private final Map<Selection, Look<LiveState>> details = new ConcurrentHashMap<>();
     private final PermitsEndpoint permits;
     private final LiveState.Settings settings;
     private final Clock clock;
@@ -71,14 +71,15 @@ final class LiveStates {
      * @param key the only one to show; {@code null} for those that this instance knows
      */
     LiveState of(String name, @Nullable String key) {
-        return look(details, MOST_DETAILS, key == null ? name : name + '\n' + key)
-                .get(() -> {
-                    PermitsView.Detail detail = permits.permit(name, key, MOST_KEYS, MOST_CALLS);
-                    return new LiveState(clock.instant(), settings, null, null, permits.events(), null, detail);
-                });
+        return look(details, MOST_DETAILS, new Selection(name, key)).get(() -> {
+            PermitsView.Detail detail = permits.permit(name, key, MOST_KEYS, MOST_CALLS);
+            return new LiveState(clock.instant(), settings, null, null, permits.events(), null, detail);
+        });
     }
 
-    private <T> Look<T> look(Map<String, Look<T>> looks, int most, String what) {
+    private record Selection(String name, @Nullable String key) {}
+
+    private <W, T> Look<T> look(Map<W, Look<T>> looks, int most, W what) {
         if (looks.size() >= most) {
             looks.clear();
         }

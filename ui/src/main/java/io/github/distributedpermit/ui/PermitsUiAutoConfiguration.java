@@ -2,12 +2,8 @@ package io.github.distributedpermit.ui;
 
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
-import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
-import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -24,17 +20,12 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 @ImportRuntimeHints(PageHints.class)
 public final class PermitsUiAutoConfiguration {
 
-    private static final EndpointId PERMITS = EndpointId.of("permits");
-
     @Bean
     @ConditionalOnMissingBean
     PermitsUiEndpoint distributedPermitUiEndpoint(
             PermitsEndpoint permits,
-            ObjectProvider<EndpointAccessResolver> access,
             @Value("${management.endpoint.permitsui.trace-link:}") String traceLink,
             @Value("${management.endpoint.permitsui.instance-link:}") String instanceLink) {
-        boolean writable =
-                access.stream().allMatch(each -> each.accessFor(PERMITS, Access.READ_ONLY) == Access.UNRESTRICTED);
-        return new PermitsUiEndpoint(permits, new LiveState.Settings(writable, traceLink, instanceLink));
+        return new PermitsUiEndpoint(permits, new LiveState.Settings(permits.isWritable(), traceLink, instanceLink));
     }
 }

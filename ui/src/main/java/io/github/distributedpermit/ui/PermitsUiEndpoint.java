@@ -23,6 +23,7 @@ public class PermitsUiEndpoint {
 
     private static final int NOT_FOUND = 404;
     private static final String LIST = "list";
+    private static final String PERMIT = "permit";
     private static final MimeType JSON = new MimeType("application", "json");
     private static final MimeType TEXT = new MimeType("text", "plain", StandardCharsets.UTF_8);
     private static final Map<String, MimeType> FILES = Map.of(
@@ -41,26 +42,28 @@ public class PermitsUiEndpoint {
         return read("index.html");
     }
 
-    /** The files of the page, and {@code list}: some of the permits whose names contain the filter, from that one on. */
+    /**
+     * The files of the page; {@code list}: some of the permits whose names contain the filter, from that one on; and {@code permit}: that
+     * of this name, with a key only that one. Names are in the query, because not each can be part of a path.
+     */
     @ReadOperation(produces = {"text/css", "text/javascript", "application/json", "text/plain"})
-    public WebEndpointResponse<Object> file(@Selector String file, @Nullable String filter, @Nullable Integer from) {
+    public WebEndpointResponse<Object> file(
+            @Selector String file,
+            @Nullable String filter,
+            @Nullable Integer from,
+            @Nullable String name,
+            @Nullable String key) {
         if (file.equals(LIST)) {
             LiveState list = states.list(filter == null ? "" : filter, from == null ? 0 : from);
             return new WebEndpointResponse<>(list, WebEndpointResponse.STATUS_OK, JSON);
+        }
+        if (file.equals(PERMIT) && name != null) {
+            return new WebEndpointResponse<>(states.of(name, key), WebEndpointResponse.STATUS_OK, JSON);
         }
         MimeType type = FILES.get(file);
         return type == null
                 ? new WebEndpointResponse<>("There is no such file", NOT_FOUND, TEXT)
                 : new WebEndpointResponse<>(read(file), WebEndpointResponse.STATUS_OK, type);
-    }
-
-    /**
-     * What the page shows of one permit, as {@code states/<name>}, with {@code ?key=...} of that key only. The only operation with two parts of a path, because a request
-     * that accepts everything could not choose between two.
-     */
-    @ReadOperation(produces = "application/json")
-    public Object state(@Selector String what, @Selector String which, @Nullable String key) {
-        return what.equals("states") ? states.of(which, key) : new WebEndpointResponse<>(NOT_FOUND);
     }
 
     private static String read(String file) {

@@ -5,6 +5,7 @@
   const $ = id => document.getElementById(id);
   const COLOURS = 8, LETTERS = 26, BOXES = 240, DOTS = 400, ROWS = 100;
   const SILENT = 6000; // longer than a look into a store that does not answer
+  const SLOW = 500;
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const SOURCES = { pause: 'a pause of all calls', override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
   const known = new Map(), gone = new Map(), marks = new Map();
@@ -172,14 +173,14 @@
     const d = state.permit;
     show('list-section', false);
     if (!d) { problem('No permit is named ' + name + '.'); for (const id of ['keys-section', 'key-view', 'pause-section', 'history-section', 'calls-section']) show(id, false); stale(null); return; }
-    text('where', 'answered by ' + d.instance.name + (d.within ? ', lies within ' + d.within : ''));
+    where(d, d.within ? ['lies within ' + d.within] : []);
     for (const k of d.keys) if (!k.problem) {
       const before = known.get(k.key);
       if (k.limitSource === 'override') gone.delete(k.key);
       else if (before && before.state.limitSource === 'override') gone.set(k.key, before.state.limit);
       known.set(k.key, { state: k, at: answeredAt });
     }
-    problem(d.hint || '');
+    problem([grace(d.store), d.hint].filter(Boolean).join(' '));
     // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
     const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
     const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
@@ -386,15 +387,26 @@
     svg.replaceChildren(...parts);
   }
 
+  // otherwise free permits for which calls wait would look like a fault
+  const grace = store => !store.keysInGrace ? '' : 'The store may have lost its state: ' + plural(store.keysInGrace, 'key', 'keys')
+    + ' of this instance get no new permits for up to a lease, so that calls which still hold some get them back first.';
+
+  // calls wait as long for a permit as this page for its answer
+  function where(of, more) {
+    const slow = of.store.tookMillis >= SLOW;
+    text('where', ['answered by ' + of.instance.name, ...more, ...(slow ? ['slow store: ' + span(of.store.tookMillis) + ' for an answer'] : [])].join(', '));
+    $('where').classList.toggle('bad', slow);
+  }
+
   function draw() {
     if (name === null) {
       for (const id of ['keys-section', 'key-view', 'history-section', 'calls-section', 'lost']) show(id, false);
-      problem('');
+      problem(grace(state.store));
       show('list-section', true);
       shown = null;
       const app = state.list.application, all = new Map(state.list.permits.flatMap(p => p.paused || []).map(p => [p.what, p]));
       drawPause(app ? "application '" + app + "'" : null, [...all.values()]);
-      text('where', 'answered by ' + state.instance.name + ', ' + [state.store.backend, state.store.address].filter(Boolean).join(' at '));
+      where(state, [[state.store.backend, state.store.address].filter(Boolean).join(' at ')]);
       drawList();
     } else drawPermit();
     drawEvents();
@@ -457,7 +469,7 @@
     let pause = name === null ? 2000 : 1000;
     try {
       const r = await fetch(name === null ? ui + '/list?filter=' + encodeURIComponent(filter) + '&from=' + from
-        : ui + '/states/' + encodeURIComponent(name) + (key !== null ? '?key=' + encodeURIComponent(key) : ''), { ...json, signal: AbortSignal.timeout(15000) });
+        : ui + '/permit?name=' + encodeURIComponent(name) + (key !== null ? '&key=' + encodeURIComponent(key) : ''), { ...json, signal: AbortSignal.timeout(15000) });
       if (!r.ok) throw new Error('status ' + r.status);
       const s = await r.json();
       if (turn === turns) received(s);
@@ -477,11 +489,11 @@
   async function change(method, body, done) {
     const of = shown.key, limits = !body || body.limit !== undefined;
     text('done', 'sending');
-    let url = api + '/' + encodeURIComponent(name);
+    let url = api; // names are in the query or the body: a path refuses some
     const reason = $('reason').value.trim(), lasts = $('lasts').value.trim();
-    if (method === 'DELETE') url += '?key=' + encodeURIComponent(of) + (reason ? '&reason=' + encodeURIComponent(reason) : '');
+    if (method === 'DELETE') url += '?name=' + encodeURIComponent(name) + '&key=' + encodeURIComponent(of) + (reason ? '&reason=' + encodeURIComponent(reason) : '');
     try {
-      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ key: of, ...body, ...(reason && { reason }), ...(lasts && limits && { lasts }) }) });
+      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ name, key: of, ...body, ...(reason && { reason }), ...(lasts && limits && { lasts }) }) });
       const answer = await r.json().catch(() => ({}));
       if (answer.outcome === 'unknown' && limits) wanted = { name, key: of };
       text('done', r.ok ? done(of, answer) : answer.outcome === 'unknown' ? answer.message + '.' : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status));
@@ -554,7 +566,7 @@
     else if (confirm('Take the permits of ' + shown.key + ' from ' + what + '? The call loses them but may go on, so that more than the limit may run.')) change('POST', { call }, taken);
   });
   async function stack(call, what) {
-    const r = await fetch(api + '/' + encodeURIComponent(name) + '?key=' + encodeURIComponent(shown.key) + '&stack=' + call, json).then(x => x.json()).catch(() => ({}));
+    const r = await fetch(api + '?name=' + encodeURIComponent(name) + '&key=' + encodeURIComponent(shown.key) + '&stack=' + call, json).then(x => x.json()).catch(() => ({}));
     const found = (r.keys || []).flatMap(k => k.calls).find(c => c.call === call && c.stack);
     text('stack-title', 'Stack of ' + what);
     text('stack', !found ? 'The call has ended, or the instance does not answer.' : found.stack.length ? found.stack.join('\n') : 'The thread has ended.');

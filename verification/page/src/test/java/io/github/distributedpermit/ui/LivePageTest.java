@@ -140,7 +140,7 @@ class LivePageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> browser.count("#pause:enabled") == 1);
         browser.evaluate("document.getElementById('pause').click()");
         await().atMost(PATIENCE).until(() -> browser.text("#done").startsWith("Paused per-tenant:"));
-        assertThat(sent()).isEqualTo("permits/per-tenant {\"key\":\"per-tenant\",\"limit\":0}");
+        assertThat(sent()).isEqualTo("permits {\"name\":\"per-tenant\",\"key\":\"per-tenant\",\"limit\":0}");
         assertThat(browser.errors()).isEmpty();
     }
 

@@ -258,6 +258,48 @@ class OverviewPageTest extends PageTest {
         assertThat(browser.errors()).isEmpty();
     }
 
+    /** Such as those that a user has made; a path refuses some of them. */
+    @Test
+    void permitsAndKeysOfAnyNameAreShownAndChanged() {
+        String odd = "reports/export?a=1&b#c;d 100%2F <b>größe 🙂";
+        String endless = "n".repeat(1_000);
+        Workers one = instance(
+                new LocalPermitBackend(),
+                WebApplicationType.SERVLET,
+                "one",
+                true,
+                "distributed-permit.permits[*].limit=3");
+        one.hold(odd, odd);
+        one.hold(endless, endless);
+        desktop("light");
+        for (String name : new String[] {odd, endless}) {
+            open(0, "?all");
+            await().atMost(PATIENCE).until(() -> browser.text("#list").contains(odd));
+            assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                    .isLessThanOrEqualTo(1280);
+            browser.evaluate("Array.from(document.querySelectorAll('#list a')).find(e => e.textContent === '" + name
+                    + "').click()");
+            await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 3"));
+            assertThat(browser.evaluate("new URLSearchParams(location.search).get('name')")
+                            .asString())
+                    .isEqualTo(name);
+            assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+                    .isLessThanOrEqualTo(1280);
+            browser.evaluate("document.querySelector('#calls button[data-id^=s]').click()");
+            await().atMost(PATIENCE)
+                    .until(() -> browser.text("#stack-title").startsWith("Stack of com.example.page.Workers"));
+            browser.evaluate("document.getElementById('limit').value = '5'");
+            browser.evaluate("document.getElementById('limit-form').requestSubmit()");
+            await().atMost(PATIENCE)
+                    .until(() -> browser.text("#done").equals("The limit of " + name + " is 5 for all instances."));
+            open(0, browser.evaluate("location.search").asString());
+            await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 5"));
+            browser.evaluate("document.getElementById('lift').click()");
+            await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 3"));
+        }
+        assertThat(browser.errors()).isEmpty();
+    }
+
     private static String row(String name) {
         return browser.evaluate(
                         "(Array.from(document.querySelectorAll('#list tr')).find(e => e.textContent.startsWith('%s')) || {}).textContent"

@@ -59,7 +59,7 @@ class PageRequestsTest {
             assertThat(get(context, "/app.js", BodyHandlers.ofString()).statusCode())
                     .isEqualTo(200);
 
-            HttpResponse<String> state = get(context, "/states/report-export", BodyHandlers.ofString());
+            HttpResponse<String> state = get(context, "/permit?name=report-export", BodyHandlers.ofString());
             assertThat(state.statusCode()).isEqualTo(200);
             assertThat(state.headers().firstValue("content-type").orElse("")).startsWith("application/json");
             assertThat(state.body()).contains("\"limitSource\":\"settings\"", "\"now\":\"20");
@@ -79,7 +79,7 @@ class PageRequestsTest {
             context.getBean(Workers.class).work(1);
             assertThat(get(context, "/list", BodyHandlers.ofString()).body())
                     .contains("\"permits\":[", "\"größe\"", "\"now\":\"20", "\"writable\":false");
-            assertThat(get(context, "/states/report-export", BodyHandlers.ofString())
+            assertThat(get(context, "/permit?name=report-export", BodyHandlers.ofString())
                             .body())
                     .contains("\"limitSource\":\"settings\"", "\"now\":\"20", "\"since\":\"20");
         }

@@ -83,7 +83,7 @@ class PageStatesTest extends PageTest {
             Workers one = one(store);
             store.lateMillis = 700;
             one.work(14);
-            return new Seen(() -> one.holding() == 12, "12 / 12", "2 calls of 1 instance wait");
+            return new Seen(() -> one.holding() == 12, "12 / 12", "slow store");
         });
         state("instance hung", store -> {
             Workers one = one(store);

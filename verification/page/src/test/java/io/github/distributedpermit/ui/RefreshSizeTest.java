@@ -50,8 +50,8 @@ class RefreshSizeTest {
 
             refresh(context, "/list?filter=&from=0"); // the first one loads classes
             assertThat(refresh(context, "/list?filter=&from=50")).isBetween(5_000, 50_000);
-            refresh(context, "/states/report-export");
-            assertThat(refresh(context, "/states/report-export")).isBetween(5_000, 50_000);
+            refresh(context, "/permit?name=report-export");
+            assertThat(refresh(context, "/permit?name=report-export")).isBetween(5_000, 50_000);
         }
     }
 

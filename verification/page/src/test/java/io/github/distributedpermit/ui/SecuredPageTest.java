@@ -68,7 +68,7 @@ class SecuredPageTest {
                 "/actuator/permitsui",
                 "/actuator/permitsui/app.js",
                 "/actuator/permitsui/list",
-                "/actuator/permitsui/states/report-export",
+                "/actuator/permitsui/permit?name=report-export",
                 "/actuator/permits",
                 PERMIT)) {
             assertThat(send("GET", path, "", null, null)).as(path).isEqualTo(401);
