@@ -17,6 +17,21 @@ class Reports(private val work: Work, private val pages: Pages) {
     @DistributedPermit(key = "report-#{#tenant}", name = "report", limit = 1)
     suspend fun export(tenant: String, work: CompletableDeferred<String>): String = this.work.run(tenant, work)
 
+    @DistributedPermit(
+        key = "tenant-#{#tenant}",
+        name = "tenant",
+        limitString = "#{#most}",
+        permits = 2,
+        within = "all-tenants",
+        headStart = "#{30}s",
+        fairBy = "#{#tenant}",
+        fairWeight = "#{3}",
+    )
+    suspend fun ofTenant(tenant: String, most: Int, work: CompletableDeferred<String>): String = this.work.run(tenant, work)
+
+    @DistributedPermit(key = "all-tenants", limit = 20)
+    suspend fun ofAllTenants(): Int = 1
+
     @DistributedPermit(key = "rejected", limit = 1, block = false)
     suspend fun rejected(work: CompletableDeferred<Int>): Int = work.await()
 

@@ -50,6 +50,20 @@ class SuspendingFunctionsTest {
         assertFree("report-acme")
     }
 
+    @Test
+    fun limitsOfTenantsAndOfTheCallApply() = onOneThread {
+        val end = CompletableDeferred<String>()
+        val running = async { reports.ofTenant("acme", 5, end) }
+        awaitWork("acme")
+        val tenant = permits.named("tenant").state("tenant-acme")
+        assertThat(tenant.inUse()).isEqualTo(2)
+        assertThat(tenant.limit()).isEqualTo(5)
+        assertThat(permits.state("all-tenants").inUse()).isEqualTo(2)
+        end.complete("done")
+        assertThat(running.await()).isEqualTo("done")
+        assertFree("all-tenants")
+    }
+
     /** All of it on one thread: a call that blocked while it waits would keep the other from ending. */
     @Test
     fun callerIsSuspendedWhileItWaits() = onOneThread {
