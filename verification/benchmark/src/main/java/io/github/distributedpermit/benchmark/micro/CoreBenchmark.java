@@ -6,8 +6,12 @@ import io.github.distributedpermit.benchmark.ours.OurContender;
 import io.github.distributedpermit.benchmark.ours.Settings;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.member.Observers;
+import io.github.distributedpermit.endpoint.PermitEvents;
+import io.github.distributedpermit.endpoint.PermitHistory;
+import io.github.distributedpermit.endpoint.StackCallers;
 import io.github.distributedpermit.metrics.MicrometerPermitObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -23,8 +27,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The core without Spring and without a network: a pair through the local backend, with meters and
- * without, and one that never leaves the core. */
+/**
+ * The core without Spring and without a network: a pair through the local backend, with meters, with the endpoint and without both, and
+ * one that never leaves the core.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,8 +43,12 @@ public class CoreBenchmark {
     private OurContender plain;
     private OurContender lingering;
     private OurContender metered;
+    private OurContender observed;
+    private OurContender exposed;
     private Gate throughStore;
     private Gate withMetrics;
+    private Gate withEvents;
+    private Gate withEndpoint;
     private Gate withinCore;
     private Gate handedOver;
 
@@ -54,8 +64,18 @@ public class CoreBenchmark {
                 new Observers(List.of(new MicrometerPermitObserver(new SimpleMeterRegistry()))),
                 () -> {});
         withMetrics = metered.gate("with-metrics", 10);
+        observed = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, ofEndpoint(), () -> {});
+        withEvents = observed.gate("with-events", 10);
+        exposed = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, ofEndpoint(), () -> {})
+                .describingCallers(new StackCallers(() -> null));
+        withEndpoint = exposed.gate("with-endpoint", 10);
         withinCore = lingering.gate("within-core", 10);
         handedOver = plain.gate("handed-over", 1);
+    }
+
+    /** What the endpoint has notified of events. */
+    private static Observers ofEndpoint() {
+        return new Observers(List.of(new PermitEvents(Clock.systemUTC()), new PermitHistory(System::nanoTime)));
     }
 
     /** Leaves. */
@@ -63,6 +83,8 @@ public class CoreBenchmark {
     public void leave() throws Exception {
         plain.close();
         metered.close();
+        observed.close();
+        exposed.close();
         lingering.close();
     }
 
@@ -76,6 +98,18 @@ public class CoreBenchmark {
     @Benchmark
     public void pairThroughTheLocalBackendWithMetrics() throws Exception {
         withMetrics.leave(withMetrics.enter());
+    }
+
+    /** Two claims, with the observers of an exposed endpoint. */
+    @Benchmark
+    public void pairThroughTheLocalBackendWithEvents() throws Exception {
+        withEvents.leave(withEvents.enter());
+    }
+
+    /** The same, and who makes the call, as in an application that exposes the endpoint. */
+    @Benchmark
+    public void pairThroughTheLocalBackendWithEndpoint() throws Exception {
+        withEndpoint.leave(withEndpoint.enter());
     }
 
     /** None: the permit lingers. */

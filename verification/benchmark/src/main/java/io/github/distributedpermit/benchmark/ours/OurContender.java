@@ -11,6 +11,7 @@ import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
+import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import java.util.Map;
@@ -51,6 +52,12 @@ public final class OurContender implements Contender {
                 Map.of(),
                 CoreEnvironment.of(
                         System::nanoTime, timers, ForkJoinPool.commonPool(), ForkJoinPool.commonPool(), observers));
+    }
+
+    /** Has each call recorded with who made it, as in an application that exposes the endpoint. */
+    public OurContender describingCallers(CallerSource callers) {
+        engine.describeCallersBy(callers);
+        return this;
     }
 
     /** The permits of one limit, for keys of any number. */
