@@ -72,7 +72,11 @@ record BackendChoice(
                             .formatted(
                                     jedisOnly()
                                             ? addLettuce()
-                                            : "Add the dependency %s (Redis)".formatted(Backend.REDIS.dependency()),
+                                            : "Add the dependency %s (Redis), %s (Consul) or %s (ZooKeeper)"
+                                                    .formatted(
+                                                            Backend.REDIS.dependency(),
+                                                            Backend.CONSUL.dependency(),
+                                                            Backend.ZOOKEEPER.dependency()),
                                     Backend.JDBC.isPresent(classLoader)
                                             ? ", or set distributed-permit.backend=jdbc for the application's database"
                                             : ""));

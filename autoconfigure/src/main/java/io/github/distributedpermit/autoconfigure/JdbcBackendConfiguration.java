@@ -68,10 +68,14 @@ class JdbcBackendConfiguration {
             JdbcPermitProperties jdbc,
             DistributedPermitProperties properties,
             CoreSettings core) {
-        if (properties.backend() == null && database.isPrivate()) {
-            throw new UnusableBackendException(
-                    "The only store for permits that was found is an embedded database, which only this instance uses",
-                    "Set distributed-permit.backend=jdbc if that is meant, or spring.datasource.url to a database that all instances share");
+        if (database.isPrivate()) {
+            if (properties.backend() == null) {
+                throw new UnusableBackendException(
+                        "The only store for permits that was found is an embedded database, which only this instance uses",
+                        "Set distributed-permit.backend=jdbc if that is meant, or spring.datasource.url to a database that all instances share");
+            }
+            log.warn(
+                    "Permits live in an embedded database: limits hold in this instance only. For several instances set spring.datasource.url to a database that all of them share, such as H2 as a server");
         }
         JdbcPermitBackend backend = new JdbcPermitBackend(
                 database.connections(),

@@ -70,7 +70,7 @@ final class StoreMembership extends ContextLifecycle {
     private String startLine() {
         StoreGauges store = engine.status();
         Member member = engine.member();
-        return "This instance %s member '%s' (id %s) of the permits in '%s'%s%s and has %d permit(s)"
+        return "This instance %s member '%s' (id %s) of the permits in '%s'%s%s and knows %d permit(s)"
                 .formatted(
                         probe.isPresent() ? "is" : "becomes, with the first answer of the store,",
                         member.name(),

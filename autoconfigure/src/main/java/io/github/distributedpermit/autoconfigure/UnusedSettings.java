@@ -42,12 +42,12 @@ final class UnusedSettings {
 
     private void warnOfUnused(String name) {
         log.warn(
-                "Settings of permit '%s' (such as %s) are used by no annotation and no code so far%s. Correct the name, or remove them"
+                "Settings of permit '%s' (such as %s) are used by no annotation and no code so far. Correct the name%s, or remove them"
                         .formatted(
                                 name,
                                 PermitProperty.of(name, "limit"),
                                 NearestName.of(name, engine.names())
-                                        .map(nearest -> "; did you mean " + PermitProperty.of(nearest, "limit") + "?")
+                                        .map(nearest -> " (did you mean " + PermitProperty.of(nearest, "limit") + "?)")
                                         .orElse("")));
     }
 

@@ -78,7 +78,7 @@ class BackendChoiceTest {
                 .withPropertyValues("distributed-permit.backend=local")
                 .run(context ->
                         assertThat(context).getBean(PermitBackend.class).isInstanceOf(LocalPermitBackend.class));
-        assertThat(output).contains("of the permits in 'local', which distributed-permit.backend names, and has");
+        assertThat(output).contains("of the permits in 'local', which distributed-permit.backend names, and knows");
     }
 
     @Test

@@ -414,13 +414,20 @@ class JdbcContextTest {
     }
 
     @Test
+    void databaseOfThisInstanceAloneThatWasAskedForIsWarnedOf(CapturedOutput output) {
+        embedded.withPropertyValues("distributed-permit.jdbc.initialize-schema=always")
+                .run(context -> assertThat(context).hasSingleBean(JdbcPermitBackend.class));
+        assertThat(output).contains("embedded database: limits hold in this instance only");
+    }
+
+    @Test
     void databaseIsTakenBesideNoOtherClientAndTheLogSaysWhy(CapturedOutput output) {
         withoutOtherClients(postgres("alone"))
                 .withPropertyValues("distributed-permit.jdbc.initialize-schema=always")
                 .run(context -> assertThat(context).hasSingleBean(JdbcPermitBackend.class));
         assertThat(output)
                 .contains("of the permits in 'jdbc' at postgresql://localhost:" + server.getPort()
-                        + "/alone, since no client of another store is on the class path, and has 1 permit(s)");
+                        + "/alone, since no client of another store is on the class path, and knows 1 permit(s)");
     }
 
     @Test

@@ -145,7 +145,7 @@ class MistypedSettingsTest {
             assertThat(output.getOut().split(UNUSED, -1)).hasSize(3);
             assertThat(output)
                     .contains("'report-exprot' (such as distributed-permit.permits.report-exprot.limit) " + UNUSED
-                            + "; did you mean distributed-permit.permits.report-export.limit?")
+                            + ". Correct the name (did you mean distributed-permit.permits.report-export.limit?)")
                     .contains("'other' (such as distributed-permit.permits.other.limit) " + UNUSED + ". Correct");
         }
     }
