@@ -122,6 +122,26 @@ public class PermitsEndpoint {
         return permit(name, new Query(key, keys, calls, 0));
     }
 
+    /** Keys that the store has, at most so many, without those of the permit that this instance knows; {@code null} if no permit has the name. */
+    PermitsView.@Nullable KeysInStore others(String name, int most) {
+        if (most < 1) {
+            throw new InvalidEndpointRequestException(
+                    "others is " + most, "'others' has to be from 1 to " + PermitsReader.MOST_NAMES);
+        }
+        PermitDefinition definition = reader.find(name).orElse(null);
+        if (definition == null) {
+            return null;
+        }
+        try {
+            return reader.others(
+                    definition,
+                    answers.of(() -> permits.keysInStore(Math.min(most, PermitsReader.MOST_NAMES)))
+                            .join());
+        } catch (CompletionException e) {
+            throw new StoreUnavailableException(answers.problem(e), true);
+        }
+    }
+
     private @Nullable Detail permit(String name, Query query) {
         return reader.find(name)
                 .map(definition -> reader.detail(definition, query))

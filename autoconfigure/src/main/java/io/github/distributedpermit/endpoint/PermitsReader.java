@@ -15,6 +15,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallView.State;
 import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -305,6 +306,13 @@ final class PermitsReader {
 
     private static boolean isEmpty(Inspected key) {
         return key.state().members().isEmpty() && key.state().override().isEmpty();
+    }
+
+    /** The keys of the store that this instance does not know as those of the permit. */
+    PermitsView.KeysInStore others(PermitDefinition definition, KeyList all) {
+        Set<String> own = keys(definition);
+        return new PermitsView.KeysInStore(
+                all.keys().stream().filter(key -> !own.contains(key)).sorted().toList(), all.more());
     }
 
     /** The key of all calls, and those of the calls at the moment. */

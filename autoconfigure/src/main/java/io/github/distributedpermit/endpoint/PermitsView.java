@@ -302,6 +302,15 @@ public record PermitsView(
             @Nullable List<String> stack) {}
 
     /**
+     * Keys of the store.
+     *
+     * @param keys of whatever permits, since the store does not record names; in alphabetical order, without those of the permit that this
+     *     instance knows
+     * @param truncated whether there are others
+     */
+    public record KeysInStore(List<String> keys, boolean truncated) implements OperationResponseBody {}
+
+    /**
      * The result of a change.
      *
      * @param name of the permit

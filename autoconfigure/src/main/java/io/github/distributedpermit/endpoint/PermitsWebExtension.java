@@ -18,7 +18,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
  * What HTTP adds to {@link PermitsEndpoint}: who asks, and answers with their reason, which Spring Boot leaves out by default: 400 for a
  * bad request, 404 for an unknown name, 503 for a change that the store did not confirm. Thread-safe.
  */
-@RegisterReflectionForBinding(PermitsView.Problem.class)
+@RegisterReflectionForBinding({PermitsView.Problem.class, PermitsView.KeysInStore.class})
 @EndpointWebExtension(endpoint = PermitsEndpoint.class)
 public class PermitsWebExtension {
 
@@ -34,15 +34,28 @@ public class PermitsWebExtension {
     /** As {@link PermitsEndpoint#permits}, or with a name as {@link #permit}: not each name can be part of a path. */
     @ReadOperation
     public WebEndpointResponse<Object> permits(
-            @Nullable String name, @Nullable String key, @Nullable String most, @Nullable String stack) {
-        return name == null ? new WebEndpointResponse<>(endpoint.permits()) : permit(name, key, most, stack);
+            @Nullable String name,
+            @Nullable String key,
+            @Nullable String most,
+            @Nullable String stack,
+            @Nullable String others) {
+        return name == null ? new WebEndpointResponse<>(endpoint.permits()) : permit(name, key, most, stack, others);
     }
 
-    /** As {@link PermitsEndpoint#permit}. */
+    /** As {@link PermitsEndpoint#permit}, or keys of the store that only other instances use. */
     @ReadOperation
     public WebEndpointResponse<Object> permit(
-            @Selector String name, @Nullable String key, @Nullable String most, @Nullable String stack) {
-        return answer(name, () -> endpoint.permit(name, key, Order.number("most", most), Order.call("stack", stack)));
+            @Selector String name,
+            @Nullable String key,
+            @Nullable String most,
+            @Nullable String stack,
+            @Nullable String others) {
+        return answer(name, () -> {
+            Integer keys = Order.number("others", others);
+            return keys != null
+                    ? endpoint.others(name, keys)
+                    : endpoint.permit(name, key, Order.number("most", most), Order.call("stack", stack));
+        });
     }
 
     /** As {@link PermitsEndpoint#change}. */

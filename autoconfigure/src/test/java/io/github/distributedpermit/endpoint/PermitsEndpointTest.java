@@ -673,6 +673,32 @@ class PermitsEndpointTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void keysThatTheStoreHasAreListedWithoutThoseOfTheLibrary(WebApplicationType type) throws Exception {
+        try (ConfigurableApplicationContext context = start(type)) {
+            Permits permits = context.getBean(Permits.class);
+            try (Permit one = permits.named("odd name").acquire(PermitRequest.of("far away"));
+                    Permit two = permits.named("odd name").acquire(PermitRequest.of("near"))) {
+                JsonNode all = get(context, "permits/report-export?others=1000");
+                assertThat(all.at("/keys").toString()).isEqualTo("[\"far away\",\"near\"]");
+                assertThat(all.at("/truncated").asBoolean(true)).isFalse();
+                assertThat(get(context, "permits/report-export?others=1")
+                                .at("/truncated")
+                                .asBoolean())
+                        .isTrue();
+                assertThat(get(context, "permits/odd%20name?others=1000")
+                                .at("/keys")
+                                .size())
+                        .isZero();
+                assertThat(send(context, "GET", "permits/report-export?others=none", "")
+                                .statusCode())
+                        .isEqualTo(400);
+                assertThat(one.isHeld() && two.isHeld()).isTrue();
+            }
+        }
+    }
+
     @Test
     void drainedInstanceTakesNoMorePermits() {
         try (ConfigurableApplicationContext context =

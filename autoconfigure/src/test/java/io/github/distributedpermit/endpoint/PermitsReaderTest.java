@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
@@ -204,6 +205,11 @@ class PermitsReaderTest {
 
         @Override
         public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletionStage<KeyList> keysInStore(int most) {
             throw new UnsupportedOperationException();
         }
 

@@ -241,7 +241,7 @@
       for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) text(id, '–');
       for (const id of ['boxes', 'queue']) $(id).replaceChildren();
       text('use-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance has used this key.');
-      text('queue-text', unknown ? 'Unknown: the store does not answer.' : '');
+      text('queue-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance waits for this key.');
       text('limits-text', '');
       return;
     }
@@ -444,6 +444,8 @@
     for (const id of ['limit', 'reason', 'lasts', 'look', 'pause-reason', 'pause-lasts']) { $(id).value = ''; delete $(id).dataset.of; }
     text('done', '');
     text('pause-done', '');
+    text('others-text', '');
+    $('others-list').replaceChildren();
     show('stack-view', false);
     // until the first answer about the selection nothing of the one before is shown or can be sent
     state = shown = null;
@@ -517,6 +519,15 @@
   $('look-form').addEventListener('submit', e => {
     e.preventDefault();
     if ($('look').value.trim()) go(to(name, $('look').value.trim()));
+  });
+  $('others').addEventListener('click', async () => {
+    text('others-text', 'asking the store');
+    const of = name, r = await fetch(api + '?name=' + encodeURIComponent(of) + '&others=1000', json).then(async x => [x.ok, await x.json().catch(() => ({}))], () => [false, {}]);
+    if (of !== name) return;
+    const found = r[0] ? r[1].keys : [];
+    text('others-text', !r[0] ? 'Unknown: ' + (r[1].message || 'the instance did not answer') + '.'
+      : (found.length ? 'Keys of the store, of whatever permit: the store does not record names.' : 'The store has no other keys.') + (r[1].truncated ? ' There are more than these.' : ''));
+    $('others-list').replaceChildren(...found.map(k => el('li', '', link(k, of, k))));
   });
   $('limit-form').addEventListener('submit', e => {
     e.preventDefault();

@@ -1,10 +1,12 @@
 package io.github.distributedpermit.spi;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /**
  * Turns a user's key into text that is safe in every store's names and in logs. Letters, digits, {@code -} and {@code _}
@@ -69,6 +71,32 @@ public final class KeyEncoding {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("Every Java platform has SHA-256", e);
         }
+    }
+
+    /** The key that has this encoded form; empty if that is only the head of a longer key and its hash. */
+    public static Optional<String> decode(String encoded) {
+        if (encoded.indexOf('~') >= 0) {
+            return Optional.empty();
+        }
+        boolean units = encoded.startsWith("%u");
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = units ? 2 : 0; i < encoded.length(); i++) {
+            char c = encoded.charAt(i);
+            if (c != '%') {
+                bytes.write(c);
+            } else if (i + 2 < encoded.length()
+                    && HexFormat.isHexDigit(encoded.charAt(i + 1))
+                    && HexFormat.isHexDigit(encoded.charAt(i + 2))) {
+                bytes.write(HexFormat.fromHexDigits(encoded, i + 1, i + 3));
+                i += 2;
+            } else {
+                return Optional.empty(); // not of this library
+            }
+        }
+        return Optional.of(
+                units
+                        ? ByteBuffer.wrap(bytes.toByteArray()).asCharBuffer().toString()
+                        : bytes.toString(StandardCharsets.UTF_8));
     }
 
     private static boolean isPlain(char c) {

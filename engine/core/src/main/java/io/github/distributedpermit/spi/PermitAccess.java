@@ -64,6 +64,13 @@ public interface PermitAccess extends KeyDirectory {
     CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts);
 
     /**
+     * Some keys that the store has, of all names and instances; see {@link PermitStore#keys}.
+     *
+     * @param most how many at most
+     */
+    CompletionStage<KeyList> keysInStore(int most);
+
+    /**
      * Takes all permits of a key from a member of the store; the calls that hold them are notified of the loss if the member is
      * alive. Ends with the number of permits taken, or fails with {@link PermitStoreException}.
      *

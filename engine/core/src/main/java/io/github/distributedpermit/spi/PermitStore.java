@@ -39,6 +39,16 @@ public interface PermitStore extends AutoCloseable {
     CompletionStage<KeyState> inspect(String key);
 
     /**
+     * Some keys of this store, for operators. It takes as long as there are keys, so that it is for people who ask, not for each look.
+     *
+     * @param most how many at most
+     */
+    default CompletionStage<KeyList> keys(int most) {
+        return CompletableFuture.failedFuture(
+                PermitStoreException.permanent("This store does not list its keys; ask for a key by its name", null));
+    }
+
+    /**
      * Sets or lifts the operator's limit of a key, which wins over every member's own; 0 is a pause. It does not vanish
      * with the key. That it ends, if it does, is up to the members: see {@link #lift}.
      */

@@ -4,6 +4,7 @@ import io.github.distributedpermit.contract.Fault.Kind;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
@@ -62,6 +63,11 @@ final class FaultyStore implements PermitStore {
     @Override
     public CompletionStage<KeyState> inspect(String key) {
         return store.inspect(key);
+    }
+
+    @Override
+    public CompletionStage<KeyList> keys(int most) {
+        return store.keys(most);
     }
 
     @Override

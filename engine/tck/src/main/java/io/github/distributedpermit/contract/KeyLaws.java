@@ -3,13 +3,18 @@ package io.github.distributedpermit.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.OverrideLimit;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Many keys, odd keys, idle keys (law 8), and what operators see. */
 interface KeyLaws extends ContractTests {
+
+    /** More than any test uses. */
+    int MOST = 10_000;
 
     @Test
     default void keysHaveNothingToDoWithEachOther(Peer a, Peer b, String first, String second) {
@@ -85,6 +90,16 @@ interface KeyLaws extends ContractTests {
             assertThat(a.inspect(odd.get(i)).used()).as(odd.get(i)).isEqualTo(i + 1);
             assertThat(a.inspect(odd.get(i)).key()).isEqualTo(odd.get(i));
         }
+        KeyList all = a.keys(MOST);
+        assertThat(all.keys())
+                .doesNotHaveDuplicates()
+                .containsAll(odd.stream().filter(key -> key.length() < 1_000).toList());
+        boolean known = all.keys().containsAll(List.of(long1, long2));
+        assertThat(all.more())
+                .as("keys that are not listed, because their names are too long")
+                .isNotEqualTo(known);
+        assertThat(a.keys(2).keys()).hasSize(2);
+        assertThat(a.keys(2).more()).isTrue();
     }
 
     @Test
@@ -145,6 +160,14 @@ interface KeyLaws extends ContractTests {
                         new MemberState(a.id(), 2, 2, 2, false, 0),
                         new MemberState(b.id(), 0, 1, 2, true, 1),
                         new MemberState(c.id(), 0, 2, 2, true, 2));
+    }
+
+    @Test
+    default void keyWithALimitOfTheOperatorIsListedAlthoughNoMemberUsesIt(String key, Peer a) {
+        a.override(key, OverrideLimit.of(0));
+        assertThat(a.keys(MOST).keys()).contains(key);
+
+        a.override(key, OverrideLimit.empty());
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -144,6 +145,10 @@ final class Peer implements HoldingListener {
 
     KeyState inspect(String key) {
         return answer(store.inspect(key));
+    }
+
+    KeyList keys(int most) {
+        return answer(store.keys(most));
     }
 
     void override(String key, int limit) {

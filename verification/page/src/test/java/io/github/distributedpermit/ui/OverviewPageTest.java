@@ -126,6 +126,23 @@ class OverviewPageTest extends PageTest {
     }
 
     @Test
+    void keyThatOnlyAnotherInstanceUsesIsFoundInTheStore() throws IOException {
+        LocalPermitBackend store = new LocalPermitBackend();
+        instance(store, WebApplicationType.SERVLET, "one", true);
+        Workers two = instance(store, WebApplicationType.SERVLET, "two", true);
+        two.hold("per-tenant", "far away");
+        open(0, "?name=per-tenant");
+        browser.evaluate("document.getElementById('others').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#others-list").equals("far away"));
+        assertThat(browser.text("#others-text")).contains("of whatever permit");
+        assertThat(findings()).isEmpty();
+        browser.evaluate("document.querySelector('#others-list a').click()");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 2"));
+        assertThat(address()).contains("key=far+away");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
     void selectionGoesFromAllPermitsToOneInstanceByKeyboardAndTheAddressFollows() throws IOException {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(

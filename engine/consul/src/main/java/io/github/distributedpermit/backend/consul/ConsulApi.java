@@ -141,6 +141,15 @@ final class ConsulApi {
         return http.watch("kv/%s?keys".formatted(PathEncoding.encode(prefix)), settings.requestTimeout());
     }
 
+    /** What lies directly below a prefix, with a slash at the end of what lies above other keys. */
+    CompletableFuture<List<String>> namesBelow(String prefix) {
+        return http.watch("kv/%s?keys&separator=%%2F".formatted(PathEncoding.encode(prefix)), settings.requestTimeout())
+                .thenApply(reply -> reply.status() == NOT_FOUND && reply.isRead()
+                        ? List.<String>of()
+                        : read(reply, "the list of keys", text -> JsonObject.texts(Json.parse(text))))
+                .exceptionally(failure -> fail("Consul did not list the keys", failure));
+    }
+
     /** Throws {@link MalformedJsonException} if the reply is not Consul's. */
     static List<String> names(Reply reply) {
         return JsonObject.texts(Json.parse(reply.body()));

@@ -155,6 +155,18 @@ final class ConsulSnapshotStore implements SnapshotStore<ConsulSnapshot> {
         return onLoop(() -> opened().reader().inspect(KeyNames.of(settings.prefix(), key)));
     }
 
+    /** What begins with a dot lies beside the keys. */
+    @Override
+    public CompletionStage<List<String>> keyNames(int most) {
+        String above = settings.prefix() + '/';
+        return onLoop(() -> api.namesBelow(above)
+                .thenApply(names -> names.stream()
+                        .filter(name -> name.startsWith(above) && name.endsWith("/"))
+                        .map(name -> name.substring(above.length(), name.length() - 1))
+                        .filter(name -> !name.startsWith("."))
+                        .toList()));
+    }
+
     /** The fence of each session has the name of its member. */
     @Override
     public CompletionStage<Optional<String>> memberName(String session) {

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.local;
 import io.github.distributedpermit.backend.local.LocalKeys.Operation;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -64,6 +65,11 @@ final class LocalPermitStore implements PermitStore {
                 .map(m -> m.named(m.member(), backend.nameOf(m.member())))
                 .toList();
         return CompletableFuture.completedFuture(new KeyState(key, state.used(), state.override(), named));
+    }
+
+    @Override
+    public CompletionStage<KeyList> keys(int most) {
+        return CompletableFuture.completedFuture(KeyList.of(keys.keys().stream(), most));
     }
 
     @Override

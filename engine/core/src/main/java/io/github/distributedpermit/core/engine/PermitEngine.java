@@ -13,6 +13,7 @@ import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.MemberStatus;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallerSource;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -300,6 +301,11 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     @Override
     public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
         return present().registry.pause(pause, limit, lasts);
+    }
+
+    @Override
+    public CompletionStage<KeyList> keysInStore(int most) {
+        return present().registry.keysInStore(most);
     }
 
     @Override

@@ -24,6 +24,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -314,6 +315,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
             queue.recall();
             queue.changed(); // there is no other member whose claim would make the store notify this one
         }
+    }
+
+    /** Some keys of calls that the store has, whatever instances use them. */
+    public CompletionStage<KeyList> keysInStore(int most) {
+        return store.keys(most).thenApply(KeyList::ofCalls);
     }
 
     /** The keys of which calls of this name run or wait here, in no particular order. */

@@ -63,6 +63,9 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         /** As {@link SnapshotStore#evict}, of a process that has a record in the key. */
         int evict(String name, String process) throws Exception;
 
+        /** As {@link SnapshotStore#keyNames}. */
+        List<String> keyNames(int most) throws Exception;
+
         /**
          * Begins a session. It ends by itself, on the store's clock, unless it is renewed within this time.
          *
@@ -418,6 +421,11 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     @Override
     public CompletionStage<Optional<String>> memberName(String member) {
         return call(() -> client.name(member));
+    }
+
+    @Override
+    public CompletionStage<List<String>> keyNames(int most) {
+        return call(() -> client.keyNames(most));
     }
 
     @Override

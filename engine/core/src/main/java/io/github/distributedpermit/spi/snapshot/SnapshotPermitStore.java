@@ -3,6 +3,7 @@ package io.github.distributedpermit.spi.snapshot;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -198,6 +199,13 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
         return store.inspect(key)
                 .thenCompose(at -> names.addTo(at.table().state(key).at(at.time()), at::process))
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Failures.of(key, e)));
+    }
+
+    @Override
+    public CompletionStage<KeyList> keys(int most) {
+        return closed
+                ? CompletableFuture.failedFuture(left())
+                : store.keyNames(most + 1).thenApply(names -> KeyList.ofEncoded(names, most));
     }
 
     /**

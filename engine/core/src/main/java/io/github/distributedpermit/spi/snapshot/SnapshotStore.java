@@ -2,6 +2,7 @@ package io.github.distributedpermit.spi.snapshot;
 
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -59,6 +60,17 @@ public interface SnapshotStore<S extends Snapshot> {
     /** For operators, at any time: the key as in {@link #read}. */
     default CompletionStage<S> inspect(String key) {
         return read(key);
+    }
+
+    /**
+     * The {@linkplain io.github.distributedpermit.spi.KeyEncoding encoded} names of some keys, for operators, see {@link
+     * io.github.distributedpermit.spi.PermitStore#keys}.
+     *
+     * @param most how many are enough; the store may have more, and answer with more
+     */
+    default CompletionStage<List<String>> keyNames(int most) {
+        return CompletableFuture.failedFuture(
+                PermitStoreException.permanent("This store does not list its keys; ask for a key by its name", null));
     }
 
     /**

@@ -298,6 +298,18 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
     }
 
+    /** No name of a key has a colon: the others are of prefixes that begin like this one. */
+    @Override
+    public List<String> keyNames(int most) {
+        int begin = settings.prefix().length() + 1;
+        List<String> found = run((c, s) -> Sql.query(
+                c, s.of(Statements.KEYS), KeyRows::texts, settings.prefix() + ':', settings.prefix() + ';', most));
+        return found.stream()
+                .filter(row -> row.lastIndexOf(':') == begin - 1)
+                .map(row -> row.substring(begin))
+                .toList();
+    }
+
     @Override
     public long begin(String session, Duration length) {
         return run((c, s) -> membership.begin(c, s, session, length));

@@ -44,6 +44,9 @@ final class Statements {
                     + " AND NOT EXISTS (SELECT 1 FROM {member} m WHERE m.prefix = ? AND k.document LIKE CONCAT('%', m.id, '%'))"
                     + " ORDER BY name LIMIT " + ORPHANS;
 
+    static final String KEYS =
+            "SELECT name FROM {key} WHERE name > ? AND name < ? AND document <> '' ORDER BY name LIMIT ?";
+
     private final Dialect dialect;
     private final JdbcSettings settings;
     private final Map<String, String> complete = new HashMap<>();

@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.redis;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -45,6 +46,8 @@ final class RedisPermitStore implements PermitStore {
 
     private final ReadableNames names;
 
+    private final String prefix;
+
     /**
      * Starts the thread of the member, which connects; does not wait for it.
      *
@@ -57,6 +60,7 @@ final class RedisPermitStore implements PermitStore {
             Member member,
             HoldingListener listener,
             LongSupplier ticker) {
+        this.prefix = settings.prefix();
         this.keys = new RedisKeys(settings.prefix());
         this.lineages = new LineageNames(settings.prefix());
         this.commandTimeout = settings.commandTimeout();
@@ -115,6 +119,17 @@ final class RedisPermitStore implements PermitStore {
         return look(key)
                 .thenApply(found -> Inspection.read(key, found))
                 .thenCompose(state -> names.addTo(state, UnaryOperator.identity()));
+    }
+
+    @Override
+    public CompletionStage<KeyList> keys(int most) {
+        SharedConnection present = connections.connection();
+        return present == null
+                ? CompletableFuture.failedFuture(PermitStoreException.passing("Redis can't be reached", null))
+                : new KeyScan(present, prefix, most)
+                        .run()
+                        .exceptionallyCompose(e -> CompletableFuture.failedFuture(PermitStoreException.passing(
+                                "Redis did not list its keys: " + PermitStoreException.describe(e), e)));
     }
 
     /** Reads without the lineage, since nothing is granted or renewed. */

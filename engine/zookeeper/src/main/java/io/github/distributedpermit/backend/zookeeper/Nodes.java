@@ -82,6 +82,20 @@ final class Nodes {
                 Faults.isMissing(e) ? Faults.nowhere(client.getZookeeperClient().getCurrentConnectionString(), e) : e));
     }
 
+    /** The names of the nodes below the one above all keys, as the connected server has them, which may lag behind the leader. */
+    CompletableFuture<List<String>> names(ZooKeeper zk) {
+        CompletableFuture<List<String>> result = new CompletableFuture<>();
+        zk.getChildren(
+                root,
+                false,
+                (rc, p, c, names) -> {
+                    boolean missing = rc == Code.NONODE.intValue();
+                    settle(result, missing ? 0 : rc, root, missing ? List.of() : names);
+                },
+                null);
+        return result;
+    }
+
     /** The content of a node as the connected server has it, which may lag behind the leader. */
     CompletableFuture<byte[]> data(ZooKeeper zk, String path) {
         CompletableFuture<byte[]> result = new CompletableFuture<>();

@@ -132,6 +132,19 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
                 .exceptionallyCompose(e -> CompletableFuture.failedFuture(Faults.translate(key, e)));
     }
 
+    /** The readable names of members lie beside the keys. */
+    @Override
+    public CompletionStage<List<String>> keyNames(int most) {
+        Link link = session.link();
+        return link == null
+                ? CompletableFuture.failedFuture(sessionEnded())
+                : nodes.names(link.zk())
+                        .thenApply(all -> all.stream()
+                                .filter(name -> !name.startsWith("+"))
+                                .toList())
+                        .exceptionallyCompose(e -> CompletableFuture.failedFuture(Faults.translate("", e)));
+    }
+
     /** Without a session the name is left out, since names are no part of the protocol. */
     @Override
     public CompletionStage<Optional<String>> memberName(String member) {
