@@ -59,17 +59,21 @@ public final class PermitEvents implements PermitObserver {
         add("loss", call.key(), "Calls of this instance lost permits", again ? last.count() + 1 : 1);
     }
 
+    /** The keys of one member are one event, as it may have had permits of hundreds. */
     @Override
-    public void expired(String key, Expired members) {
+    public synchronized void expired(String key, Expired members) {
+        String member = "Member " + members.name().orElse(members.member()) + " is not alive any more; it had ";
+        Event last = events.peekFirst();
+        if (last != null && last.kind().equals("expiry") && last.text().startsWith(member)) {
+            events.removeFirst();
+            int keys = last.count() + 1;
+            add("expiry", "", member + "permits of " + keys + " keys", keys);
+            return;
+        }
         String others = members.others() == 0
                 ? ""
                 : ", and %d others had %d".formatted(members.others(), members.permitsOfOthers());
-        add(
-                "expiry",
-                key,
-                "Member %s is not alive any more; it had %d permit(s)%s"
-                        .formatted(members.name().orElse(members.member()), members.permits(), others),
-                1);
+        add("expiry", key, member + members.permits() + " permit(s)" + others, 1);
     }
 
     @Override

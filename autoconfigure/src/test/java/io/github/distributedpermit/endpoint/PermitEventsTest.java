@@ -52,7 +52,19 @@ class PermitEventsTest {
     }
 
     @Test
-    void membersThatAreNotAliveAnyMoreAreAnEventForEachKey() {
+    void aMemberThatIsNotAliveAnyMoreIsOneEvent() {
+        for (int i = 0; i < 150; i++) {
+            events.expired("key-" + i, new Expired("m1", Optional.empty(), 1, Optional.empty(), 0, 0));
+        }
+        assertThat(events.latest()).singleElement().satisfies(event -> {
+            assertThat(event.text()).isEqualTo("Member m1 is not alive any more; it had permits of 150 keys");
+            assertThat(event.key()).isEmpty();
+            assertThat(event.count()).isEqualTo(150);
+        });
+    }
+
+    @Test
+    void membersThatAreNotAliveAnyMoreAreAnEventEach() {
         events.expired("a", new Expired("m1", Optional.of("orders@host-2:4711"), 3, Optional.of(Duration.ZERO), 0, 0));
         events.expired("b", new Expired("m1", Optional.empty(), 1, Optional.empty(), 2, 5));
         assertThat(events.latest()).extracting(Event::kind).containsExactly("expiry", "expiry");

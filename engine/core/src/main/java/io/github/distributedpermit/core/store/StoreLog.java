@@ -150,13 +150,14 @@ public final class StoreLog {
         LOG.log(
                 Level.WARNING,
                 "{0} call(s) lost {1} permit(s) of ''{2}'', key ''{3}'': {4}. They go on without, and other calls may hold them"
-                        + " now.{5} The listeners of the permits run; isHeld() returns false.",
+                        + " now.{5} The listeners of the permits run; isHeld() returns false.{6}",
                 Integer.toString(calls.size()),
                 Integer.toString(permits),
                 LogSafe.escape(first.name()),
                 LogSafe.escape(first.key()),
                 why,
-                callers.isEmpty() ? "" : " These are calls of " + describe(callers) + ".");
+                callers.isEmpty() ? "" : " These are calls of " + describe(callers) + ".",
+                unlogged == 0 ? "" : " " + unlogged + " other permit(s) were lost since the last such line.");
         return false;
     }
 

@@ -217,6 +217,19 @@ class StoreLogTest {
         assertThat(warnings().get(1)).contains("lost 2 more permit(s)", "3 since the start");
     }
 
+    @Test
+    void aLossThatWasNotLoggedIsPartOfTheNextLine() {
+        hold(a.engine, 3);
+        a.engine.take(Bench.KEY, 1);
+        bench.run(Duration.ofSeconds(1));
+        a.engine.take(Bench.KEY, 2);
+        bench.run(Duration.ofMillis(9_500));
+        a.engine.take(Bench.KEY, 3);
+        assertThat(warnings()).hasSize(2);
+        assertThat(warnings().get(1))
+                .contains("1 call(s) lost 1 permit(s)", " 1 other permit(s) were lost since the last");
+    }
+
     private PermitEngine inSession(SimSessionStore store) {
         SimProcess process = new SimProcess("s", bench.time, 77);
         PermitEngine engine = new PermitEngine(
