@@ -42,7 +42,7 @@ public final class PermitEvents implements PermitObserver {
                         .formatted(
                                 paused.map(what -> "All calls of " + what + " are paused")
                                         .orElse("Limit " + limit.limit()),
-                                limit.endsAt().map(end -> " until " + end).orElse(""),
+                                limit.endsAt().map(end -> " until " + end).orElse(" until it is lifted"),
                                 limit.by().isEmpty() ? "by an operator" : limit.by(),
                                 limit.reason().isEmpty() ? "" : ": " + limit.reason());
         add("limit", paused.isPresent() ? "" : key, text, 1);

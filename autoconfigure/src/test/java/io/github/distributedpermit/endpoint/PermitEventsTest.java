@@ -41,6 +41,14 @@ class PermitEventsTest {
     }
 
     @Test
+    void aLimitThatDoesNotEndByItselfSaysSo() {
+        events.limitSet("a", OverrideLimit.of(1, "by anna through one", "trial"));
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .containsExactly("Limit 1 until it is lifted, set by anna through one: trial");
+    }
+
+    @Test
     void lossesOfAKeyOneAfterAnotherAreOneEvent() {
         events.limitSet("a", OverrideLimit.empty());
         for (int i = 0; i < 500; i++) {

@@ -215,14 +215,17 @@ public final class StoreLog {
                     Level.WARNING,
                     "The store of permits {0} may have lost state: {1}. For up to {2} ms, or the longest lease of another instance, it"
                             + " grants permits of key ''{3}'' only to those who still hold them; calls that do not wait fail"
-                            + " meanwhile. {4} other key(s) were in the same state since the last such line.",
+                            + " meanwhile.{4}",
                     store,
                     moved
                             ? "another server answers, or the same one after it was restarted or emptied"
                             : "it has no data of permits that may be held, as after it was emptied",
                     millis(lasts),
                     LogSafe.escape(key),
-                    Long.toString(unlogged));
+                    unlogged == 0
+                            ? ""
+                            : " So it does for " + unlogged
+                                    + " other key(s) that began earlier, after the last such line.");
         }
     }
 
