@@ -15,7 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -183,20 +182,17 @@ public class PermitsEndpoint {
         String application = permits.application()
                 .orElseThrow(() -> new InvalidEndpointRequestException(
                         "no pauses", "Calls of this instance do not obey pauses; pause the keys"));
-        Optional<PermitDefinition> definition = Optional.empty();
-        if (name != null) {
-            definition = reader.find(name);
-            if (definition.isEmpty()) {
+        if (name != null && paused) { // a pause can be ended wherever the name is not known any more
+            PermitDefinition definition = permits.find(name)
+                    .orElseThrow(() -> new InvalidEndpointRequestException(
+                            "unknown name",
+                            "No permit is named '%s'; GET without a name lists all of them".formatted(name)));
+            if (definition.isUnlimited()) {
                 throw new InvalidEndpointRequestException(
-                        "unknown name",
-                        "No permit is named '%s'; GET without a name lists all of them".formatted(name));
+                        "no limit",
+                        "Permit '%s' has no limit, so its calls do not ask the store, and cannot be paused"
+                                .formatted(name));
             }
-        }
-        if (definition.filter(PermitDefinition::isUnlimited).isPresent()) {
-            throw new InvalidEndpointRequestException(
-                    "no limit",
-                    "Permit '%s' has no limit, so its calls do not ask the store, and cannot be paused"
-                            .formatted(name));
         }
         String target = name == null ? Pause.ofApplication(application) : Pause.ofName(name);
         OverrideLimit limit = paused ? OverrideLimit.of(0, by(order), order.reason()) : OverrideLimit.empty();
@@ -217,6 +213,11 @@ public class PermitsEndpoint {
     }
 
     Map<String, Object> drain(@Nullable String drain, @Nullable String member, Order order) {
+        if (!order.lasts().isZero()) {
+            throw new InvalidEndpointRequestException(
+                    "lasts with drain",
+                    "A drain ends with a restart only: leave out 'lasts', or pause the application");
+        }
         if (!"true".equals(drain)) {
             throw new InvalidEndpointRequestException(
                     "drain is not true", "'drain' has to be true; only a restart of the instance ends a drain");

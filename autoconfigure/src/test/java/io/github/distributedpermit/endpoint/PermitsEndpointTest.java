@@ -626,8 +626,11 @@ class PermitsEndpointTest {
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
     void allCallsOfAPermitOrOfTheApplicationArePausedAndGoOn(WebApplicationType type) {
-        try (ConfigurableApplicationContext context =
-                start(type, "management.endpoint.permits.access=unrestricted", "spring.application.name=shop")) {
+        try (ConfigurableApplicationContext context = start(
+                type,
+                "management.endpoint.permits.access=unrestricted",
+                "distributed-permit.permits[shop-*].limit=5",
+                "spring.application.name=shop")) {
             List<AuditEvent> audit = new CopyOnWriteArrayList<>();
             context.addApplicationListener(
                     (ApplicationListener<AuditApplicationEvent>) event -> audit.add(event.getAuditEvent()));
@@ -667,9 +670,27 @@ class PermitsEndpointTest {
             send(context, "POST", "permits", "{\"pause\": false}");
             send(context, "POST", "permits", "{\"pause\": false, \"name\": \"report-export\"}");
             assertThat(get(context, "permits").at("/permits").toString()).doesNotContain("paused");
+
+            HttpResponse<String> pattern = send(context, "POST", "permits", "{\"pause\": true, \"name\": \"shop-*\"}");
+            assertThat(pattern.statusCode()).as(pattern.body()).isEqualTo(200);
+            assertThatExceptionOfType(PermitRejectedException.class)
+                    .isThrownBy(() -> permits.named("shop-a")
+                            .acquireUninterruptibly(PermitRequest.of("a").withoutWaiting()));
+            send(context, "POST", "permits", "{\"pause\": false, \"name\": \"shop-*\"}");
+            assertThat(send(context, "POST", "permits", "{\"pause\": false, \"name\": \"a former name\"}")
+                            .statusCode())
+                    .isEqualTo(200);
+            refused(context, "", "{\"drain\": true, \"lasts\": \"1h\"}", "'lasts'");
             assertThat(audit)
                     .extracting(AuditEvent::getType)
-                    .containsExactly("PERMITS_PAUSED", "PERMITS_PAUSED", "PERMITS_RESUMED", "PERMITS_RESUMED");
+                    .containsExactly(
+                            "PERMITS_PAUSED",
+                            "PERMITS_PAUSED",
+                            "PERMITS_RESUMED",
+                            "PERMITS_RESUMED",
+                            "PERMITS_PAUSED",
+                            "PERMITS_RESUMED",
+                            "PERMITS_RESUMED");
         }
     }
 

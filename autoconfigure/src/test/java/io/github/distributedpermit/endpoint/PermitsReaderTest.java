@@ -194,6 +194,11 @@ class PermitsReaderTest {
         }
 
         @Override
+        public Optional<PermitDefinition> find(String name) {
+            return Optional.empty();
+        }
+
+        @Override
         public Optional<String> application() {
             return Optional.empty();
         }

@@ -327,13 +327,12 @@
   const pauses = paused => paused.map(p => ' All calls of ' + p.what + ' are paused.' + terms(p)).join('');
   // the pause of the permit that is shown, or of the application
   function drawPause(what, paused) {
-    const own = paused.some(p => p.what === what), writable = state.settings.writable;
+    const writable = state.settings.writable;
     show('pause-section', what !== null);
     if (what === null) return;
     text('pause-title', 'Pause of ' + what);
-    text('pauses', (pauses(paused).trim() || 'Not paused.'));
+    text('pauses', (pauses(paused).trim() || 'No pause is known to this instance.'));
     for (const e of $('pause-form').elements) e.disabled = !writable;
-    if (writable) $('resume-all').disabled = !own;
     $('pause-form').dataset.what = what;
   }
 

@@ -47,6 +47,9 @@ public interface PermitAccess extends KeyDirectory {
         return override(key, limit, Duration.ZERO);
     }
 
+    /** The permit with this name, or the settings with this pattern of names. */
+    Optional<PermitDefinition> find(String name);
+
     /** The name of this application, by which {@link Pause#ofApplication} pauses it; empty if calls here do not obey pauses. */
     Optional<String> application();
 

@@ -85,7 +85,7 @@ class OverviewPageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> one.holding() == 2);
         open(0, "?name=report-export");
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("2 / 12"));
-        assertThat(browser.text("#pauses")).isEqualTo("Not paused.");
+        assertThat(browser.text("#pauses")).isEqualTo("No pause is known to this instance.");
         browser.evaluate("document.getElementById('pause-reason').value = 'the partner is down'");
         browser.evaluate("document.getElementById('pause-lasts').value = '2h'");
         browser.evaluate("document.getElementById('pause-all').click()");
@@ -121,7 +121,7 @@ class OverviewPageTest extends PageTest {
                         .asBoolean());
         browser.evaluate("document.getElementById('resume-all').click()");
         await().atMost(PATIENCE).until(() -> one.holding() + two.holding() == 6);
-        await().atMost(PATIENCE).until(() -> browser.text("#pauses").equals("Not paused."));
+        await().atMost(PATIENCE).until(() -> browser.text("#pauses").equals("No pause is known to this instance."));
         assertThat(browser.errors()).isEmpty();
     }
 

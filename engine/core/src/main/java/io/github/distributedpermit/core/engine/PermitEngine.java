@@ -132,15 +132,15 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     private void begin() {
         Membership joined = new Membership(backend, members.get(), settings, environment);
+        String named = application;
+        if (named != null) {
+            joined.registry.obeyPauses(named);
+        }
         membership = joined;
         // after it is known to other threads, so that what they change meanwhile is not missed
         joined.outcomes.describeCallersBy(callers);
         if (instancesCounted) {
             joined.registry.countInstances();
-        }
-        String named = application;
-        if (named != null) {
-            joined.registry.obeyPauses(named);
         }
     }
 

@@ -448,6 +448,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         try {
             event((now, effects) -> {
                 timer.fired();
+                if (!retired && state.holdsBack()) {
+                    state.pausesChanged(now, effects); // again, in case an error has stopped it
+                }
                 if (!retired && state.isUnused(now)) {
                     retire(effects);
                 }

@@ -7,7 +7,9 @@ import io.github.distributedpermit.core.key.Outcome.Refused;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.StackRoom;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -144,7 +146,11 @@ final class KeyQueueState {
 
     /** A call arrives: it is served, rejected, or waits. */
     void enter(Waiter waiter, long now, Effects effects) {
-        enter(waiter, host.pause(waiter.stats), now, effects);
+        PauseState pause = host.pause(waiter.stats);
+        if (pause == PauseState.NONE && !heldBack.isEmpty()) {
+            pausesChanged(now, effects); // so that it does not overtake those that have waited for the end of the pause
+        }
+        enter(waiter, pause, now, effects);
     }
 
     private void enter(Waiter waiter, PauseState pause, long now, Effects effects) {
@@ -217,9 +223,13 @@ final class KeyQueueState {
             }
             w = following;
         }
-        for (Waiter held : List.copyOf(heldBack)) {
+        List<Waiter> inOrder = new ArrayList<>(heldBack);
+        inOrder.sort(Comparator.comparingLong(each -> each.queuedAt));
+        for (Waiter held : inOrder) {
             PauseState pause = host.pause(held.stats);
-            if (pause == PauseState.NONE && held.stats.policy().isUnlimited()) {
+            if (pause == PauseState.UNKNOWN) {
+                effects.execute(() -> host.findPause(held.stats));
+            } else if (pause == PauseState.NONE && held.stats.policy().isUnlimited()) {
                 pass(held, now, effects);
                 heldBack.remove(held);
             } else if (pause == PauseState.NONE
@@ -228,6 +238,11 @@ final class KeyQueueState {
                 heldBack.remove(held);
             }
         }
+    }
+
+    /** Whether calls are held back. */
+    boolean holdsBack() {
+        return !heldBack.isEmpty();
     }
 
     /** The call does not wait any more. */
@@ -772,6 +787,9 @@ final class KeyQueueState {
             at = Math.min(at, lingering.until());
         }
         at = Math.min(at, failures.hopelessAt());
+        if (holdsBack()) {
+            at = Math.min(at, now + policy.commandTimeout());
+        }
         return at != Times.NEVER || ledger.granted() > 0 ? at : now + policy.commandTimeout();
     }
 

@@ -38,6 +38,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -61,6 +62,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     /** A loss of state that several keys report within this time is one loss. */
     private static final long BETWEEN_RECLAIMS = TimeUnit.SECONDS.toNanos(1);
+
+    /** How often it is tried to announce a pause. */
+    private static final int ANNOUNCEMENTS = 30;
 
     private final ConcurrentMap<String, KeyQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong sequence = new AtomicLong();
@@ -269,12 +273,40 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** Sets or ends a {@link Pause}, and has all instances look for it. */
     public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
         // not before the pause is set: an instance that looks in between would not look again
-        return override(pause, limit, lasts)
-                .thenCompose(set -> store.override(
-                        Pause.CHANGES,
-                        OverrideLimit.of(1, memberId, Long.toString(nextSequence()))
-                                .during(System.currentTimeMillis(), 0)))
-                .thenRun(pauses::lookNow);
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        override(pause, limit, lasts).whenComplete((set, failure) -> {
+            announce(done, failure, ANNOUNCEMENTS);
+            if (failure != null) { // it may be set later
+                environment
+                        .scheduler()
+                        .schedule(
+                                () -> announce(new CompletableFuture<>(), failure, ANNOUNCEMENTS),
+                                2 * settings.commandTimeout().toNanos());
+            }
+        });
+        return done;
+    }
+
+    /** Whatever has become of the pause: one that were set without that would come into force with the next change of another one. */
+    private void announce(CompletableFuture<Void> done, @Nullable Throwable failure, int attempts) {
+        OverrideLimit change =
+                OverrideLimit.of(1, memberId, Long.toString(nextSequence())).during(System.currentTimeMillis(), 0);
+        store.override(Pause.CHANGES, change).whenComplete((set, unannounced) -> {
+            Throwable cause = failure == null ? unannounced : failure;
+            if (cause == null) {
+                pauses.lookNow();
+                done.complete(null);
+            } else {
+                done.completeExceptionally(cause);
+            }
+            if (unannounced != null && attempts > 1 && !closed) {
+                environment
+                        .scheduler()
+                        .schedule(
+                                () -> announce(done, failure, attempts - 1),
+                                settings.commandTimeout().toNanos());
+            }
+        });
     }
 
     private Set<String> names() {
@@ -605,6 +637,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void reachable() {
+        pauses.storeIsReachable();
         each(KeyQueue::reachable);
     }
 

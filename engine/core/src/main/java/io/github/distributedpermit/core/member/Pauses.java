@@ -121,7 +121,7 @@ final class Pauses {
         }
         PauseState most = PauseState.NONE;
         for (String key : keys(name, pattern)) {
-            PauseState state = state(known.get(key), last);
+            PauseState state = state(known.get(key), last, silent);
             most = state.compareTo(most) > 0 ? state : most;
         }
         return most;
@@ -148,12 +148,14 @@ final class Pauses {
         return none ? Set.of() : keys(name, pattern);
     }
 
-    private static PauseState state(@Nullable Reading reading, OverrideLimit last) {
+    /** What a store that does not answer would say is left to claims. */
+    private static PauseState state(@Nullable Reading reading, OverrideLimit last, boolean silent) {
+        PauseState unknown = silent ? PauseState.NONE : PauseState.UNKNOWN;
         if (reading == null) {
-            return last.isEmpty() ? PauseState.NONE : PauseState.UNKNOWN;
+            return last.isEmpty() ? PauseState.NONE : unknown;
         }
         return switch (reading) {
-            case PENDING -> PauseState.UNKNOWN;
+            case PENDING -> unknown;
             case PAUSED -> PauseState.PAUSED;
             case RUNS, FAILED -> PauseState.NONE;
         };
@@ -165,7 +167,7 @@ final class Pauses {
         OverrideLimit last = changes;
         if (last != null && last.isPresent()) {
             if (known.size() >= MOST) {
-                known.values().removeIf(reading -> reading == Reading.RUNS || reading == Reading.FAILED);
+                forget();
             }
             keys(name, pattern).forEach(this::read);
             pump();
@@ -195,10 +197,17 @@ final class Pauses {
         readChanges();
     }
 
+    /** Drops what can be read again. A call that is held back meanwhile has it read. */
+    private synchronized void forget() {
+        known.entrySet()
+                .removeIf(each -> !each.getKey().equals(application)
+                        && (each.getValue() == Reading.RUNS || each.getValue() == Reading.FAILED));
+    }
+
     /** If an error ends the looks, the next call begins them again. */
     private Timer schedule() {
         try {
-            return scheduler.schedule(this::look, interval);
+            return scheduler.schedule(this::look, silent ? Math.min(interval, timeout) : interval);
         } catch (RuntimeException | Error e) {
             changes = null;
             none = false;
@@ -211,6 +220,13 @@ final class Pauses {
     void lookNow() {
         if (!begin()) {
             readChanges();
+        }
+    }
+
+    /** If pauses could not be read, they are now. */
+    void storeIsReachable() {
+        if (silent && application != null) {
+            lookNow();
         }
     }
 
@@ -248,6 +264,10 @@ final class Pauses {
         if (closed || underWay.size() >= AT_ONCE) {
             return null;
         }
+        if (due.contains(Pause.CHANGES) && underWay.add(Pause.CHANGES)) {
+            due.remove(Pause.CHANGES); // first, since it shows whether the store answers
+            return Pause.CHANGES;
+        }
         for (String key : due) {
             if (underWay.add(key)) {
                 due.remove(key);
@@ -278,7 +298,8 @@ final class Pauses {
         OverrideLimit limit =
                 answer.isCompletedExceptionally() ? null : answer.join().override();
         boolean isOfChanges = key.equals(Pause.CHANGES);
-        Set<String> inUse = isOfChanges && limit != null && !limit.equals(changes) ? namesInUse.get() : Set.of();
+        boolean readsAll = isOfChanges && limit != null && (silent || !limit.equals(changes));
+        Set<String> inUse = readsAll ? namesInUse.get() : Set.of();
         synchronized (this) {
             if (isOfChanges) {
                 changesAre(limit, inUse);
@@ -288,31 +309,29 @@ final class Pauses {
         }
     }
 
+    /** What is not known to run is read again at each look: an answer may have been lost. */
     private void changesAre(@Nullable OverrideLimit limit, Set<String> inUse) {
         OverrideLimit before = changes;
-        silent = limit == null;
         if (limit == null) {
-            news |= before == null;
+            news |= !silent;
+            silent = true;
             return;
         }
-        if (!limit.equals(before)) {
-            changes = limit;
-            news = true;
-            if (limit.isEmpty()) {
-                known.values().removeIf(reading -> reading != Reading.PAUSED);
-            } else {
-                due.addAll(known.keySet());
-                inUse.forEach(name -> keys(name, name).forEach(this::read));
+        boolean other = !limit.equals(before);
+        if (limit.isEmpty()) {
+            known.values().removeIf(reading -> reading != Reading.PAUSED);
+        } else {
+            inUse.forEach(name -> keys(name, name).forEach(this::read));
+        }
+        known.forEach((key, reading) -> {
+            if (other || reading != Reading.RUNS) {
+                due.add(key);
             }
-        }
-        if (due.isEmpty()) {
-            known.forEach((key, reading) -> {
-                if (reading == Reading.PENDING || reading == Reading.FAILED || limit.isEmpty()) {
-                    due.add(key);
-                }
-            });
-        }
+        });
+        news |= other || silent;
+        silent = false;
         none = limit.isEmpty() && known.isEmpty();
+        changes = limit; // last, because an error before it has all of this repeated
     }
 
     private void pauseIs(String key, @Nullable OverrideLimit limit) {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -192,6 +193,24 @@ class PauseOfNameTest {
         bench.run(BOUND);
         assertThat(reason(asked.get(1))).isEqualTo(Reason.SHUTTING_DOWN);
         assertThat(a.engine.keys()).isZero();
+    }
+
+    @Test
+    void pauseThatCouldNotBeAnnouncedAtOnceComesIntoForceSoon() {
+        Party a = member("a");
+        Party b = member("b");
+        Asked before = b.acquire();
+        bench.runMillis(3);
+        a.link.lostKey = Pause.CHANGES;
+        CompletableFuture<Void> set =
+                a.engine.pause(PAUSE, OverrideLimit.of(0), Duration.ZERO).toCompletableFuture();
+        assertThat(set).isCompletedExceptionally();
+        a.link.lostKey = null;
+        bench.run(Bench.COMMAND.plus(BOUND));
+        Asked after = b.acquire();
+        bench.runMillis(3);
+        assertThat(before.holds()).isTrue();
+        assertThat(after.isWaiting()).isTrue();
     }
 
     @Test

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 @Param(name = "call", gen = IntGen.class, conf = "0:1")
 public class QueueUnderLincheck {
 
-    private static final int LIMIT = 1;
+    static final int LIMIT = 1;
     private static final int CALLS = 2;
     private static final long LEASE = 15_000_000_000L;
 

@@ -155,6 +155,9 @@ final class SimLink implements PermitStore {
 
     @Override
     public CompletionStage<Void> override(String key, OverrideLimit limit) {
+        if (key.equals(lostKey)) {
+            return CompletableFuture.failedFuture(PermitStoreException.passing("no answer", null));
+        }
         network.server.override(key, limit);
         return CompletableFuture.completedFuture(null);
     }

@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.Pause;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,6 +37,7 @@ class PausesTest {
     private Set<String> inUse = Set.of();
     private boolean answers = true;
     private boolean fails;
+    private final Set<String> failing = new HashSet<>();
     private boolean rejects;
     private int news;
     private long now;
@@ -66,7 +68,7 @@ class PausesTest {
 
     private CompletionStage<KeyState> inspect(String key) {
         read.add(key);
-        if (fails) {
+        if (fails || failing.contains(key)) {
             return CompletableFuture.failedFuture(new IllegalStateException("away"));
         }
         CompletableFuture<KeyState> answer = new CompletableFuture<>();
@@ -141,7 +143,7 @@ class PausesTest {
         assertThat(of("invoices")).isEqualTo(PauseState.NONE);
         int before = read.size();
         look();
-        assertThat(read.subList(before, read.size())).as("nothing has changed").containsExactly(Pause.CHANGES);
+        assertThat(read.subList(before, read.size())).as("the pause may end").containsExactly(Pause.CHANGES, ORDERS);
     }
 
     @Test
@@ -234,6 +236,47 @@ class PausesTest {
         assertThat(of("orders")).isEqualTo(PauseState.NONE);
         assertThat(news).isGreaterThan(before);
         assertThat(read).endsWith(ORDERS);
+    }
+
+    @Test
+    void pauseThatEndedWhileItsReadFailedEndsWithALaterLook() {
+        pause(ORDERS);
+        inUse = Set.of("orders");
+        find("orders");
+        store.remove(ORDERS);
+        changed();
+        failing.add(ORDERS);
+        look();
+        assertThat(of("orders")).isEqualTo(PauseState.PAUSED);
+        failing.clear();
+        look();
+        assertThat(of("orders")).isEqualTo(PauseState.NONE);
+
+        store.put(ORDERS, OverrideLimit.of(0));
+        changed();
+        look();
+        store.remove(ORDERS); // by hand: nothing says so
+        look();
+        assertThat(of("orders")).isEqualTo(PauseState.NONE);
+    }
+
+    @Test
+    void namesThatAreNotKnownGoOnWhileTheStoreDoesNotAnswerAndAreReadAfterwards() {
+        pause(ORDERS);
+        inUse = Set.of("orders");
+        find("orders");
+        fails = true;
+        look();
+        assertThat(of("orders")).isEqualTo(PauseState.PAUSED);
+        assertThat(of("a name that was never used")).isEqualTo(PauseState.NONE);
+        store.put(Pause.ofName("invoices"), OverrideLimit.of(0));
+        inUse = Set.of("orders", "invoices");
+        fails = false;
+        pauses.storeIsReachable();
+        assertThat(of("invoices")).isEqualTo(PauseState.PAUSED);
+        int before = read.size();
+        pauses.storeIsReachable();
+        assertThat(read).hasSize(before);
     }
 
     @Test
