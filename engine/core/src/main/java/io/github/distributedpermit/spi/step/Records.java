@@ -13,6 +13,7 @@ import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +32,6 @@ final class Records {
 
     /** Members with the same position are ordered by id, so that the order is the same in every process. */
     static final Comparator<PermitRecord> BY_MEMBER = BY_ARRIVAL.thenComparing(PermitRecord::member);
-
-    /** Spreads numbers that follow each other evenly. */
-    private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
 
     private static final Comparator<PermitRecord> BY_EXPIRY =
             Comparator.comparingLong(PermitRecord::expiry).thenComparing(PermitRecord::member);
@@ -65,16 +63,19 @@ final class Records {
     }
 
     /**
-     * Members with the same position take turns: the one with the fewest permits precedes, then one whose oldest waiter needs
-     * more of them, which others would otherwise keep out. Of the rest a lot decides, which is the same in every process and
-     * another one for each version of the key.
+     * Members with the same position take turns: one whose oldest waiter needs more permits precedes, since others would otherwise
+     * keep it out. Of the rest a lot decides, which is the same in every process and another one for each version of the key. It
+     * does not look at the permits that they have: one with long calls would wait for the whole burst of another.
      */
     static Comparator<PermitRecord> inTurn(long version) {
         return BY_ARRIVAL
-                .thenComparingInt(PermitRecord::permits)
                 .thenComparing(PermitRecord::weightOfHead, Comparator.reverseOrder())
-                .thenComparingLong(r -> (r.member().hashCode() + version) * GOLDEN_RATIO)
+                .thenComparingLong(r -> lot(r.member(), version))
                 .thenComparing(PermitRecord::member);
+    }
+
+    private static long lot(String member, long version) {
+        return new SplittableRandom(((long) member.hashCode() << Integer.SIZE) + version).nextLong();
     }
 
     @Nullable
