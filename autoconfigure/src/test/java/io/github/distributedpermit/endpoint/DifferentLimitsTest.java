@@ -36,9 +36,7 @@ class DifferentLimitsTest {
 
     @Test
     void consulSlots() {
-        check(
-                "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
-                "distributed-permit.backend=consul");
+        check(FleetEndpointTest.onConsul());
     }
 
     @Test
@@ -52,9 +50,7 @@ class DifferentLimitsTest {
     @Test
     void zooKeeper() throws Exception {
         try (TestingServer server = new TestingServer()) {
-            check(
-                    "distributed-permit.backend=zookeeper",
-                    "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
+            check(FleetEndpointTest.onZooKeeper(server));
         }
     }
 

@@ -53,17 +53,12 @@ class FleetEndpointTest {
 
     @Test
     void redis(RedisServer server) {
-        check(
-                "spring.data.redis.host=127.0.0.1",
-                "spring.data.redis.port=" + server.port(),
-                "distributed-permit.backend=redis");
+        check(onRedis(server));
     }
 
     @Test
     void consulSlots() {
-        check(
-                "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
-                "distributed-permit.backend=consul");
+        check(onConsul());
     }
 
     @Test
@@ -77,9 +72,7 @@ class FleetEndpointTest {
     @Test
     void zooKeeper() throws Exception {
         try (TestingServer server = new TestingServer()) {
-            check(
-                    "distributed-permit.backend=zookeeper",
-                    "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
+            check(onZooKeeper(server));
         }
     }
 
@@ -94,6 +87,27 @@ class FleetEndpointTest {
                 .run(one -> runner.withPropertyValues("distributed-permit.instance-name=two")
                         .run(two ->
                                 check(new Instance(one), new Instance(two), two.getSourceApplicationContext()::close)));
+    }
+
+    static String[] onRedis(RedisServer server) {
+        return new String[] {
+            "spring.data.redis.host=127.0.0.1",
+            "spring.data.redis.port=" + server.port(),
+            "distributed-permit.backend=redis"
+        };
+    }
+
+    static String[] onConsul() {
+        return new String[] {
+            "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(), "distributed-permit.backend=consul"
+        };
+    }
+
+    static String[] onZooKeeper(TestingServer server) {
+        return new String[] {
+            "distributed-permit.backend=zookeeper",
+            "distributed-permit.zookeeper.connect-string=" + server.getConnectString()
+        };
     }
 
     static ApplicationContextRunner runner(String... store) {

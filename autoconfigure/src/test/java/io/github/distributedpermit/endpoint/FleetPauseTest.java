@@ -9,7 +9,6 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.TestDatabase;
-import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Paused;
 import io.github.distributedpermit.endpoint.PermitsView.Summary;
@@ -42,25 +41,18 @@ class FleetPauseTest {
 
     @Test
     void redis(RedisServer server) {
-        check(
-                "spring.data.redis.host=127.0.0.1",
-                "spring.data.redis.port=" + server.port(),
-                "distributed-permit.backend=redis");
+        check(FleetEndpointTest.onRedis(server));
     }
 
     @Test
     void consul() {
-        check(
-                "spring.cloud.consul.port=" + SharedConsul.get().address().getPort(),
-                "distributed-permit.backend=consul");
+        check(FleetEndpointTest.onConsul());
     }
 
     @Test
     void zooKeeper() throws Exception {
         try (TestingServer server = new TestingServer()) {
-            check(
-                    "distributed-permit.backend=zookeeper",
-                    "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
+            check(FleetEndpointTest.onZooKeeper(server));
         }
     }
 

@@ -255,7 +255,7 @@ class PausesTest {
         store.put(ORDERS, OverrideLimit.of(0));
         changed();
         look();
-        store.remove(ORDERS); // by hand: nothing says so
+        store.remove(ORDERS); // as by hand, so that no instance is notified
         look();
         assertThat(of("orders")).isEqualTo(PauseState.NONE);
     }

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -124,20 +123,5 @@ class RequestsAtTheEndTest {
 
         @Override
         public void close() {}
-    }
-
-    private static final class SilentCore implements HoldingListener {
-
-        @Override
-        public void granted(String key, Holding holding) {}
-
-        @Override
-        public void changed(String key) {}
-
-        @Override
-        public void alive(long sentAtNanos) {}
-
-        @Override
-        public void lost() {}
     }
 }

@@ -3,8 +3,6 @@ package io.github.distributedpermit.spi.snapshot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.Claim;
-import io.github.distributedpermit.spi.Holding;
-import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.time.Duration;
@@ -110,7 +108,7 @@ class TurnsTest {
         }
     }
 
-    private final class Instance implements SnapshotStore<TableSnapshot>, HoldingListener {
+    private final class Instance implements SnapshotStore<TableSnapshot> {
 
         private final String name;
         private final int limit;
@@ -126,7 +124,7 @@ class TurnsTest {
             this.name = name;
             this.limit = limit;
             permits = new SnapshotPermitStore<>(
-                    this, new Member(name, name), this, clock::get, scheduler, Duration.ofHours(1));
+                    this, new Member(name, name), new SilentCore(), clock::get, scheduler, Duration.ofHours(1));
             events().ready(new StoreSession(name, 1));
         }
 
@@ -201,17 +199,5 @@ class TurnsTest {
         public void close() {
             scheduler.shutdownNow();
         }
-
-        @Override
-        public void granted(String of, Holding holding) {}
-
-        @Override
-        public void changed(String of) {}
-
-        @Override
-        public void alive(long sentAtNanos) {}
-
-        @Override
-        public void lost() {}
     }
 }
