@@ -6,10 +6,13 @@ package io.github.distributedpermit.spi;
  */
 public final class StackRoom {
 
-    /** About three kilobytes; an executor, or the store in memory, takes half of that. */
+    /** About three kilobytes; an executor takes half of that. */
     private static final int LEVELS = 36;
 
-    /** About ten kilobytes, twice what a client library takes to hand a command to its own threads. */
+    /**
+     * About ten kilobytes, twice what a client library takes to hand a command to its own threads; less once the JIT compiler has
+     * inlined these levels into one another. The store in memory takes more than an executor.
+     */
     private static final int LEVELS_OF_A_CLIENT = 120;
 
     private StackRoom() {}
@@ -20,8 +23,8 @@ public final class StackRoom {
     }
 
     /**
-     * The same before a step into the client library of a store, whose connection would stay unusable, and look open, if
-     * an error struck inside of it. Takes about a microsecond.
+     * The same before a step into the store in memory, or into the client library of another one, whose connection would stay
+     * unusable, and look open, if an error struck inside of it. Takes about a microsecond.
      */
     public static void checkForClient() {
         check(LEVELS_OF_A_CLIENT);

@@ -50,7 +50,8 @@ final class LocalKeys {
 
     /** Makes a step of a key, which is created if need be, and notifies the members it serves. */
     Step step(String key, Operation operation) {
-        StackRoom.check(); // an error in the middle would leave the table, which is the store itself, half changed
+        StackRoom.checkForClient(); // an error in the middle would leave the table half changed, which is the store
+        // itself
         AtomicReference<Step> result = new AtomicReference<>();
         tables.compute(key, (k, known) -> {
             KeyTable table = known == null ? KeyTable.leased(tombstone) : known;
@@ -72,7 +73,7 @@ final class LocalKeys {
 
     /** Makes a step of a key if it exists, and reads its table after it. */
     <T> Optional<T> read(String key, Operation operation, Function<KeyTable, T> reader) {
-        StackRoom.check();
+        StackRoom.checkForClient();
         AtomicReference<Optional<T>> result = new AtomicReference<>(Optional.empty());
         AtomicReference<Optional<Step>> step = new AtomicReference<>(Optional.empty());
         tables.computeIfPresent(key, (k, table) -> {

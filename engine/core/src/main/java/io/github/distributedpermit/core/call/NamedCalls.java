@@ -18,6 +18,8 @@ import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
+import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.StackRoom;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -131,11 +133,18 @@ public final class NamedCalls implements NamedPermits {
         if (own != null) {
             return own;
         }
+        // Both before the permit is taken: a method called after it may find the stack full, and the permit would have
+        // no owner.
+        Caller caller = in.outcomes.caller();
+        boolean followed = in.outcomes.areFollowed();
         Grant idle = idle(in, request, now);
         if (idle != null) {
-            return in.outcomes.taken(idle);
+            idle.caller = caller;
+            return followed ? in.outcomes.taken(idle) : idle;
         }
+        StackRoom.check(); // so that what ends the call after an error has some room
         ParkedCall call = new ParkedCall(stats, request, now);
+        call.waiter().caller = caller;
         prepare(call.waiter(), request);
         try {
             Outcome outcome = call.await(enter(in, request, call.waiter()), in.outcomes, interruptible);
@@ -154,10 +163,13 @@ public final class NamedCalls implements NamedPermits {
         PermitRequest request = normal(asked);
         Present in = present.get();
         FutureCall call = new FutureCall(stats, request, in.registry, in.outcomes);
+        call.waiter().caller = in.outcomes.caller();
         prepare(call.waiter(), request);
+        StackRoom.check();
         Grant idle = idle(in, request, call.waiter().arrival);
         if (idle != null) {
-            call.complete(in.outcomes.taken(idle));
+            idle.caller = call.waiter().caller;
+            call.complete(in.outcomes.areFollowed() ? in.outcomes.taken(idle) : idle);
             return call;
         }
         try {

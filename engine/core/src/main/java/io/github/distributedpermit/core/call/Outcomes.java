@@ -13,12 +13,14 @@ import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.Observers;
+import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.CallerSource;
 import io.github.distributedpermit.spi.PermitObserver.Via;
 import io.github.distributedpermit.spi.PermitProperty;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the {@link Outcome} of a call into what its caller sees, a permit or an exception, counts the call in the gauges and
@@ -69,15 +71,23 @@ public final class Outcomes {
         return handedOver ? Via.HAND_OVER : Via.STORE;
     }
 
-    /** The permit of a call that did not have to wait, because a permit was idle in this process or needs no claim. */
+    /** What is recorded of who makes the present call. */
+    @Nullable
+    Caller caller() {
+        return callers.current();
+    }
+
+    /** Whether observers are notified of calls now. */
+    boolean areFollowed() {
+        return observers.followCalls();
+    }
+
+    /** Observers are notified of a call that did not have to wait, because a permit was idle in this process or needs no claim. */
     Permit taken(Grant grant) {
         try {
-            grant.caller = callers.current();
-            if (observers.followCalls()) {
-                Via via = via(grant, true);
-                observers.each(each -> each.arrived(grant, false));
-                observers.each(each -> each.acquired(grant, via, Duration.ZERO));
-            }
+            Via via = via(grant, true);
+            observers.each(each -> each.arrived(grant, false));
+            observers.each(each -> each.acquired(grant, via, Duration.ZERO));
         } catch (RuntimeException | Error e) {
             grant.release();
             throw e;
@@ -87,7 +97,6 @@ public final class Outcomes {
 
     /** The call is counted among the waiting. Runs on its own thread. */
     void arrived(PermitStats stats, Waiter waiter) {
-        waiter.caller = callers.current();
         if (observers.followCalls()) {
             waiter.observed = true;
             observers.each(each -> each.arrived(waiter, true));

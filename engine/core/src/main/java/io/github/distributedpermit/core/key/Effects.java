@@ -133,6 +133,7 @@ final class Effects implements Executor {
                 host.send(claim, sent);
             } catch (RuntimeException | Error e) {
                 failed(e);
+                sent.accept(null, e);
             }
             claim = null;
         }

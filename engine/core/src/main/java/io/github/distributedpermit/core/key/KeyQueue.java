@@ -221,10 +221,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
                 if (whole && fastPath.giveBack(grant)) {
                     broken = false;
                 } else {
-                    broken = !whole;
                     counted |= state.runsWithoutStore(grant);
                     effects = new Effects(this, host);
-                    confirmation = settleReturn(grant, effects);
+                    confirmation = settleReturn(grant, !whole, effects);
                 }
             }
         } catch (RuntimeException | Error e) {
@@ -261,11 +260,10 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     }
 
     /** Returns the permit; a future that completes when the store has confirmed it, {@code null} if none is awaited. */
-    private @Nullable CompletableFuture<Void> settleReturn(Grant grant, Effects effects) {
-        boolean mended = broken;
-        long now = begin(effects);
+    private @Nullable CompletableFuture<Void> settleReturn(Grant grant, boolean cutShort, Effects effects) {
+        long now = begin(cutShort, effects);
         boolean returned = state.release(grant, now, effects);
-        if (returned || mended) {
+        if (returned || cutShort) {
             settle(now, effects);
         }
         boolean awaited = returned && state.policy().release() == Release.SYNC && state.ledger.owes() && !retired;

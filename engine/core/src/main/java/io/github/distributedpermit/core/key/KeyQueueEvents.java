@@ -52,7 +52,9 @@ abstract class KeyQueueEvents implements Effects.Source {
         Error cut = null;
         try {
             synchronized (this) {
-                long now = begin(effects);
+                boolean cutShort = broken;
+                broken = true;
+                long now = begin(cutShort, effects);
                 event.happen(now, effects);
                 end(now, effects);
             }
@@ -80,10 +82,12 @@ abstract class KeyQueueEvents implements Effects.Source {
         return cut == null || trouble(cut) ? null : cut;
     }
 
-    /** What every event begins with: it repairs what an error left undone, and lets time pass. */
-    final long begin(Effects effects) {
-        boolean cutShort = broken;
-        broken = true;
+    /**
+     * What every event begins with: it repairs what an error left undone, and lets time pass.
+     *
+     * @param cutShort whether the event found the queue {@link #broken}, which it is from then on until the event ends
+     */
+    final long begin(boolean cutShort, Effects effects) {
         if (cutShort) {
             state().mend(effects);
             while (postponed != null) {

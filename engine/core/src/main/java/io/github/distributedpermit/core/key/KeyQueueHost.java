@@ -50,7 +50,10 @@ public interface KeyQueueHost {
      */
     default void graceBegins(String key, boolean moved, long lasts) {}
 
-    /** Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns. */
+    /**
+     * Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns, unless it throws. After an error of the
+     * virtual machine the same claim is sent once more, because it may not have left.
+     */
     void send(Claim claim, SentClaim sent);
 
     /** Which calls the queue serves. After a change, {@link KeyQueue#admissionChanged} follows. */

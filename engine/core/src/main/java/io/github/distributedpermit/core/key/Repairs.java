@@ -87,7 +87,12 @@ public final class Repairs {
     public void repair() {
         if (neglected) {
             neglected = false;
-            checkAll.run();
+            try {
+                checkAll.run();
+            } catch (Throwable e) {
+                neglected = true; // this call has no room either
+                throw e;
+            }
             log();
         }
     }

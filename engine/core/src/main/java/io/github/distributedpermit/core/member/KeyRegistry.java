@@ -509,6 +509,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         CompletionStage<Holding> answer;
         try {
             answer = store.claim(claim);
+        } catch (VirtualMachineError e) {
+            throw e; // not the store's fault: it is sent again with more room, and has one effect if it arrives twice
         } catch (RuntimeException | Error e) {
             sent.accept(null, e);
             return;
