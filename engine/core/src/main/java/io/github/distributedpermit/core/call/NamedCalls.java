@@ -208,7 +208,7 @@ public final class NamedCalls implements NamedPermits {
     /** A permit that needs no claim: one that is idle in this process, or any of a name without a limit. */
     private @Nullable Grant idle(Present in, PermitRequest request, long now) {
         if (stats.policy().isUnlimited()) {
-            return in.registry.storeless().grant(stats, request.key(), request.permits(), now);
+            return in.registry.unlimitedGrants().grant(stats, request.key(), request.permits(), now);
         }
         boolean plain = (request.limit() == null || !stats.policy().isPerCall()) && request.fairBy() == null;
         KeyQueue queue = plain ? in.registry.find(request.key()) : null;

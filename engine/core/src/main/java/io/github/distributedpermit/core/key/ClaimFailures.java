@@ -19,7 +19,7 @@ final class ClaimFailures {
     private final WaiterQueue waiters;
     private final Ledger ledger;
     private final ClaimPlan plan;
-    private final OutageCalls withoutStore;
+    private final OutageCalls outageCalls;
     private final Outage outage;
     private Policy policy;
 
@@ -29,13 +29,13 @@ final class ClaimFailures {
             WaiterQueue waiters,
             Ledger ledger,
             ClaimPlan plan,
-            OutageCalls withoutStore) {
+            OutageCalls outageCalls) {
         this.policy = policy;
         this.host = host;
         this.waiters = waiters;
         this.ledger = ledger;
         this.plan = plan;
-        this.withoutStore = withoutStore;
+        this.outageCalls = outageCalls;
         this.outage = new Outage(policy.commandTimeout());
     }
 
@@ -85,7 +85,7 @@ final class ClaimFailures {
 
     /** Whether calls wait that the store has to serve. Those that run already do not fail, however long it takes. */
     private boolean waitsForStore() {
-        return withoutStore.isOn() ? !waiters.allMayRunWithoutStore() : waiters.size() > 0;
+        return outageCalls.isOn() ? !waiters.allMayRunWithoutStore() : waiters.size() > 0;
     }
 
     /** Whether its call waits; otherwise the call runs since an outage, and goes on asking the store for its permit. */
@@ -95,8 +95,8 @@ final class ClaimFailures {
 
     /** The store has not answered for the store time-out: ends the calls that do not run without it. */
     private void endWithoutStore(Throwable cause, long now, Effects effects) {
-        if (waiters.anyMayRunWithoutStore() && withoutStore.enter(now, effects)) {
-            waiters.end(waiter -> !withoutStore.serves(waiter), new Failed(cause), effects);
+        if (waiters.anyMayRunWithoutStore() && outageCalls.enter(now, effects)) {
+            waiters.end(waiter -> !outageCalls.serves(waiter), new Failed(cause), effects);
         } else if (waiters.anyMayRunWithoutStore() && mayRunSoon(now)) {
             waiters.end(waiter -> waiter.needsStore() && waits(waiter), new Failed(cause), effects);
         } else {
@@ -108,7 +108,7 @@ final class ClaimFailures {
      * Whether calls will probably run without the store: its last answer, which was one for another key, is only a little
      * younger than that for this key. If it goes on answering other keys, calls of this one wait twice the time at most.
      */
-    boolean mayRunSoon(long now) {
+    private boolean mayRunSoon(long now) {
         StoreWatch store = host.watch();
         long bound = policy.storeTimeout();
         // The second, because with a command time-out as long as the store time-out the silence shows too late.
@@ -189,12 +189,20 @@ final class ClaimFailures {
         }
     }
 
+    /** A call that was not served can only wait for the store. It fails at once if the store is known not to answer. */
+    void failIfAway(Waiter waiter, long now, Effects effects) {
+        Throwable away = away(now);
+        if (away != null && (waiter.needsStore() || !waiter.queueing || !mayRunSoon(now))) {
+            waiters.remove(waiter);
+            waiter.end(new Failed(away), effects);
+        }
+    }
+
     /**
      * Why a call that arrives now fails at once; {@code null} if it may wait. An outage is known only while claims are
      * sent and fail. So a call that fails at once also requests a claim, for its key or as a probe of the store.
      */
-    @Nullable
-    Throwable away(long now) {
+    private @Nullable Throwable away(long now) {
         long bound = policy.storeTimeout();
         Outage known = outage.isKnown(bound, now) ? outage : host.watch().outage();
         if (!known.isKnown(bound, now)) {
@@ -216,7 +224,7 @@ final class ClaimFailures {
      * silent. A claim of this key without an answer is no cause while other claims are answered.
      */
     private @Nullable Throwable failureAtTimeout(Waiter waiter, long now) {
-        if (withoutStore.serves(waiter)) {
+        if (outageCalls.serves(waiter)) {
             return null;
         }
         if (outage.failure() != null || host.watch().isSilent(now)) {

@@ -77,11 +77,18 @@ final class ClaimPlan {
     }
 
     /** The limit that a claim for this call states; without a call the one of the claim before, if each call has its own. */
-    int limitFor(@Nullable Waiter head) {
+    private int limitFor(@Nullable Waiter head) {
         return !policy.isPerCall() ? policy.limit() : head == null ? stated : head.limit;
     }
 
-    /** The same, but such that the answer shows whether an operator's limit is still in effect. */
+    /** The highest limit that the store may apply to a claim for this call, as far as is known. */
+    int highestLimit(Waiter head, Ledger ledger) {
+        Integer known = ledger.knownLimit();
+        int ownLimit = limitFor(head);
+        return known == null ? ownLimit : Math.max(known, ownLimit);
+    }
+
+    /** The limit for this call, but such that the answer shows whether an operator's limit is still in effect. */
     private int limitToState(@Nullable Waiter head, Ledger ledger, WaiterQueue waiters) {
         boolean overridden = policy.isPerCall() && head != null && ledger.mayBeOverridden();
         return overridden ? waiters.limitOtherThan(ledger.override()) : limitFor(head);
@@ -174,6 +181,23 @@ final class ClaimPlan {
             }
         }
         again = true;
+    }
+
+    /**
+     * How many permits a claim asks for: those in use, those that waiters want, and those that linger. It exceeds the
+     * limit only if the permits in use and the head of the queue together do. A member that {@linkplain #getsNoAnswers gets no
+     * answers} asks only for what is in use.
+     */
+    int wanted(Ledger ledger, WaiterQueue waiters, long now) {
+        if (getsNoAnswers(now)) {
+            return ledger.inUse();
+        }
+        Waiter head = waiters.head();
+        if (head == null) {
+            return ledger.granted();
+        }
+        long most = Math.max(highestLimit(head, ledger), (long) ledger.inUse() + head.weight);
+        return (int) Math.min(most, ledger.inUse() + waiters.weight(head.limit));
     }
 
     /**

@@ -66,7 +66,7 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
         this.grantedAt = grantedAt;
     }
 
-    /** Whether no store had recorded it when the call got it, see {@link StorelessGrants} and {@link OutageCalls}. */
+    /** Whether no store had recorded it when the call got it, see {@link UnlimitedGrants} and {@link OutageCalls}. */
     public boolean isStoreless() {
         return version == STORELESS;
     }

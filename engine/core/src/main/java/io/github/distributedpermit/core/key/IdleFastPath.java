@@ -37,7 +37,7 @@ final class IdleFastPath {
         }
         Grant grant = ledger.grant(owner, stats, weight, now);
         try {
-            state.usedBy(stats);
+            state.users.arrived(stats);
             if (ledger.idle() == weight) {
                 state.lingering.end();
             }

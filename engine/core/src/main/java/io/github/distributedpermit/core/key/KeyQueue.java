@@ -115,7 +115,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         event((now, effects) -> {
             PermitStats first = leader;
             if (first != null && !retired) {
-                state.passUnlimited(now, effects);
+                state.serveAllUnlimited(now, effects);
                 Waiter waiting = state.waiters.first();
                 if (waiting != null && first.policy().isUnlimited()) {
                     first = waiting.stats;
@@ -162,7 +162,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             }
             entered[0] = true;
             if (waiter.stats.policy().isUnlimited()) {
-                state.pass(waiter, now, effects); // it was limited when the call arrived
+                state.serveUnlimited(waiter, now, effects); // it was limited when the call arrived
                 return;
             }
             PermitStats first = leader;
@@ -366,10 +366,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** Adds the calls of this key, those that hold permits first, until the list has {@code most} entries. */
     public synchronized void describe(int most, List<CallView> views) {
-        long now = host.now();
-        state.ledger.holders.describe(now, most, views);
-        state.withoutStore.describe(now, most, views);
-        state.describeWaiting(now, most, views);
+        state.users.describe(host.now(), most, views);
     }
 
     /** Takes the permits of one call by order of an operator, see {@link Caller#call}; returns how many. */
@@ -381,17 +378,17 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** Whether calls hold permits. */
     public synchronized boolean isInUse() {
-        return state.inUse() > 0;
+        return state.users.inUse() > 0;
     }
 
     /** How many permits calls hold. */
     public synchronized int inUse() {
-        return state.inUse();
+        return state.users.inUse();
     }
 
     /** How many calls wait. */
     public synchronized int waiting() {
-        return state.waiting();
+        return state.users.waiting();
     }
 
     /**
@@ -408,17 +405,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * none if no call has used the queue.
      */
     public synchronized Set<String> observedNames() {
-        Set<PermitStats> names = state.names();
-        PermitStats last = state.lastUsedBy();
-        if (names.isEmpty() && last != null) {
-            names = Set.of(last);
-        }
-        return names.stream().map(PermitStats::observedName).collect(Collectors.toSet());
+        return state.users.namesOrLast().stream().map(PermitStats::observedName).collect(Collectors.toSet());
     }
 
     /** The names of the calls that hold permits or wait here. */
     public synchronized Set<String> names() {
-        return state.names().stream().map(PermitStats::name).collect(Collectors.toSet());
+        return state.users.names().stream().map(PermitStats::name).collect(Collectors.toSet());
     }
 
     /**
@@ -426,11 +418,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * the key is in grace.
      */
     public synchronized void survey(KeyQueueVisitor visitor) {
-        state.survey(visitor);
-        Grant withoutStore = state.withoutStore.oldest();
-        if (withoutStore != null) {
-            visitor.holds(withoutStore.stats, key, withoutStore.grantedAt);
-        }
+        state.users.survey(visitor);
         visitor.unanswered(state.plan.sent.inFlight());
         if (state.ledger.isInGrace()) {
             visitor.grace();
@@ -480,7 +468,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         }
         state.settle(now, effects);
         confirmations.settle(state.plan, state.ledger, effects);
-        boolean leaving = state.isClosing() && state.inUse() == 0;
+        boolean leaving = state.isClosing() && state.users.inUse() == 0;
         if (leaving && state.isUnused(now)) {
             retire(effects);
             return;

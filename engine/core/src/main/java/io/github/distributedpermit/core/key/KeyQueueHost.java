@@ -68,7 +68,7 @@ public interface KeyQueueHost {
     default void findPause(PermitStats stats) {}
 
     /** Grants permits that the store does not record. */
-    StorelessGrants storeless();
+    UnlimitedGrants unlimitedGrants();
 
     /** This member's share of the limit of a key while the store does not answer; 0 if it has none or does not know. */
     default int localShare(String key, int limit) {

@@ -148,10 +148,7 @@ final class OutageCalls {
         while (waiter != null) {
             Waiter following = waiter.next;
             if (!waiter.needsStore() && !serves(waiter)) {
-                Outcome failure = new Failed(refusal(waiter));
-                if (waiter.decide(failure)) {
-                    effects.ended(waiter, failure);
-                }
+                waiter.end(new Failed(refusal(waiter)), effects);
                 waiters.remove(waiter);
             }
             waiter = following;
@@ -163,7 +160,7 @@ final class OutageCalls {
         if (local && waiter.weight > share(waiter) - running()) {
             return false;
         }
-        OutageCall call = new OutageCall(queue, waiter, host.storeless().nextCount(), now);
+        OutageCall call = new OutageCall(queue, waiter, host.unlimitedGrants().nextCount(), now);
         // the order is: decide, count, remove. After an error in between, mend() completes what is missing
         if (waiter.grant(call.grant, false)) {
             add(call);

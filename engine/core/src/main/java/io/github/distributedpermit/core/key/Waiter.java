@@ -1,6 +1,8 @@
 package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.OnStoreFailure;
+import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.core.key.Outcome.Refused;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -160,9 +162,21 @@ public class Waiter extends ObservedCall {
         return OUTCOME.compareAndSet(this, null, value);
     }
 
+    /** Ends the wait with this outcome, unless it is decided already. */
+    void end(Outcome value, Effects effects) {
+        if (decide(value)) {
+            effects.ended(this, value);
+        }
+    }
+
+    /** Ends the wait with a rejection, unless it is decided already. */
+    void refuse(Reason reason, Effects effects) {
+        end(new Refused(reason), effects);
+    }
+
     /** Decides that the call gets this permit. {@code false} if its outcome is decided already. */
-    boolean grant(Grant value, boolean passing) {
-        handedOver = passing;
+    boolean grant(Grant value, boolean fromCall) {
+        handedOver = fromCall;
         value.takeOver(this);
         return decide(value);
     }

@@ -493,9 +493,7 @@ final class WaiterQueue {
             Waiter following = w.next;
             if (which.test(w)) {
                 // decided first: a decided waiter that is still queued is woken by the repair, if an error occurs here
-                if (w.decide(outcome)) {
-                    effects.ended(w, outcome);
-                }
+                w.end(outcome, effects);
                 remove(w);
             }
             w = following;
@@ -505,7 +503,7 @@ final class WaiterQueue {
     /**
      * After an error: removes the waiters that are decided, and wakes them once more in case the error prevented it.
      */
-    void mend(Ledger ledger, OutageCalls outage, Effects effects) {
+    void mend(Ledger ledger, OutageCalls outageCalls, Effects effects) {
         groups.mend(firstCall());
         Waiter w = first;
         while (w != null) {
@@ -514,7 +512,7 @@ final class WaiterQueue {
             if (outcome != null) {
                 if (outcome instanceof Grant grant) {
                     if (grant.owner() instanceof OutageCall call && !(w instanceof Adoption)) {
-                        outage.addAfterError(call);
+                        outageCalls.addAfterError(call);
                     } else {
                         ledger.holdAfterError(grant);
                     }

@@ -14,7 +14,7 @@ import io.github.distributedpermit.core.key.PermitStats;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
 import io.github.distributedpermit.core.key.SentClaim;
-import io.github.distributedpermit.core.key.StorelessGrants;
+import io.github.distributedpermit.core.key.UnlimitedGrants;
 import io.github.distributedpermit.core.store.StoreLog;
 import io.github.distributedpermit.core.store.StoreProbe;
 import io.github.distributedpermit.core.store.StoreWatch;
@@ -85,7 +85,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final Pauses pauses;
     private final String memberId;
 
-    private final StorelessGrants storeless = new StorelessGrants(this);
+    private final UnlimitedGrants unlimitedGrants = new UnlimitedGrants(this);
     private final LostCalls lostCalls = new LostCalls();
     private final AtomicLong lostSessions = new AtomicLong();
     private final AtomicLong reclaimedAt = new AtomicLong(-BETWEEN_RECLAIMS);
@@ -175,8 +175,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
-    public StorelessGrants storeless() {
-        return storeless;
+    public UnlimitedGrants unlimitedGrants() {
+        return unlimitedGrants;
     }
 
     /** Has this instance counted by others, and others counted here, for the shares of a limit during an outage. */
@@ -408,7 +408,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     /** Whether calls hold permits. */
     boolean isInUse() {
-        return storeless.isInUse() || queues.values().stream().anyMatch(KeyQueue::isInUse);
+        return unlimitedGrants.isInUse() || queues.values().stream().anyMatch(KeyQueue::isInUse);
     }
 
     /** The calls that run without their permits. */

@@ -101,7 +101,7 @@ public final class KeySurvey {
         if (!valid || now - lastAt >= VALID) {
             Result next = new Result();
             registry.each(queue -> queue.survey(next));
-            registry.storeless().survey(next);
+            registry.unlimitedGrants().survey(next);
             registry.lostCalls().survey(next);
             last = next;
             lastAt = now;

@@ -111,7 +111,7 @@ public final class Shutdown {
             idle = idleReturned;
             all = returned;
         }
-        boolean inUse = registry.storeless().isInUse();
+        boolean inUse = registry.unlimitedGrants().isInUse();
         boolean owing = false;
         for (KeyQueue queue : registry) {
             if (queue.isInUse()) {

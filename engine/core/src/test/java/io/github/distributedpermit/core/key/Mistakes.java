@@ -225,7 +225,7 @@ final class Mistakes {
         }
     }
 
-    /** {@code KeyQueueState.rejectTooHeavy}. */
+    /** {@code Rejections.rejectTooHeavy}. */
     static final class JudgedTooEarly {
         @OnMethodEnter
         static void enter(

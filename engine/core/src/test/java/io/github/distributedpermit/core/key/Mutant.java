@@ -45,7 +45,7 @@ enum Mutant {
     NO_BACKOFF("Backoff", "failed", Mistakes.NoBackoff.class),
     SEVERAL_IN_FLIGHT_WHILE_AWAY("Backoff", "isFailing", FixedValue.value(false)),
     IDLE_PART_KEPT("KeyQueueState", "returnIdle", Mistakes.IdlePartKept.class),
-    HEAVY_JUDGED_TOO_EARLY("KeyQueueState", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
+    HEAVY_JUDGED_TOO_EARLY("Rejections", "rejectTooHeavy", Mistakes.JudgedTooEarly.class),
     RENEWED_WITHOUT_ANSWERS("ClaimPlan", "getsNoAnswers", FixedValue.value(false)),
     STANDSTILL_UNNOTICED("ClaimFailures", "stoodStill", Mistakes.Skipped.class),
     LEFT_BROKEN("KeyQueueState", "mend", Mistakes.Skipped.class),

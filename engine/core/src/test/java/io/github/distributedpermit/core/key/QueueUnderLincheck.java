@@ -163,7 +163,7 @@ public class QueueUnderLincheck {
         }
 
         @Override
-        public StorelessGrants storeless() {
+        public UnlimitedGrants unlimitedGrants() {
             throw new AssertionError("no name is without a limit");
         }
 

@@ -7,17 +7,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants permits that no store has recorded, such as those of a name without a limit, and counts those in use, so that a
- * shutdown waits for them as for others. They are never lost, and their tokens have the version 0. Thread-safe.
+ * Grants the permits of names without a limit, and counts those in use, so that a shutdown waits for them as for others. No store
+ * records them: they are never lost, and their tokens have the version 0, as those of {@link OutageCalls} do. Thread-safe.
  */
-public final class StorelessGrants {
+public final class UnlimitedGrants {
 
     private final KeyQueueHost host;
     private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
     private final AtomicInteger inUse = new AtomicInteger();
     private final AtomicLong count = new AtomicLong();
 
-    public StorelessGrants(KeyQueueHost host) {
+    public UnlimitedGrants(KeyQueueHost host) {
         this.host = host;
     }
 

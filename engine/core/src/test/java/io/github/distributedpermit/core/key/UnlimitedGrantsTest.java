@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Permits that no store has recorded, at a shutdown. */
-class StorelessGrantsTest {
+class UnlimitedGrantsTest {
 
     private static final long SECOND = 1_000_000_000L;
 
@@ -20,7 +20,7 @@ class StorelessGrantsTest {
     private int looks;
     private Admission admission = Admission.ALL;
 
-    private final StorelessGrants grants = new StorelessGrants(new QueueUnderLincheck.OnlyMember(true) {
+    private final UnlimitedGrants grants = new UnlimitedGrants(new QueueUnderLincheck.OnlyMember(true) {
         @Override
         public void progress() {
             looks++;

@@ -1,0 +1,118 @@
+package io.github.distributedpermit.core.key;
+
+import io.github.distributedpermit.spi.CallView;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls that use one key in this process, as operators and gauges see them, and the names of their permits. Guarded by the lock of the
+ * {@link KeyQueue}.
+ */
+final class KeyUsers {
+
+    private final String key;
+    private final Ledger ledger;
+    private final OutageCalls outageCalls;
+    private final WaiterQueue waiters;
+    private final HeldBackCalls heldBack;
+
+    /** The name that was last used; {@code null} if none was. */
+    private @Nullable PermitStats last;
+
+    /** Whether calls of more than one name have used the key. */
+    private boolean several;
+
+    KeyUsers(String key, Ledger ledger, OutageCalls outageCalls, WaiterQueue waiters, HeldBackCalls heldBack) {
+        this.key = key;
+        this.ledger = ledger;
+        this.outageCalls = outageCalls;
+        this.waiters = waiters;
+        this.heldBack = heldBack;
+    }
+
+    /** A call of this name has arrived. */
+    void arrived(PermitStats stats) {
+        // written only if it changes, because each write invalidates the cache line for the other processors
+        if (last != stats) {
+            several |= last != null;
+            last = stats;
+        }
+    }
+
+    /** The name that was last used; {@code null} if none was. */
+    @Nullable
+    PermitStats last() {
+        return last;
+    }
+
+    /** How many calls wait. */
+    int waiting() {
+        return waiters.size() + heldBack.size();
+    }
+
+    /** How many permits calls have, of the store or without it. */
+    int inUse() {
+        return ledger.inUse() + outageCalls.inUse();
+    }
+
+    /** The names of the calls that hold or wait. */
+    Set<PermitStats> names() {
+        Set<PermitStats> names = new HashSet<>();
+        if (several) {
+            for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
+                names.add(g.stats);
+            }
+            for (Waiter w = waiters.first(); w != null; w = w.next) {
+                names.add(w.stats);
+            }
+            heldBack.forEach(w -> names.add(w.stats));
+        } else if (last != null && (ledger.inUse() > 0 || !waiters.isEmpty() || !heldBack.isEmpty())) {
+            names.add(last);
+        }
+        return names;
+    }
+
+    /** The same; without such calls the name that was last used, if any was. */
+    Set<PermitStats> namesOrLast() {
+        Set<PermitStats> names = names();
+        return names.isEmpty() && last != null ? Set.of(last) : names;
+    }
+
+    /**
+     * For gauges, see {@link KeyQueue#survey}. With several names it shows all calls, so that no name hides another; so
+     * it does with head starts, since the first call may not be the oldest one.
+     */
+    void survey(KeyQueueVisitor visitor) {
+        Grant grant = several ? ledger.holders.newest() : ledger.holders.oldest();
+        while (grant != null) {
+            visitor.holds(grant.stats, key, grant.grantedAt);
+            grant = several ? grant.previous : null;
+        }
+        Grant ofOutage = outageCalls.oldest();
+        if (ofOutage != null) {
+            visitor.holds(ofOutage.stats, key, ofOutage.grantedAt);
+        }
+        boolean all = several || waiters.hasHeadStarts();
+        Waiter waiter = waiters.firstCall();
+        while (waiter != null) {
+            visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
+            waiter = all ? waiter.next : null;
+        }
+        heldBack.forEach(held -> visitor.waits(held.stats, key, held.arrival, held.inner));
+        waiters.groups.all().forEach(group -> {
+            if (group.waiting > 0) {
+                visitor.group(group.stats);
+            }
+        });
+    }
+
+    /** Adds the calls, those that hold permits first, until the list has so many. */
+    void describe(long now, int most, List<CallView> views) {
+        ledger.holders.describe(now, most, views);
+        outageCalls.describe(now, most, views);
+        waiters.describe(now, most, views);
+        heldBack.describe(now, most, views);
+    }
+}
