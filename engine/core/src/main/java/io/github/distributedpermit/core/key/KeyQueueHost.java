@@ -36,8 +36,24 @@ public interface KeyQueueHost {
     /** Whether this member is the only one of the store, so that no other member can want permits. */
     boolean isAlone();
 
-    /** An answer has shown that an operator may have set another limit, or lifted it. */
+    /**
+     * An answer has shown the limit in effect. An answer to a claim that states the known limit itself does not show whether it still
+     * is the operator's, so it changes nothing: until another answer shows that it is lifted, an outage is bridged with it.
+     *
+     * @param stated the limit that the claim stated
+     * @return whether another limit was known before: then {@link #limitChanged} is to be called without the lock
+     */
+    default boolean noteLimit(String key, int limit, int stated) {
+        return false;
+    }
+
+    /** An operator may have set another limit, or lifted it. */
     default void limitChanged(String key) {}
+
+    /** The operator's limit of a key as far as it is known, also if the key was not in use for a while; otherwise this one. */
+    default int limitInForce(String key, int own) {
+        return own;
+    }
 
     /** A claim has shown that the store has lost state, so that all keys in use have to be reclaimed. */
     default void stateLost() {}

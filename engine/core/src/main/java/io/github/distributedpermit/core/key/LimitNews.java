@@ -36,7 +36,7 @@ final class LimitNews {
      * @param own the limit that the settings state
      */
     void answered(Holding holding, int own, PermitStats stats, Effects effects) {
-        if (host.watch().noteLimit(key, holding.limit(), ledger.statedLimit())) {
+        if (host.noteLimit(key, holding.limit(), ledger.statedLimit())) {
             effects.execute(() -> host.limitChanged(key));
         }
         stats.limitIs(holding.limit(), holding.others().over());

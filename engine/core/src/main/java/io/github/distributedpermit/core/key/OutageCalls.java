@@ -180,7 +180,7 @@ final class OutageCalls {
     }
 
     private int limit(Waiter waiter) {
-        return host.watch().limit(key, policy.isPerCall() ? waiter.limit : policy.limit());
+        return host.limitInForce(key, policy.isPerCall() ? waiter.limit : policy.limit());
     }
 
     private int share(Waiter waiter) {

@@ -227,13 +227,21 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         }
         CompletionStage<KeyState> state = store.inspect(key);
         return state.thenApply(read -> {
-            watch.noteOverride(key, read.override());
             overrides.note(read);
             return read;
         });
     }
 
-    /** An answer has shown another limit than before. */
+    @Override
+    public boolean noteLimit(String key, int limit, int stated) {
+        return overrides.noteLimit(key, limit, stated);
+    }
+
+    @Override
+    public int limitInForce(String key, int own) {
+        return overrides.inForce(key, own);
+    }
+
     @Override
     public void limitChanged(String key) {
         overrides.look(key);

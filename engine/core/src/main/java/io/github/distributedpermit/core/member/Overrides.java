@@ -3,16 +3,18 @@ package io.github.distributedpermit.core.member;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.Scheduler.Timer;
+import io.github.distributedpermit.core.key.KeyQueueHost;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.Pause;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
@@ -22,15 +24,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operator's limits that this instance has seen in the store. It reports each change, and lifts a limit whose time is over: every
+ * The operator's limits that this instance knows of, from answers to claims and from reading keys. A limit is kept also while its key is
+ * not in use, so that calls without the store obey it: a paused key stays paused. It reports each change, and lifts a limit whose time is over: every
  * instance that has seen it does, so that the one that set it need not live. The end is compared with the clock of the store that
- * {@link KeyState#time} has, so that the clocks of instances may differ; only in a store without a clock they count. Thread-safe.
+ * {@link KeyState#time} has, so that the clocks of instances may differ; only in a store without a clock they count.
+ *
+ * <p>Thread-safe. Its lock is held for a few assignments and the setting of a timer, also under the lock of a queue, and never while
+ * calling the store or a queue.
  */
 final class Overrides {
 
     private static final Logger LOG = System.getLogger(Overrides.class.getName());
 
-    /** Operators override few keys. Of more, the others are reported and ended by instances that see them later. */
+    /** Operators override few keys. Of more, the others are not known without the store, and end by instances that see them later. */
     private static final int MOST = 10_000;
 
     /** After a failure of the store. */
@@ -39,9 +45,14 @@ final class Overrides {
     /** So often the time until the next attempt is doubled, if no limit is known that has to end. */
     private static final int MOST_DOUBLINGS = 6;
 
-    private static final Seen NOTHING = new Seen(OverrideLimit.empty(), null, 0);
+    private static final Known NOTHING = new Known(null, OverrideLimit.empty(), null, 0);
 
-    private final Map<String, Seen> seen = new HashMap<>();
+    /** Read without the lock. */
+    private final ConcurrentMap<String, Known> known = new ConcurrentHashMap<>();
+
+    /** Whether anything was ever known: without that an answer costs one volatile read. */
+    private volatile boolean any;
+
     private final Scheduler scheduler;
     private final LongSupplier wallClock;
     private final Function<String, CompletionStage<KeyState>> inspect;
@@ -68,8 +79,54 @@ final class Overrides {
         this.changes = changes;
     }
 
-    /** What was seen last, the timer of the next look if one is due, and how often the store has failed since. */
-    private record Seen(OverrideLimit limit, @Nullable Timer timer, int failures) {}
+    /**
+     * What is known of one key.
+     *
+     * @param inForce the limit of calls without the store; {@code null} if the last answer has shown none
+     * @param reported what was read last
+     * @param timer of the next look; {@code null} if none is due
+     * @param failures how often the store has failed since
+     */
+    private record Known(
+            @Nullable Integer inForce, OverrideLimit reported, @Nullable Timer timer, int failures) {}
+
+    private Known get(String key) {
+        return known.getOrDefault(key, NOTHING);
+    }
+
+    private void put(String key, Known value) {
+        if (value.equals(NOTHING)) {
+            known.remove(key);
+        } else {
+            any = true;
+            known.put(key, value);
+        }
+    }
+
+    /** See {@link KeyQueueHost#noteLimit}. */
+    boolean noteLimit(String key, int limit, int stated) {
+        if (limit == stated && !any) {
+            return false;
+        }
+        Integer before = get(key).inForce();
+        boolean same = limit == stated ? before == null || before == limit : before != null && before == limit;
+        return !same && changeInForce(key, limit == stated ? null : limit);
+    }
+
+    private synchronized boolean changeInForce(String key, @Nullable Integer limit) {
+        Known before = get(key);
+        if (closed || isOneTooMany(key) || Objects.equals(before.inForce(), limit)) {
+            return false;
+        }
+        put(key, new Known(limit, before.reported(), before.timer(), before.failures()));
+        return true;
+    }
+
+    /** The operator's limit as far as it is known, otherwise this one. */
+    int inForce(String key, int own) {
+        Integer limit = any ? get(key).inForce() : null;
+        return limit == null ? own : limit;
+    }
 
     /** The clock that the times of a limit are on, in milliseconds since 1970. */
     long now(KeyState state) {
@@ -90,22 +147,24 @@ final class Overrides {
     }
 
     private synchronized boolean isNews(String key, OverrideLimit limit, long left) {
-        Seen before = seen.getOrDefault(key, NOTHING);
-        boolean news = !before.limit().equals(limit);
-        boolean ends = left > 0 && left < Long.MAX_VALUE;
-        if (closed || isOneTooMany(key) || (!news && ends && before.timer() != null)) {
+        if (closed || isOneTooMany(key)) {
             return false;
         }
-        forget(key);
-        if (limit.isPresent()) {
+        Known before = get(key);
+        boolean news = !before.reported().equals(limit);
+        boolean ends = left > 0 && left < Long.MAX_VALUE;
+        Timer timer = before.timer();
+        if (news || !ends || timer == null) {
+            cancel(timer);
             // Also for a known limit: a timer may run before the end, since it is not on the clock of the store.
-            seen.put(key, new Seen(limit, ends ? timer(key, left + 1) : null, 0));
+            timer = ends ? timer(key, left + 1) : null;
         }
+        put(key, new Known(limit.isPresent() ? limit.limit() : null, limit, timer, 0));
         return news;
     }
 
     private boolean isOneTooMany(String key) {
-        return seen.size() >= MOST && !seen.containsKey(key);
+        return known.size() >= MOST && !known.containsKey(key);
     }
 
     private Timer timer(String key, long millis) {
@@ -118,13 +177,12 @@ final class Overrides {
     }
 
     private synchronized void timerHasRun(String key) {
-        seen.computeIfPresent(key, (same, known) -> new Seen(known.limit(), null, known.failures()));
+        known.computeIfPresent(key, (same, it) -> new Known(it.inForce(), it.reported(), null, it.failures()));
     }
 
-    private void forget(String key) {
-        Seen before = seen.remove(key);
-        if (before != null && before.timer() != null) {
-            before.timer().cancel();
+    private static void cancel(@Nullable Timer timer) {
+        if (timer != null) {
+            timer.cancel();
         }
     }
 
@@ -154,10 +212,11 @@ final class Overrides {
         if (closed || isOneTooMany(key)) {
             return;
         }
-        Seen known = seen.getOrDefault(key, NOTHING);
-        int doublings = known.limit().until() == 0 ? Math.min(known.failures(), MOST_DOUBLINGS) : 0;
-        forget(key);
-        seen.put(key, new Seen(known.limit(), timer(key, AGAIN_MILLIS << doublings), known.failures() + 1));
+        Known before = get(key);
+        int doublings = before.reported().until() == 0 ? Math.min(before.failures(), MOST_DOUBLINGS) : 0;
+        cancel(before.timer());
+        Timer again = timer(key, AGAIN_MILLIS << doublings);
+        put(key, new Known(before.inForce(), before.reported(), again, before.failures() + 1));
     }
 
     /** One line for each change, on each instance that sees it. */
@@ -211,11 +270,6 @@ final class Overrides {
 
     synchronized void close() {
         closed = true;
-        seen.values().forEach(each -> {
-            if (each.timer() != null) {
-                each.timer().cancel();
-            }
-        });
-        seen.clear();
+        known.values().forEach(each -> cancel(each.timer()));
     }
 }

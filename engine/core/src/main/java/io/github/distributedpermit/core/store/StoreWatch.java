@@ -1,10 +1,7 @@
 package io.github.distributedpermit.core.store;
 
 import io.github.distributedpermit.core.Times;
-import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -39,9 +36,6 @@ public final class StoreWatch {
      */
     private static final long APART = 120_000_000_000L;
 
-    /** Operators override few keys. Of more, only these are known without the store. */
-    private static final int MOST_OVERRIDES = 10_000;
-
     private final long commandTimeout;
     private final StoreLog log;
     private final Runnable askStore;
@@ -62,10 +56,6 @@ public final class StoreWatch {
     private final Standstill standstill = new Standstill();
 
     private volatile long resumedAt;
-
-    private final ConcurrentMap<String, Integer> overrides = new ConcurrentHashMap<>();
-    /** Whether there ever was an override: without one an answer costs one volatile read. */
-    private volatile boolean overridden;
 
     /** @param askStore has the store asked until it is neither reported nor bypassed, so that no call has to come for that */
     public StoreWatch(long commandTimeout, StoreLog log, Runnable askStore) {
@@ -263,42 +253,5 @@ public final class StoreWatch {
         if (failingSince != Times.NEVER) {
             failingSince = Math.min(now, failingSince + length);
         }
-    }
-
-    /**
-     * An answer of the store has shown the limit in effect. It is kept also while the key is not in use: a paused key stays paused.
-     * An answer to a call that states the known limit itself does not show whether it still is the operator's, so it changes nothing:
-     * until an answer to another call shows that it is lifted, an outage is bridged with it.
-     *
-     * @return whether it is another one than before
-     */
-    public boolean noteLimit(String key, int limit, int own) {
-        if (limit == own) {
-            return overridden && !Integer.valueOf(limit).equals(overrides.get(key)) && overrides.remove(key) != null;
-        }
-        return keepLimit(key, limit);
-    }
-
-    /** An operator has read or set the limit of a key here, which this instance need not use: what it says is kept like that of an answer. */
-    public void noteOverride(String key, OverrideLimit limit) {
-        if (limit.isPresent()) {
-            keepLimit(key, limit.limit());
-        } else if (overridden) {
-            overrides.remove(key);
-        }
-    }
-
-    private boolean keepLimit(String key, int limit) {
-        overridden = true;
-        if (overrides.size() >= MOST_OVERRIDES && !overrides.containsKey(key)) {
-            return false;
-        }
-        Integer before = overrides.put(key, limit);
-        return before == null || before != limit;
-    }
-
-    /** The limit in effect as far as it is known. */
-    public int limit(String key, int own) {
-        return overridden ? overrides.getOrDefault(key, own) : own;
     }
 }

@@ -56,6 +56,29 @@ class OverridesTest {
     }
 
     @Test
+    void limitOfTheOperatorIsKnownWhileSomeCallsStateTheSame() {
+        assertThat(overrides.inForce("k", 10)).isEqualTo(10);
+        assertThat(overrides.noteLimit("k", 5, 10)).isTrue();
+        assertThat(overrides.noteLimit("k", 5, 5)).isFalse();
+        assertThat(overrides.noteLimit("k", 5, 10)).isFalse();
+        assertThat(overrides.inForce("k", 10)).isEqualTo(5);
+        assertThat(overrides.noteLimit("k", 10, 10)).as("lifted").isTrue();
+        assertThat(overrides.inForce("k", 10)).isEqualTo(10);
+    }
+
+    @Test
+    void limitThatIsReadIsInForceAlthoughAnAnswerHasNotShownIt() {
+        note(PAUSE, store(NOW));
+        assertThat(overrides.inForce("k", 10)).isZero();
+        assertThat(overrides.noteLimit("k", 10, 10)).isTrue();
+        assertThat(overrides.inForce("k", 10)).isEqualTo(10);
+        note(PAUSE, store(NOW + MINUTE));
+        assertThat(overrides.inForce("k", 10)).isZero();
+        assertThat(reported).containsExactly(PAUSE);
+        assertThat(timers).containsExactly(10 * MINUTE + 1);
+    }
+
+    @Test
     void clockOfTheStoreDecidesWhateverThatOfTheInstanceShows() {
         wallClock = NOW + 60 * MINUTE;
         note(PAUSE, store(NOW + MINUTE));

@@ -47,16 +47,6 @@ class StoreWatchTest {
     }
 
     @Test
-    void limitOfTheOperatorIsKnownWhileSomeCallsStateTheSame() {
-        assertThat(watch.noteLimit("k", 5, 10)).isTrue();
-        assertThat(watch.noteLimit("k", 5, 5)).isFalse();
-        assertThat(watch.noteLimit("k", 5, 10)).isFalse();
-        assertThat(watch.limit("k", 10)).isEqualTo(5);
-        assertThat(watch.noteLimit("k", 10, 10)).as("lifted").isTrue();
-        assertThat(watch.limit("k", 10)).isEqualTo(10);
-    }
-
-    @Test
     void failureLongAfterAnotherOneBeginsAnOutageOfItsOwn() {
         long hour = TimeUnit.HOURS.toMillis(1);
         checked(true, 0, 10);
