@@ -7,7 +7,7 @@ import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
-import io.github.distributedpermit.health.StoreProbe;
+import io.github.distributedpermit.health.HealthProbe;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.TimeSource;
@@ -208,8 +208,8 @@ public final class DistributedPermitAutoConfiguration {
             CoreSettings settings,
             PermitThreads threads,
             ConfigurableApplicationContext context) {
-        Optional<StoreProbe> probe = properties.failFast()
-                ? Optional.of(new StoreProbe(engine::probe, settings.commandTimeout()))
+        Optional<HealthProbe> probe = properties.failFast()
+                ? Optional.of(new HealthProbe(engine::checkHealth, settings.commandTimeout()))
                 : Optional.empty();
         BackendChoice choice = BackendChoice.of(context.getEnvironment(), context.getClassLoader());
         return new StoreMembership(engine, probe, threads.leaving(), choice, context::isClosed);

@@ -3,7 +3,7 @@ package io.github.distributedpermit.autoconfigure;
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
-import io.github.distributedpermit.health.StoreProbe;
+import io.github.distributedpermit.health.HealthProbe;
 import io.github.distributedpermit.spi.PermitBackend;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -25,7 +25,7 @@ public final class DistributedPermitHealthAutoConfiguration {
     PermitHealthIndicator distributedPermitHealthIndicator(
             PermitEngine engine, PermitBackend backend, CoreSettings settings) {
         return new PermitHealthIndicator(
-                new StoreProbe(engine::probe, settings.commandTimeout()),
+                new HealthProbe(engine::checkHealth, settings.commandTimeout()),
                 backend.name(),
                 engine::member,
                 engine::problem,

@@ -1,7 +1,7 @@
 package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.engine.PermitEngine;
-import io.github.distributedpermit.health.StoreProbe;
+import io.github.distributedpermit.health.HealthProbe;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.util.Optional;
@@ -28,7 +28,7 @@ final class StoreMembership extends ContextLifecycle {
     static final int PHASE = 1024;
 
     private final PermitEngine engine;
-    private final Optional<StoreProbe> probe;
+    private final Optional<HealthProbe> probe;
     private final Executor executor;
     private final BackendChoice choice;
     private final BooleanSupplier closed;
@@ -44,7 +44,7 @@ final class StoreMembership extends ContextLifecycle {
      */
     StoreMembership(
             PermitEngine engine,
-            Optional<StoreProbe> probe,
+            Optional<HealthProbe> probe,
             Executor executor,
             BackendChoice choice,
             BooleanSupplier closed) {
@@ -59,7 +59,7 @@ final class StoreMembership extends ContextLifecycle {
     void begin() {
         starts.incrementAndGet();
         engine.join();
-        probe.flatMap(StoreProbe::problem).ifPresent(problem -> {
+        probe.flatMap(HealthProbe::problem).ifPresent(problem -> {
             throw new UnusableBackendException(
                     "The store of permits cannot be used: " + problem,
                     "Start it or correct its settings, or set distributed-permit.fail-fast=false to start without it");

@@ -13,7 +13,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
  */
 public final class PermitHealthIndicator implements HealthIndicator {
 
-    private final StoreProbe probe;
+    private final HealthProbe probe;
     private final String backend;
     private final Supplier<Member> members;
     private final Supplier<Optional<String>> impairment;
@@ -30,7 +30,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
      * @param store what claims have shown of the store, for details
      */
     public PermitHealthIndicator(
-            StoreProbe probe,
+            HealthProbe probe,
             String backend,
             Supplier<Member> members,
             Supplier<Optional<String>> impairment,

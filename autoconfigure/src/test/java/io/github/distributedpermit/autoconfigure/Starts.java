@@ -52,7 +52,7 @@ final class Starts {
      */
     static void connect(ApplicationContext context) {
         PermitEngine engine = context.getBean(PermitEngine.class);
-        await().untilAsserted(() -> assertThat(engine.probe()).succeedsWithin(PROBE));
+        await().untilAsserted(() -> assertThat(engine.checkHealth()).succeedsWithin(PROBE));
     }
 
     static ApplicationContextRunner withBackend(PermitBackend backend) {

@@ -321,12 +321,12 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     /**
      * Sends the store a claim that asks for nothing, the same way as all claims, and reads the key: a store may answer such
      * a claim without the access that a real one needs. Ends with the answers, or fails with {@code PermitStoreException}.
-     * The key is one that no call uses, {@value KeyRegistry#PROBE}.
+     * The key is one that no call uses, {@value KeyRegistry#HEALTH_KEY}.
      */
-    public CompletionStage<?> probe() {
+    public CompletionStage<?> checkHealth() {
         KeyRegistry registry = present().registry;
-        CompletionStage<KeyState> read = registry.inspect(KeyRegistry.PROBE);
-        return registry.probe().thenCombine(read, (holding, state) -> state);
+        CompletionStage<KeyState> read = registry.inspect(KeyRegistry.HEALTH_KEY);
+        return registry.checkHealth().thenCombine(read, (holding, state) -> state);
     }
 
     /**

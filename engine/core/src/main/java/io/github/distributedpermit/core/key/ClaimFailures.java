@@ -200,7 +200,7 @@ final class ClaimFailures {
 
     /**
      * Why a call that arrives now fails at once; {@code null} if it may wait. An outage is known only while claims are
-     * sent and fail. So a call that fails at once also requests a claim, for its key or as a probe of the store.
+     * sent and fail. So a call that fails at once also requests a claim, for its key or to find out about the store.
      */
     private @Nullable Throwable away(long now) {
         long bound = policy.storeTimeout();
@@ -209,7 +209,7 @@ final class ClaimFailures {
             return null;
         }
         Throwable last = known.failure() == null ? host.watch().unanswered() : known.failure();
-        if (known == outage || host.watch().mayProbe(now)) {
+        if (known == outage || host.watch().mayTryAgain(now)) {
             plan.askAgain();
         }
         return PermitStoreException.passing(

@@ -125,7 +125,11 @@ public class Waiter extends ObservedCall {
         this.waker = waker;
     }
 
-    /** Gives the call a head start, before it enters a queue. One that does not wait has no use for it. */
+    /**
+     * Gives the call a head start, before it enters a queue. One that does not wait has no use for it.
+     *
+     * @param nanos from 0 to an hour, which the request and the definition check: a place in the future would be no age for a claim
+     */
     public void startAhead(long nanos) {
         if (queueing) {
             queuedAt = arrival - nanos;

@@ -57,8 +57,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingListener, Iterable<KeyQueue> {
 
-    /** The key that health probes use. */
-    public static final String PROBE = "distributed-permit.probe";
+    /** The key that health checks use. */
+    public static final String HEALTH_KEY = "distributed-permit.probe";
 
     /** A loss of state that several keys report within this time is one loss. */
     private static final long BETWEEN_RECLAIMS = TimeUnit.SECONDS.toNanos(1);
@@ -397,9 +397,9 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     /** Sends a claim that asks for nothing, for health. */
-    public CompletionStage<Holding> probe() {
+    public CompletionStage<Holding> checkHealth() {
         long sentAt = now();
-        CompletionStage<Holding> answer = claim(PROBE, 1, 0);
+        CompletionStage<Holding> answer = claim(HEALTH_KEY, 1, 0);
         answer.whenComplete((holding, failure) -> watch.checked(failure, sentAt, now()));
         return answer;
     }

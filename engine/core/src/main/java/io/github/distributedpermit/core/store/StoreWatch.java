@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class StoreWatch {
 
     /** While calls fail at once, one claim in this many nanoseconds finds out whether the store answers again. */
-    private static final long PROBE = 500_000_000L;
+    private static final long BETWEEN_TRIES = 500_000_000L;
 
     /** A shorter outage is not reported. */
     private static final long LEAST = 1_000_000_000L;
@@ -40,7 +40,7 @@ public final class StoreWatch {
     private final StoreLog log;
     private final Runnable askStore;
     private final Outage outage;
-    private final AtomicLong lastProbe = new AtomicLong(Long.MIN_VALUE / 2);
+    private final AtomicLong lastTry = new AtomicLong(Long.MIN_VALUE / 2);
 
     private volatile long failingSince = Times.NEVER;
     /** When a claim last failed; guarded by this. */
@@ -159,9 +159,9 @@ public final class StoreWatch {
     }
 
     /** Whether one more claim may be sent only to find out whether the store answers again. */
-    public boolean mayProbe(long now) {
-        long last = lastProbe.get();
-        return now - last >= PROBE && lastProbe.compareAndSet(last, now);
+    public boolean mayTryAgain(long now) {
+        long last = lastTry.get();
+        return now - last >= BETWEEN_TRIES && lastTry.compareAndSet(last, now);
     }
 
     /** Whether calls run without the store now. */

@@ -163,11 +163,15 @@ class HeadStartTest {
     }
 
     @Test
-    void headStartsAreAtMostAnHour() {
+    void headStartsAreFromZeroToAnHour() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> urgent(Duration.ofHours(1).plusNanos(1)))
                 .withMessageContaining("not between 0 and an hour");
         assertThatIllegalArgumentException().isThrownBy(() -> urgent(Duration.ofNanos(-1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> PermitDefinition.named(Bench.KEY, "test")
+                        .headStart(Duration.ofNanos(-1))
+                        .build());
         assertThat(urgent(Duration.ofHours(1)).and(urgent(Duration.ZERO)).headStart())
                 .isEqualTo(Duration.ofHours(1));
     }

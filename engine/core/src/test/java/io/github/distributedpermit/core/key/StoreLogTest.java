@@ -100,16 +100,16 @@ class StoreLogTest {
 
     @Test
     void healthChecksOfAnIdleInstanceFindTheOutageAndItsEnd() {
-        a.engine.probe();
+        a.engine.checkHealth();
         bench.runMillis(5);
         bench.conditions.refusing = true;
         for (int i = 0; i < 3; i++) {
-            a.engine.probe();
+            a.engine.checkHealth();
             bench.run(Duration.ofSeconds(1));
         }
         assertThat(a.engine.status().isAnswering()).isFalse();
         bench.conditions.refusing = false;
-        a.engine.probe();
+        a.engine.checkHealth();
         bench.runMillis(5);
         assertThat(a.engine.status().isAnswering()).isTrue();
         assertThat(lines).hasSize(2);

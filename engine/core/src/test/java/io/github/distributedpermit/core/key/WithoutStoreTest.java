@@ -156,6 +156,7 @@ class WithoutStoreTest {
         Asked next = a.tryAcquire();
         assertThat(next.holds()).isTrue();
         assertThat(next.permit().token()).isNotEqualTo(patient.permit().token());
+        assertThat(a.engine.keysInUse(Bench.KEY)).containsExactly(Bench.KEY);
         assertThat(a.engine.gauges(Bench.KEY).orElseThrow().holders()).isEqualTo(2);
         assertThat(a.engine.gauges(Bench.KEY).orElseThrow().withoutStore()).isEqualTo(2);
         patient.release();

@@ -37,7 +37,7 @@ final class ClaimCodec {
     private static final int GRANT_VIEW = 4;
 
     /** The first byte of a message of a member to itself; a number follows. */
-    static final byte PROBE = 'P';
+    static final byte ECHO = 'P';
 
     private static final int CLAIM_LENGTH = 8 * Integer.BYTES + 1 + 4 * Double.BYTES;
 
@@ -48,7 +48,7 @@ final class ClaimCodec {
     private static final int FIRST_VIEW_LENGTH = 2 * Integer.BYTES + 3 * Double.BYTES + 1;
 
     private static final int VIEW_LENGTH = FIRST_VIEW_LENGTH + Integer.BYTES;
-    private static final int PROBE_LENGTH = 1 + Long.BYTES;
+    private static final int ECHO_LENGTH = 1 + Long.BYTES;
     private static final long MAX_EXACT = 1L << 53;
     private static final Duration MAX_DURATION = Duration.ofDays(3650);
 
@@ -188,15 +188,15 @@ final class ClaimCodec {
         return Byte.toUnsignedInt(bytes[at]);
     }
 
-    static byte[] packProbe(long number) {
-        return buffer(PROBE_LENGTH).put(PROBE).putLong(number).array();
+    static byte[] packEcho(long number) {
+        return buffer(ECHO_LENGTH).put(ECHO).putLong(number).array();
     }
 
-    static boolean isProbe(byte[] message) {
-        return message.length == PROBE_LENGTH && message[0] == PROBE;
+    static boolean isEcho(byte[] message) {
+        return message.length == ECHO_LENGTH && message[0] == ECHO;
     }
 
-    static long readProbeNumber(byte[] message) {
+    static long readEchoNumber(byte[] message) {
         return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getLong(1);
     }
 

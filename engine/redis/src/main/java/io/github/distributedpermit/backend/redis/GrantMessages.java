@@ -10,7 +10,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the messages on the channel of a member: grants and expired leases, which it passes to the core, and the member's own probes. Any client
+ * Reads the messages on the channel of a member: grants and expired leases, which it passes to the core, and the member's own echoes (messages to itself). Any client
  * of the server may publish there, so it ignores what it does not know. Thread-safe.
  *
  * <p>A message that is lost or ignored costs time only: the member finds its grant with the next re-check.
@@ -30,8 +30,8 @@ final class GrantMessages {
     private final boolean claimsAgain;
     /** A format that is not supported is logged once, and not for each message. */
     private final AtomicBoolean warned = new AtomicBoolean();
-    /** The probe that the member waits for; {@code null} before the first one. */
-    private volatile @Nullable Probe expected;
+    /** The echo that the member waits for; {@code null} before the first one. */
+    private volatile @Nullable Echo expected;
 
     /**
      * Creates the reader of messages.
@@ -53,10 +53,10 @@ final class GrantMessages {
 
     /** An empty message, as {@link Connector} sends it, is none of these kinds. */
     void receive(byte[] message) {
-        if (ClaimCodec.isProbe(message)) {
-            Probe probe = expected;
-            if (probe != null && probe.number() == ClaimCodec.readProbeNumber(message)) {
-                probe.received().countDown();
+        if (ClaimCodec.isEcho(message)) {
+            Echo echo = expected;
+            if (echo != null && echo.number() == ClaimCodec.readEchoNumber(message)) {
+                echo.received().countDown();
             }
         } else if (ClaimCodec.isGrant(message)) {
             String encoded = ClaimCodec.readGrantedKey(message);
@@ -98,18 +98,18 @@ final class GrantMessages {
     }
 
     /**
-     * From now on the member waits for this probe, and ignores earlier ones. Called before the probe is published, so
+     * From now on the member waits for this echo, and ignores earlier ones. Called before the echo is published, so
      * that a quick answer is not ignored.
      */
-    void expect(Probe probe) {
-        expected = probe;
+    void expect(Echo echo) {
+        expected = echo;
     }
 
     /**
      * A message of the member to itself: its arrival shows that the subscription works.
      *
-     * @param number different for each probe of the member
-     * @param received counted down when the probe has arrived
+     * @param number different for each echo of the member
+     * @param received counted down when the echo has arrived
      */
-    record Probe(long number, CountDownLatch received) {}
+    record Echo(long number, CountDownLatch received) {}
 }

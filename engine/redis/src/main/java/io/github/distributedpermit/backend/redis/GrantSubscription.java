@@ -2,7 +2,7 @@ package io.github.distributedpermit.backend.redis;
 
 import static java.lang.System.Logger.Level.INFO;
 
-import io.github.distributedpermit.backend.redis.GrantMessages.Probe;
+import io.github.distributedpermit.backend.redis.GrantMessages.Echo;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -46,7 +46,7 @@ final class GrantSubscription implements AutoCloseable {
     /** Whether the server has answered the {@link ServerCheck}, which is repeated until then. */
     private boolean serverChecked;
     /** The number of the last message of the member to itself. */
-    private long probes;
+    private long echoes;
 
     /**
      * Nothing is subscribed yet.
@@ -88,7 +88,7 @@ final class GrantSubscription implements AutoCloseable {
         if (confirmed && System.nanoTime() - confirmedAt < settings.watch().toNanos()) {
             return;
         }
-        if (isOpen() && !receivesProbe(claims)) {
+        if (isOpen() && !receivesEcho(claims)) {
             LOG.log(
                     INFO,
                     "The subscription for grants from Redis receives no messages. Subscribing again; until then calls "
@@ -119,7 +119,7 @@ final class GrantSubscription implements AutoCloseable {
         }
         open(claims);
         // This fails, for example, if a proxy in front of several servers leads the two connections to different ones.
-        if (!receivesProbe(claims)) {
+        if (!receivesEcho(claims)) {
             close();
             throw PermitStoreException.passing(
                     "Redis can't be reached: the subscription is not on the server that takes the claims", null);
@@ -170,15 +170,15 @@ final class GrantSubscription implements AutoCloseable {
      * proves nothing there. If the message can't be published in time, the connection for claims may be broken, so that it is
      * examined next.
      */
-    private boolean receivesProbe(SharedConnection claims)
+    private boolean receivesEcho(SharedConnection claims)
             throws InterruptedException, ExecutionException, TimeoutException {
-        Probe probe = new Probe(++probes, new CountDownLatch(1));
-        messages.expect(probe);
+        Echo echo = new Echo(++echoes, new CountDownLatch(1));
+        messages.expect(echo);
         long timeout = settings.commandTimeout().toMillis();
         try {
             long reached =
-                    Connector.within(claims.commands().publish(channel, ClaimCodec.packProbe(probe.number())), timeout);
-            return (reached != 0 || claims.isCluster()) && probe.received().await(timeout, TimeUnit.MILLISECONDS);
+                    Connector.within(claims.commands().publish(channel, ClaimCodec.packEcho(echo.number())), timeout);
+            return (reached != 0 || claims.isCluster()) && echo.received().await(timeout, TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             claims.markSuspect();
             throw e;

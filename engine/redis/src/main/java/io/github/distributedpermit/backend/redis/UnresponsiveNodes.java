@@ -17,7 +17,7 @@ final class UnresponsiveNodes {
     /** Bounds the commands that Lettuce keeps for a node that answers none. */
     static final int MAX_UNANSWERED = 1_000;
     /** Between two commands to a node that does not answer. */
-    private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long BETWEEN_TRIES = TimeUnit.SECONDS.toNanos(1);
 
     /** Only nodes with unanswered commands have an entry. */
     private final ConcurrentMap<String, Node> nodes = new ConcurrentHashMap<>();
@@ -38,8 +38,8 @@ final class UnresponsiveNodes {
             return true;
         }
         long now = ticker.getAsLong();
-        long last = known.lastProbe.get();
-        return now - last >= PROBE_NANOS && known.lastProbe.compareAndSet(last, now);
+        long last = known.lastTry.get();
+        return now - last >= BETWEEN_TRIES && known.lastTry.compareAndSet(last, now);
     }
 
     /** A command ended without an answer. */
@@ -70,5 +70,5 @@ final class UnresponsiveNodes {
      * How many commands in a row a node has not answered, and when one of them was let through last. The time is in
      * nanoseconds of the monotonic clock.
      */
-    private record Node(AtomicInteger unanswered, AtomicLong lastProbe) {}
+    private record Node(AtomicInteger unanswered, AtomicLong lastTry) {}
 }

@@ -43,7 +43,7 @@ class RedisStartTest extends RedisTest {
         CountDownLatch late = proxy.holdNextAnswerWith("maxmemory_policy");
 
         TestMember a = member(opened(RedisServer.connectionFactory(proxy.port())));
-        // the second probe of the subscription shows that the first question was given up
+        // the second echo of the subscription shows that the first question was given up
         await().until(() -> eye.calls("publish") >= 2);
         late.countDown();
 
@@ -68,7 +68,7 @@ class RedisStartTest extends RedisTest {
 
         TestMember a = member(opened(RedisServer.running(
                 new LettuceConnectionFactory(new RedisStandaloneConfiguration("127.0.0.1", proxy.port()), impatient))));
-        // the second probe of the subscription shows that the question was given up
+        // the second echo of the subscription shows that the question was given up
         await().until(() -> eye.calls("publish") >= 2);
         late.countDown();
 

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** Asks the store by a claim that wants nothing and takes the way of every claim to it and back. Thread-safe. */
-public final class StoreProbe {
+public final class HealthProbe {
 
     private final Supplier<? extends CompletionStage<?>> claim;
     private final Duration timeout;
@@ -21,7 +21,7 @@ public final class StoreProbe {
      * @param claim sends the claim
      * @param timeout how long the answer may take
      */
-    public StoreProbe(Supplier<? extends CompletionStage<?>> claim, Duration timeout) {
+    public HealthProbe(Supplier<? extends CompletionStage<?>> claim, Duration timeout) {
         this.claim = claim;
         this.timeout = timeout;
     }
