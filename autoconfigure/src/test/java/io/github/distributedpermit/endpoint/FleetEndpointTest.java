@@ -30,6 +30,8 @@ import org.apache.curator.test.TestingServer;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -41,6 +43,7 @@ import org.springframework.cloud.consul.ConsulAutoConfiguration;
 
 /** Two instances on each store with servers: the endpoint agrees with an independent count, and its changes take effect. */
 @ExtendWith(RedisExtension.class)
+@Execution(ExecutionMode.CONCURRENT) // each has a store of its own, and mostly waits for it
 class FleetEndpointTest {
 
     private static final String KEY = "fleet";

@@ -26,12 +26,15 @@ import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Two instances of one application and a fresh one of another on each store with servers: pauses of all calls of a name, and of an application. */
 @ExtendWith(RedisExtension.class)
+@Execution(ExecutionMode.CONCURRENT) // each has a store of its own, and mostly waits for it
 class FleetPauseTest {
 
     private static final int LIMIT = 3;

@@ -72,7 +72,7 @@ public final class StateQueries {
     /** A backend may throw instead of returning a failed stage. */
     private CompletionStage<KeyState> inspect(String key) {
         try {
-            return keys.inspect(key);
+            return keys.operations().inspect(key);
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

@@ -134,7 +134,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
         Membership joined = new Membership(backend, members.get(), settings, environment);
         String named = application;
         if (named != null) {
-            joined.registry.obeyPauses(named);
+            joined.registry.operations().obeyPauses(named);
         }
         membership = joined;
         // after it is known to other threads, so that what they change meanwhile is not missed
@@ -269,23 +269,23 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     /** Who holds and who waits in the store; fails with {@code PermitStoreException}. */
     @Override
     public CompletionStage<KeyState> inspect(String key) {
-        return present().registry.inspect(key);
+        return present().registry.operations().inspect(key);
     }
 
     @Override
     public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
-        return present().registry.override(key, limit, lasts);
+        return present().registry.operations().override(key, limit, lasts);
     }
 
     /** From now on calls obey the pauses of names, and of the application with this name. */
     public synchronized void obeyPauses(String nameOfApplication) {
         application = nameOfApplication;
-        registry().ifPresent(registry -> registry.obeyPauses(nameOfApplication));
+        registry().ifPresent(registry -> registry.operations().obeyPauses(nameOfApplication));
     }
 
     /** Whether an operator has paused all calls of the name or pattern, or of the application, as far as this instance knows. */
     public boolean isPaused(String name) {
-        return registry().filter(registry -> registry.isPaused(name)).isPresent();
+        return registry().filter(registry -> registry.operations().isPaused(name)).isPresent();
     }
 
     @Override
@@ -295,27 +295,27 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public List<String> pauses(String name) {
-        return List.copyOf(present().registry.pauses(name, catalog.observedName(name)));
+        return List.copyOf(present().registry.operations().pauses(name, catalog.observedName(name)));
     }
 
     @Override
     public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
-        return present().registry.pause(pause, limit, lasts);
+        return present().registry.operations().pause(pause, limit, lasts);
     }
 
     @Override
     public CompletionStage<KeyList> keysInStore(int most) {
-        return present().registry.keysInStore(most);
+        return present().registry.operations().keysInStore(most);
     }
 
     @Override
     public CompletionStage<Integer> evict(String key, String member) {
-        return present().registry.evict(key, member);
+        return present().registry.operations().evict(key, member);
     }
 
     @Override
     public int take(String key, long call) {
-        return registry().map(joined -> joined.take(key, call)).orElse(0);
+        return registry().map(joined -> joined.operations().take(key, call)).orElse(0);
     }
 
     /**
@@ -325,7 +325,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
      */
     public CompletionStage<?> checkHealth() {
         KeyRegistry registry = present().registry;
-        CompletionStage<KeyState> read = registry.inspect(KeyRegistry.HEALTH_KEY);
+        CompletionStage<KeyState> read = registry.operations().inspect(KeyRegistry.HEALTH_KEY);
         return registry.checkHealth().thenCombine(read, (holding, state) -> state);
     }
 
@@ -359,12 +359,12 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public List<String> keysInUse(String name) {
-        return registry().map(joined -> List.copyOf(joined.keys(name))).orElse(List.of());
+        return registry().map(joined -> List.copyOf(joined.operations().keys(name))).orElse(List.of());
     }
 
     @Override
     public List<CallView> calls(String key, int most) {
-        return registry().map(joined -> joined.calls(key, most)).orElse(List.of());
+        return registry().map(joined -> joined.operations().calls(key, most)).orElse(List.of());
     }
 
     /** Has each later call recorded with who made it, for {@link #calls}. Nothing is recorded without. */

@@ -18,27 +18,18 @@ import io.github.distributedpermit.core.key.UnlimitedGrants;
 import io.github.distributedpermit.core.store.StoreLog;
 import io.github.distributedpermit.core.store.StoreProbe;
 import io.github.distributedpermit.core.store.StoreWatch;
-import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
-import io.github.distributedpermit.spi.KeyList;
-import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
-import io.github.distributedpermit.spi.OverrideLimit;
-import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -63,9 +54,6 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     /** A loss of state that several keys report within this time is one loss. */
     private static final long BETWEEN_RECLAIMS = TimeUnit.SECONDS.toNanos(1);
 
-    /** How often it is tried to announce a pause. */
-    private static final int ANNOUNCEMENTS = 30;
-
     private final ConcurrentMap<String, KeyQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong sequence = new AtomicLong();
     private final CoreEnvironment environment;
@@ -81,9 +69,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final int highestLimit;
     private final Instances instances;
     private final KeySurvey survey;
-    private final Overrides overrides;
-    private final Pauses pauses;
-    private final String memberId;
+    private final KeyOperations operations;
 
     private final UnlimitedGrants unlimitedGrants = new UnlimitedGrants(this);
     private final LostCalls lostCalls = new LostCalls();
@@ -118,17 +104,15 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
                 this::outageEnded);
         this.survey = new KeySurvey(this);
         this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
-        this.overrides = new Overrides(
-                environment.scheduler(), System::currentTimeMillis, this::inspect, this::lift, this::limitSet);
-        this.memberId = member.id();
-        this.pauses = new Pauses(
-                environment.scheduler(),
-                this::now,
-                settings.lease().toNanos() / 3,
-                commandTimeout,
-                key -> key.equals(Pause.CHANGES) ? store().inspect(key) : inspect(key),
-                this::names,
-                () -> each(KeyQueue::pausesChanged));
+        this.operations = new KeyOperations(
+                member.id(),
+                queues,
+                lostCalls,
+                this,
+                this::store,
+                settings,
+                environment,
+                this::each);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -219,181 +203,34 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         return store;
     }
 
-    /** The state of the key in the store, without permits that are idle here only because this member is alone. */
-    public CompletionStage<KeyState> inspect(String key) {
-        KeyQueue queue = queues.get(key);
-        if (queue != null && isAlone()) {
-            queue.recall();
-        }
-        CompletionStage<KeyState> state = store.inspect(key);
-        return state.thenApply(read -> {
-            overrides.note(read);
-            return read;
-        });
+    /** What operators read and order. */
+    public KeyOperations operations() {
+        return operations;
     }
 
     @Override
     public boolean noteLimit(String key, int limit, int stated) {
-        return overrides.noteLimit(key, limit, stated);
+        return operations.overrides.noteLimit(key, limit, stated);
     }
 
     @Override
     public int limitInForce(String key, int own) {
-        return overrides.inForce(key, own);
+        return operations.overrides.inForce(key, own);
     }
 
     @Override
     public void limitChanged(String key) {
-        overrides.look(key);
-    }
-
-    private void limitSet(String key, OverrideLimit limit) {
-        pauses.limitChanged(key);
-        environment.observers().each(each -> each.limitSet(key, limit));
-    }
-
-    /** From now on calls obey the pauses of names and of this application, see {@link Pause}. */
-    public void obeyPauses(String application) {
-        pauses.obey(application);
-        pauses.lookNow(); // so that the first call need not wait for that
+        operations.overrides.look(key);
     }
 
     @Override
     public PauseState pause(PermitStats stats) {
-        return pauses.of(stats.name(), stats.observedName());
+        return operations.pauses.of(stats.name(), stats.observedName());
     }
 
     @Override
     public void findPause(PermitStats stats) {
-        pauses.find(stats.name(), stats.observedName());
-    }
-
-    /** Whether an operator has paused all calls of the name or pattern, or of the application, as far as this instance knows. */
-    public boolean isPaused(String name) {
-        return pauses.of(name, name) == PauseState.PAUSED;
-    }
-
-    /** The keys of {@link Pause} that may pause calls of a name with settings of this pattern. */
-    public Set<String> pauses(String name, String pattern) {
-        return pauses.possible(name, pattern);
-    }
-
-    /** Sets or ends a {@link Pause}, and has all instances look for it. */
-    public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
-        // not before the pause is set: an instance that looks in between would not look again
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        override(pause, limit, lasts).whenComplete((set, failure) -> {
-            announce(done, failure, ANNOUNCEMENTS);
-            if (failure != null) { // it may be set later
-                environment
-                        .scheduler()
-                        .schedule(
-                                () -> announce(new CompletableFuture<>(), failure, ANNOUNCEMENTS),
-                                2 * settings.commandTimeout().toNanos());
-            }
-        });
-        return done;
-    }
-
-    /** Whatever has become of the pause: one that were set without that would come into force with the next change of another one. */
-    private void announce(CompletableFuture<Void> done, @Nullable Throwable failure, int attempts) {
-        OverrideLimit change =
-                OverrideLimit.of(1, memberId, Long.toString(nextSequence())).during(System.currentTimeMillis(), 0);
-        store.override(Pause.CHANGES, change).whenComplete((set, unannounced) -> {
-            Throwable cause = failure == null ? unannounced : failure;
-            if (cause == null) {
-                pauses.lookNow();
-                done.complete(null);
-            } else {
-                done.completeExceptionally(cause);
-            }
-            if (unannounced != null && attempts > 1 && !closed) {
-                environment
-                        .scheduler()
-                        .schedule(
-                                () -> announce(done, failure, attempts - 1),
-                                settings.commandTimeout().toNanos());
-            }
-        });
-    }
-
-    private Set<String> names() {
-        Set<String> names = new HashSet<>();
-        each(queue -> {
-            names.addAll(queue.names());
-            names.addAll(queue.observedNames());
-        });
-        return names;
-    }
-
-    /** Sets or lifts the operator's limit of a key; zero for a limit that does not end by itself. */
-    public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
-        CompletionStage<Void> done = limit.isEmpty()
-                ? store.override(key, limit)
-                : store.inspect(key).thenCompose(state -> {
-                    long now = overrides.now(state);
-                    long end = lasts.isZero() ? 0 : now + lasts.toMillis();
-                    return store.override(key, limit.during(now, end));
-                });
-        return done.thenApply(set -> {
-            checkAfterOverride(key);
-            overrides.look(key);
-            return set;
-        });
-    }
-
-    private CompletionStage<Void> lift(String key, OverrideLimit ended) {
-        return store.lift(key, ended).thenApply(lifted -> {
-            checkAfterOverride(key);
-            return lifted;
-        });
-    }
-
-    private void checkAfterOverride(String key) {
-        KeyQueue queue = queues.get(key);
-        if (queue != null && isAlone()) {
-            queue.recall();
-            queue.changed(); // there is no other member whose claim would make the store notify this one
-        }
-    }
-
-    /** Some keys of calls that the store has, whatever instances use them. */
-    public CompletionStage<KeyList> keysInStore(int most) {
-        return store.keys(most).thenApply(KeyList::ofCalls);
-    }
-
-    /** The keys of which calls of this name run or wait here, in no particular order. */
-    public Set<String> keys(String name) {
-        Set<String> keys = new HashSet<>();
-        lostCalls.keys(name, keys);
-        queues.forEach((key, queue) -> {
-            if (queue.names().contains(name)) {
-                keys.add(key);
-            }
-        });
-        return keys;
-    }
-
-    /** The calls of a key that run or wait here, those that run without their permits first, then those that hold; at most so many. */
-    public List<CallView> calls(String key, int most) {
-        List<CallView> views = new ArrayList<>();
-        lostCalls.describe(key, now(), most, views);
-        KeyQueue queue = queues.get(key);
-        if (queue != null) {
-            queue.describe(most, views);
-        }
-        return views;
-    }
-
-    /** Takes all permits of a key from a member, by order of an operator; see {@link PermitStore#evict}. */
-    public CompletionStage<Integer> evict(String key, String member) {
-        return store.evict(key, member);
-    }
-
-    /** Takes the permits of one call of this process, by order of an operator; returns how many. */
-    public int take(String key, long call) {
-        KeyQueue queue = queues.get(key);
-        return queue == null ? 0 : queue.take(call);
+        operations.pauses.find(stats.name(), stats.observedName());
     }
 
     /** Sends a claim that asks for nothing, for health. */
@@ -459,8 +296,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
      */
     public void leave() {
         closed = true;
-        overrides.close();
-        pauses.close();
+        operations.close();
         instances.close();
         probe.close();
         session.end();
@@ -647,7 +483,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     @Override
     public void reachable() {
-        pauses.storeIsReachable();
+        operations.pauses.storeIsReachable();
         each(KeyQueue::reachable);
     }
 

@@ -50,7 +50,7 @@ public final class KeySurvey {
 
     /** Whether an operator has paused all calls of this name. */
     public boolean isPaused(NameCounts counts) {
-        return registry.isPaused(counts.name());
+        return registry.operations().isPaused(counts.name());
     }
 
     /** How many groups have calls of this name that wait. */
