@@ -44,6 +44,11 @@ final class ClaimFailures {
         policy = settings;
     }
 
+    /** Whether the process stood still, since something happens so many nanoseconds after it was due. */
+    boolean isStandstill(long late) {
+        return policy.isStandstill(late);
+    }
+
     /**
      * The process stood still: time-outs are extended, since received answers are not read yet.
      *
@@ -230,7 +235,7 @@ final class ClaimFailures {
         if (outage.failure() != null || host.watch().isSilent(now)) {
             return cause();
         }
-        return ledger.isInGrace() ? inGrace(policy) : null;
+        return ledger.isInGrace() ? Failed.inGrace(policy).cause() : null;
     }
 
     /**
@@ -267,16 +272,6 @@ final class ClaimFailures {
             failure = host.watch().unanswered();
         }
         return failure != null ? new Failed(failure) : Outcome.Refused.TIMED_OUT;
-    }
-
-    /** A call got no permit of a store that has lost its state: another instance may hold the permit, or none does. */
-    static PermitStoreException inGrace(Policy policy) {
-        return PermitStoreException.passing(
-                ("the store has lost the state of this key, for example by a fail-over, and grants no new permits for"
-                                + " up to %d ms (or the longest lease of another instance), until those who hold permits have"
-                                + " reclaimed them")
-                        .formatted(policy.lease() / 1_000_000),
-                null);
     }
 
     private static PermitStoreException unconfirmedSession() {

@@ -63,7 +63,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         this.owner = owner;
         this.state = new KeyQueueState(key, this, policy, host);
         this.timer = new KeyQueueTimer(this::timerFired);
-        this.clock = new ProcessClock(host, timer, state);
+        this.clock = new ProcessClock(host, timer, state.failures);
         this.fastPath = new IdleFastPath(this, state, timer);
     }
 

@@ -12,14 +12,14 @@ final class ProcessClock {
 
     private final KeyQueueHost host;
     private final KeyQueueTimer timer;
-    private final KeyQueueState state;
+    private final ClaimFailures failures;
 
     private final Standstill standstill = new Standstill();
 
-    ProcessClock(KeyQueueHost host, KeyQueueTimer timer, KeyQueueState state) {
+    ProcessClock(KeyQueueHost host, KeyQueueTimer timer, ClaimFailures failures) {
         this.host = host;
         this.timer = timer;
-        this.state = state;
+        this.failures = failures;
     }
 
     /** The time, after a standstill has been taken into account. */
@@ -32,10 +32,10 @@ final class ProcessClock {
         long now = host.now();
         long first = Math.min(due, timer.at());
         long length = standstill.unknown(first, now);
-        if (state.policy().isStandstill(length)) {
+        if (failures.isStandstill(length)) {
             standstill.note(first, now);
             timer.excuse(now);
-            state.failures.stoodStill(length, first, now);
+            failures.stoodStill(length, first, now);
         }
         return now;
     }

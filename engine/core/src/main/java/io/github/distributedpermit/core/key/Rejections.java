@@ -117,8 +117,7 @@ final class Rejections {
     void rejectTries(Effects effects) {
         if (waiters.hasTries()) {
             Waiter head = waiters.head();
-            Outcome end =
-                    ledger.isInGrace() ? new Failed(ClaimFailures.inGrace(policy)) : new Refused(Reason.LIMIT_REACHED);
+            Outcome end = ledger.isInGrace() ? Failed.inGrace(policy) : new Refused(Reason.LIMIT_REACHED);
             waiters.end(w -> !w.queueing && waiters.isAnswered(w, head), end, effects);
             Outcome closing = new Refused(Reason.SHUTTING_DOWN);
             waiters.end(w -> w.isTry && waiters.isAnswered(w, head), closing, effects);
