@@ -187,8 +187,8 @@ public final class Outcomes {
     /** In effect for this key: other keys of the name may have one of an operator. */
     private int limit(PermitStats stats, PermitRequest request) {
         Integer stated = stats.policy().isPerCall() ? request.limit() : null;
-        return registry.watch()
-                .limit(request.key(), stated == null ? stats.policy().limit() : stated);
+        return registry.limitInForce(
+                request.key(), stated == null ? stats.policy().limit() : stated);
     }
 
     private String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {

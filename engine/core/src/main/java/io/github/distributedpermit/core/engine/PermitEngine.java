@@ -285,7 +285,9 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     /** Whether an operator has paused all calls of the name or pattern, or of the application, as far as this instance knows. */
     public boolean isPaused(String name) {
-        return registry().filter(registry -> registry.operations().isPaused(name)).isPresent();
+        return registry()
+                .filter(registry -> registry.operations().isPaused(name))
+                .isPresent();
     }
 
     @Override
@@ -359,7 +361,9 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public List<String> keysInUse(String name) {
-        return registry().map(joined -> List.copyOf(joined.operations().keys(name))).orElse(List.of());
+        return registry()
+                .map(joined -> List.copyOf(joined.operations().keys(name)))
+                .orElse(List.of());
     }
 
     @Override

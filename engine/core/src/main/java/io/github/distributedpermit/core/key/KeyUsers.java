@@ -64,11 +64,12 @@ final class KeyUsers {
             for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
                 names.add(g.stats);
             }
+            outageCalls.forEach(g -> names.add(g.stats));
             for (Waiter w = waiters.first(); w != null; w = w.next) {
                 names.add(w.stats);
             }
             heldBack.forEach(w -> names.add(w.stats));
-        } else if (last != null && (ledger.inUse() > 0 || !waiters.isEmpty() || !heldBack.isEmpty())) {
+        } else if (last != null && (inUse() > 0 || !waiters.isEmpty() || !heldBack.isEmpty())) {
             names.add(last);
         }
         return names;

@@ -8,6 +8,7 @@ import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -204,9 +205,7 @@ final class OutageCalls {
 
     /** There are groups from now on. */
     void countWithoutGroup() {
-        for (OutageCall call = newest; call != null; call = call.previous) {
-            waiters.groups.countWithoutGroup(call.grant);
-        }
+        forEach(waiters.groups::countWithoutGroup);
     }
 
     /** After an error: counts a call that has its permit already. */
@@ -280,6 +279,13 @@ final class OutageCalls {
     Grant oldest() {
         OutageCall call = oldestCall();
         return call == null ? null : call.grant;
+    }
+
+    /** The permits of all calls here, the newest first. */
+    void forEach(Consumer<Grant> action) {
+        for (OutageCall call = newest; call != null; call = call.previous) {
+            action.accept(call.grant);
+        }
     }
 
     private @Nullable OutageCall oldestCall() {

@@ -117,8 +117,7 @@ public final class KeyOperations {
                 environment
                         .scheduler()
                         .schedule(
-                                () -> announce(new CompletableFuture<>(), failure, ANNOUNCEMENTS),
-                                2 * commandTimeout);
+                                () -> announce(new CompletableFuture<>(), failure, ANNOUNCEMENTS), 2 * commandTimeout);
             }
         });
         return done;
@@ -126,8 +125,8 @@ public final class KeyOperations {
 
     /** Whatever has become of the pause: one that were set without that would come into force with the next change of another one. */
     private void announce(CompletableFuture<Void> done, @Nullable Throwable failure, int attempts) {
-        OverrideLimit change =
-                OverrideLimit.of(1, memberId, Long.toString(host.nextSequence())).during(System.currentTimeMillis(), 0);
+        OverrideLimit change = OverrideLimit.of(1, memberId, Long.toString(host.nextSequence()))
+                .during(System.currentTimeMillis(), 0);
         store.get().override(Pause.CHANGES, change).whenComplete((set, unannounced) -> {
             Throwable cause = failure == null ? unannounced : failure;
             if (cause == null) {
@@ -137,11 +136,7 @@ public final class KeyOperations {
                 done.completeExceptionally(cause);
             }
             if (unannounced != null && attempts > 1 && !closed) {
-                environment
-                        .scheduler()
-                        .schedule(
-                                () -> announce(done, failure, attempts - 1),
-                                commandTimeout);
+                environment.scheduler().schedule(() -> announce(done, failure, attempts - 1), commandTimeout);
             }
         });
     }

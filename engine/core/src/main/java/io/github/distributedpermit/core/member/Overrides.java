@@ -88,7 +88,10 @@ final class Overrides {
      * @param failures how often the store has failed since
      */
     private record Known(
-            @Nullable Integer inForce, OverrideLimit reported, @Nullable Timer timer, int failures) {}
+            @Nullable Integer inForce,
+            OverrideLimit reported,
+            @Nullable Timer timer,
+            int failures) {}
 
     private Known get(String key) {
         return known.getOrDefault(key, NOTHING);
