@@ -2,8 +2,8 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.core.CoreSettings;
 import io.github.distributedpermit.core.engine.PermitEngine;
-import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.health.HealthProbe;
+import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.spi.PermitBackend;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
