@@ -28,8 +28,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -44,7 +42,6 @@ import org.springframework.context.ApplicationContext;
  * Leases and sessions last much longer than the test waits, so that nothing else frees a permit.
  */
 @ExtendWith(RedisExtension.class)
-@Execution(ExecutionMode.CONCURRENT) // each has a store of its own, and mostly waits for it
 class EvictedProcessTest {
 
     private static final String KEY = "evicted";
