@@ -114,9 +114,10 @@ final class ClaimPlan {
         return passedOn;
     }
 
-    /** The most permits to accept from an answer: permits that are about to be returned must not be granted again. */
+    /** The most permits to accept from an answer: permits that others want and that are about to be returned must not be granted again. */
     int mostToAccept(Ledger ledger) {
-        return ledger.owes() && sequenceOfReturn(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
+        boolean wanted = ledger.isContended() || ledger.isOver();
+        return wanted && ledger.owes() && sequenceOfReturn(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
     }
 
     /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */

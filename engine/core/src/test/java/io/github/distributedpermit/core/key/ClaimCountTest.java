@@ -2,6 +2,7 @@ package io.github.distributedpermit.core.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
@@ -98,6 +99,26 @@ class ClaimCountTest {
         bench.runMillis(3);
         assertThat(bench.used()).isZero();
         assertThat(a.claims()).isEqualTo(4);
+    }
+
+    /** It was asked for by a call that was served meanwhile by another one, and no other member wants the permit. */
+    @Test
+    void anAnswerOnItsWayServesACallThatHasJustArrived() {
+        Party a = bench.member("a", 100);
+        Permit first = a.hold();
+        Asked second = a.acquire();
+        first.release();
+        assertThat(second.holds()).isTrue();
+        second.release();
+        Asked third = a.acquire();
+        assertThat(a.claims()).isEqualTo(2);
+        while (a.claims() == 2) {
+            bench.time.run(10_000);
+        }
+        assertThat(third.holds()).isTrue();
+        third.release();
+        bench.runMillis(10);
+        assertThat(bench.used()).isZero();
     }
 
     @Test
