@@ -7,10 +7,15 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 /** One port that leads to servers on this machine: each new connection to the one named last. Thread-safe. */
 public final class Detour implements AutoCloseable {
@@ -24,6 +29,10 @@ public final class Detour implements AutoCloseable {
     private final ServerSocket listening;
     private volatile int target;
     private boolean silent; // guarded by this
+    private volatile long delayNanos;
+
+    /** Bytes that were read, and when they are to be written; none at the end. */
+    private record Chunk(byte[] bytes, long due) {}
 
     /** Listens on a free port of the loopback interface. */
     public Detour(int target) {
@@ -72,6 +81,11 @@ public final class Detour implements AutoCloseable {
         notifyAll();
     }
 
+    /** Passes what is read from now on only after this time, as a slow network. */
+    public void delay(Duration time) {
+        delayNanos = time.toNanos();
+    }
+
     private synchronized void awaitVoice() throws InterruptedException {
         while (silent) {
             wait();
@@ -79,14 +93,28 @@ public final class Detour implements AutoCloseable {
     }
 
     private void pump(Socket from, Socket to) {
-        byte[] chunk = new byte[8192];
-        try (from;
-                to) {
+        BlockingQueue<Chunk> chunks = new LinkedBlockingQueue<>();
+        threads.execute(() -> write(chunks, to));
+        byte[] buffer = new byte[8192];
+        try (from) {
             InputStream in = from.getInputStream();
+            for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
+                chunks.add(new Chunk(Arrays.copyOf(buffer, length), System.nanoTime() + delayNanos));
+            }
+        } catch (IOException e) {
+            Thread.onSpinWait(); // one of them has closed the connection
+        } finally {
+            chunks.add(new Chunk(new byte[0], System.nanoTime() + delayNanos));
+        }
+    }
+
+    private void write(BlockingQueue<Chunk> chunks, Socket to) {
+        try (to) {
             OutputStream out = to.getOutputStream();
-            for (int length = in.read(chunk); length >= 0; length = in.read(chunk)) {
+            for (Chunk next = chunks.take(); next.bytes.length > 0; next = chunks.take()) {
+                TimeUnit.NANOSECONDS.sleep(next.due - System.nanoTime());
                 awaitVoice();
-                out.write(chunk, 0, length);
+                out.write(next.bytes);
             }
         } catch (IOException e) {
             Thread.onSpinWait(); // one of them has closed the connection

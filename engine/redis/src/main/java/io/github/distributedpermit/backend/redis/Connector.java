@@ -258,20 +258,27 @@ final class Connector implements AutoCloseable {
             present.markHealthy();
             return null;
         }
-        SharedConnection fresh = connect();
+        SharedConnection fresh = null;
         boolean answered = false;
         try {
+            fresh = connect();
             within(publishEmptyMessage(fresh), timeout.toMillis());
             answered = true;
+        } catch (ExecutionException | TimeoutException e) {
+            if (!isAnswered(question, 0)) {
+                throw e;
+            }
         } finally {
-            if (!answered) {
+            if (!answered && fresh != null) {
                 fresh.retire();
             }
         }
-        // The answer of the present connection came while the new one was made.
-        if (isAnswered(question, 0)) {
+        // The answer of the present connection came while the new one was made: the server is slow.
+        if (fresh == null || isAnswered(question, 0)) {
             present.markHealthy();
-            fresh.retire();
+            if (answered && fresh != null) {
+                fresh.retire();
+            }
             return null;
         }
         LOG.log(

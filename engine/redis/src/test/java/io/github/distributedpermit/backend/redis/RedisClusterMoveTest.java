@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Holding;
+import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisCluster;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +71,26 @@ class RedisClusterMoveTest extends RedisTest {
 
         moveKeys();
         assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
+    }
+
+    @Test
+    void keysOfAllMastersAreListedForOperators() {
+        TestMember a = member(opened(cluster.connectionFactory()));
+        List<String> keys =
+                IntStream.range(0, 60).mapToObj(i -> key() + "-" + i).toList();
+        keys.forEach(each -> assertThat(a.queue(each, 1, 1).permits()).isEqualTo(1));
+        assertThat(keys.stream()
+                        .map(each ->
+                                SlotHash.getSlot(RedisKey.of("permits", each).state()) * 3 / SlotHash.SLOT_COUNT)
+                        .distinct())
+                .as("masters")
+                .hasSize(3);
+        KeyList all = TestMember.answer(a.store().keys(1_000));
+        assertThat(all.keys()).containsAll(keys);
+        assertThat(all.more()).isFalse();
+        KeyList some = TestMember.answer(a.store().keys(10));
+        assertThat(some.keys()).hasSize(10);
+        assertThat(some.more()).isTrue();
     }
 
     @Test
