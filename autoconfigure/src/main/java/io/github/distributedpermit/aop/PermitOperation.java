@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param reentrant whether a call joins the permit of its caller
  * @param interruptOnLoss whether the thread of a call is interrupted when its permit is lost
  * @param minimumHolds keep a permit after a call that was too short
+ * @param calledBy the method, for operators
  * @param everyCall what each call asks for, if its key is the same for all
  */
 record PermitOperation(
@@ -29,6 +30,7 @@ record PermitOperation(
         boolean reentrant,
         boolean interruptOnLoss,
         MinimumHolds minimumHolds,
+        String calledBy,
         @Nullable PermitRequest everyCall) {
 
     PermitOperation(
@@ -39,7 +41,8 @@ record PermitOperation(
             @Nullable RejectedAnswer answer,
             boolean reentrant,
             boolean interruptOnLoss,
-            MinimumHolds minimumHolds) {
+            MinimumHolds minimumHolds,
+            String calledBy) {
         this(
                 definition,
                 declared,
@@ -49,23 +52,25 @@ record PermitOperation(
                 reentrant,
                 interruptOnLoss,
                 minimumHolds,
-                definition.key() == null ? null : request(definition, definition.key(), reentrant));
+                calledBy,
+                definition.key() == null ? null : request(definition, definition.key(), reentrant, calledBy));
     }
 
-    private static PermitRequest request(PermitDefinition definition, String key, boolean reentrant) {
-        PermitRequest request = definition.request(key);
-        return reentrant ? request.toBuilder().reentrant().build() : request;
+    private static PermitRequest request(PermitDefinition definition, String key, boolean reentrant, String calledBy) {
+        PermitRequest.Builder request = definition.requestBuilder(key).calledBy(calledBy);
+        return reentrant ? request.reentrant().build() : request.build();
     }
 
     /** The same with another definition and another answer to rejected calls. */
     PermitOperation with(PermitDefinition changed, @Nullable RejectedAnswer otherAnswer) {
         return new PermitOperation(
-                changed, declared, key, ofEachCall, otherAnswer, reentrant, interruptOnLoss, minimumHolds);
+                changed, declared, key, ofEachCall, otherAnswer, reentrant, interruptOnLoss, minimumHolds, calledBy);
     }
 
     PermitRequest request(Object target, Method method, @Nullable Object[] arguments) {
-        PermitRequest request =
-                everyCall != null ? everyCall : request(definition, key.keyFor(target, method, arguments), reentrant);
+        PermitRequest request = everyCall != null
+                ? everyCall
+                : request(definition, key.keyFor(target, method, arguments), reentrant, calledBy);
         return ofEachCall == null ? request : ofEachCall.of(request, definition, target, method, arguments);
     }
 

@@ -60,7 +60,8 @@ final class PermitOperationFactory {
                 answer,
                 annotation.reentrant(),
                 annotation.onLoss() == OnLoss.INTERRUPT,
-                minimumHolds);
+                minimumHolds,
+                type.getName() + "." + method.getName());
     }
 
     private @Nullable CallAttributes callAttributes(

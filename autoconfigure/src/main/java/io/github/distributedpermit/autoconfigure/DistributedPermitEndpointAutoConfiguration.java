@@ -39,7 +39,7 @@ public final class DistributedPermitEndpointAutoConfiguration {
     /** While the endpoint can be asked for calls, each of them is recorded with who made it. */
     @Bean
     SmartInitializingSingleton distributedPermitCallers(PermitEngine engine) {
-        return () -> engine.describeCallersBy(new StackCallers(traceIds()));
+        return () -> engine.describeCallersBy(new StackCallers(traceIds(), System::nanoTime));
     }
 
     /** Boot's log correlation puts the trace of a thread into the MDC. */

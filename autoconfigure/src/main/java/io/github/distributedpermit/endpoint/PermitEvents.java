@@ -86,6 +86,25 @@ public final class PermitEvents implements PermitObserver {
         add("outage", "", "The store answers this instance again after " + outage.toMillis() + " ms", 1);
     }
 
+    @Override
+    public void storeSlow(Duration average) {
+        add("outage", "", "The store answers this instance slowly: after " + average.toMillis() + " ms on average", 1);
+    }
+
+    @Override
+    public void storeQuick(Duration lasted) {
+        add(
+                "outage",
+                "",
+                "The store answers this instance quickly again; it was slow for " + lasted.toMillis() + " ms",
+                1);
+    }
+
+    @Override
+    public void limitsDiffer(String key, String limits) {
+        add("limit", key, "Instances state different limits: " + limits, 1);
+    }
+
     /** @param key empty if it concerns all */
     synchronized void add(String kind, String key, String text, int count) {
         events.addFirst(new Event(clock.instant().truncatedTo(ChronoUnit.MILLIS), kind, key, text, count));

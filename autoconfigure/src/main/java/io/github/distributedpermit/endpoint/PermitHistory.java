@@ -11,11 +11,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 
 /**
  * What the calls of this instance did in the last hour, by permit name: the most permits that they held, the most of them that waited,
- * and how many were rejected, in each half minute. In memory only: 1.5 KB for a name that was used in that hour, of
+ * and how many were rejected, in each half minute. In memory only: 1.8 KB for a name that was used in that hour, of
  * {@value #MOST} names at most. Thread-safe.
  */
 public final class PermitHistory implements PermitObserver {
@@ -71,6 +73,9 @@ public final class PermitHistory implements PermitObserver {
         }
         if (track != null) {
             track.note(slot, holding, waiting, rejected);
+            if (rejected > 0) {
+                track.minute.add(rejected, nanoTime.getAsLong() - origin);
+            }
         }
     }
 
@@ -79,16 +84,10 @@ public final class PermitHistory implements PermitObserver {
         return tracks.getOrDefault(name, new Track()).view(slot());
     }
 
-    /** Rejected calls of a name in a minute, as in the last minute to minute and a half; rounded up. */
-    int rejectionsPerMinute(String name) {
+    /** How many calls of a name were rejected in the last minute. */
+    int rejectedLately(String name) {
         Track track = tracks.get(name);
-        if (track == null) {
-            return 0;
-        }
-        long into = (nanoTime.getAsLong() - origin) % STEP.toNanos();
-        double minutes =
-                (2 * STEP.toNanos() + into) / (double) Duration.ofMinutes(1).toNanos();
-        return (int) Math.ceil(track.rejected(slot()) / minutes);
+        return track == null ? 0 : track.minute.sum(nanoTime.getAsLong() - origin);
     }
 
     private long slot() {
@@ -101,6 +100,7 @@ public final class PermitHistory implements PermitObserver {
         private final int[] holding = new int[SLOTS];
         private final int[] waiting = new int[SLOTS];
         private final int[] rejected = new int[SLOTS];
+        private final LastMinute minute = new LastMinute();
         private long last;
         private long used;
 
@@ -128,15 +128,6 @@ public final class PermitHistory implements PermitObserver {
             return slot - used >= SLOTS;
         }
 
-        synchronized int rejected(long slot) {
-            advance(slot);
-            int sum = 0;
-            for (long each = Math.max(0, last - 2); each <= last; each++) {
-                sum += rejected[(int) (each % SLOTS)];
-            }
-            return sum;
-        }
-
         synchronized History view(long slot) {
             advance(slot);
             return new History(STEP.toSeconds(), inOrder(holding), inOrder(waiting), inOrder(rejected));
@@ -148,6 +139,33 @@ public final class PermitHistory implements PermitObserver {
                 values.add(ring[(int) (each % SLOTS)]);
             }
             return values;
+        }
+    }
+
+    /** The rejected calls of the last minute, in parts of a second. */
+    private static final class LastMinute {
+
+        private static final int PARTS = 60;
+
+        private final int[] counts = new int[PARTS];
+        private long last;
+
+        synchronized void add(int calls, long nanos) {
+            advance(nanos);
+            counts[(int) (last % PARTS)] += calls;
+        }
+
+        synchronized int sum(long nanos) {
+            advance(nanos);
+            return IntStream.of(counts).sum();
+        }
+
+        private void advance(long nanos) {
+            long part = TimeUnit.NANOSECONDS.toSeconds(nanos);
+            for (long next = Math.max(last + 1, part - PARTS + 1); next <= part; next++) {
+                counts[(int) (next % PARTS)] = 0;
+            }
+            last = Math.max(last, part);
         }
     }
 }

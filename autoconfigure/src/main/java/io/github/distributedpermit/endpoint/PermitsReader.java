@@ -146,7 +146,12 @@ final class PermitsReader {
                 .max(Comparator.naturalOrder())
                 .orElse(null);
         Integer grace = store.inGrace() == 0 ? null : Integer.valueOf(store.inGrace());
-        return new Store(store.backend(), store.address(), took, grace);
+        return new Store(
+                store.backend(),
+                store.address(),
+                took,
+                store.slow().map(Duration::toMillis).orElse(null),
+                grace);
     }
 
     private Summary summary(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
@@ -165,6 +170,7 @@ final class PermitsReader {
         OperatorLimit override = overrides.get(usual);
         Integer stated = definition.isLimitedPerCall() ? null : Integer.valueOf(limit(definition));
         boolean known = definition.isUnlimited() || states.containsKey(usual);
+        int waiting = gauges.map(PermitGauges::waiters).orElse(0);
         List<Paused> paused = paused(definition, states);
         return new Summary(
                 definition.name(),
@@ -178,14 +184,14 @@ final class PermitsReader {
                 paused,
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
-                gauges.map(PermitGauges::waiters).orElse(0),
+                waiting,
                 gauges.map(PermitGauges::runningLost).orElse(0),
-                history.rejectionsPerMinute(definition.name()),
-                fleet(
-                        definition,
-                        keys.isEmpty() ? Set.of(usual) : keys,
-                        states,
-                        paused == null ? 0 : gauges.map(PermitGauges::waiters).orElse(0)));
+                gauges.flatMap(PermitGauges::longestHold)
+                        .map(LongestCall::time)
+                        .map(this::ago)
+                        .orElse(null),
+                history.rejectedLately(definition.name()),
+                fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states, waiting));
     }
 
     /** Calls of a permit without a limit do not ask the store, so nothing pauses them. */
@@ -208,7 +214,11 @@ final class PermitsReader {
                         .map(what -> new Paused(what, set.since(), set.until(), set.by(), set.reason()));
     }
 
-    /** @param waitingHere calls of this instance that the store may not know of, since a paused permit asks it for nothing */
+    /**
+     * The calls of this instance are counted here: the store knows of them as of its last claim, and of those of a paused permit not at all.
+     *
+     * @param waitingHere how many of them wait
+     */
     private @Nullable Fleet fleet(
             PermitDefinition definition, Set<String> keys, Map<String, KeyState> states, int waitingHere) {
         List<KeyState> read =
@@ -233,13 +243,16 @@ final class PermitsReader {
                 .max(Comparator.naturalOrder())
                 .map(this::ago)
                 .orElse(null);
+        int waiting = waitingHere
+                + queue.stream()
+                        .filter(each -> !isSelf(each))
+                        .mapToInt(MemberState::calls)
+                        .sum();
         return new Fleet(
                 read.size(),
                 read.stream().mapToInt(KeyState::used).sum(),
-                Math.max(
-                        waitingHere,
-                        read.stream().mapToInt(PermitsReader::waiting).sum()),
-                oldest,
+                waiting,
+                waiting == 0 ? null : oldest,
                 queue.stream().anyMatch(each -> each.waited().isEmpty() && !isSelf(each)),
                 fullest.key(),
                 fullest.used(),
@@ -440,18 +453,28 @@ final class PermitsReader {
                 caller.method().orElse(null),
                 caller.threadName(),
                 caller.traceId().orElse(null),
-                caller.call() == stack ? stack(caller.thread()) : null);
+                caller.call() == stack ? stack(call, caller) : null);
     }
 
     private static String state(CallView call) {
         return call.state().name().toLowerCase(Locale.ROOT);
     }
 
-    private static List<String> stack(Thread thread) {
-        return Stream.of(thread.getStackTrace())
+    /** That of the thread, if it is within the call before and after it was taken: otherwise it may be one of another call. */
+    private @Nullable List<String> stack(CallView call, Caller caller) {
+        if (!call.onThread()) {
+            return null;
+        }
+        List<String> stack = Stream.of(caller.thread().getStackTrace())
                 .limit(MOST_FRAMES)
                 .map(frame -> frame.toString().replaceFirst("^[^(]*/", "")) // without loader and module
                 .toList();
+        boolean still = permits.calls(call.key(), MOST_ROWS + 1).stream()
+                .anyMatch(now -> now.onThread()
+                        && now.caller()
+                                .filter(same -> same.call() == caller.call())
+                                .isPresent());
+        return still ? stack : null;
     }
 
     private Instant ago(Duration age) {

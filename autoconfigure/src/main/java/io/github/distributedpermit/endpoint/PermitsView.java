@@ -83,6 +83,7 @@ public record PermitsView(
      * @param backend its kind
      * @param address host and port, without user and password; empty if it has none
      * @param tookMillis how long it took for the slowest of the keys that are shown; {@code null} if it answered for none
+     * @param slowMillis how long claims of this instance take, if the store answers them slowly; {@code null} if it does not
      * @param keysInGrace how many keys of this instance get no new permits for a while, because the store may have lost state; {@code null}
      *     if there are none
      */
@@ -91,6 +92,7 @@ public record PermitsView(
             String backend,
             String address,
             @Nullable Long tookMillis,
+            @Nullable Long slowMillis,
             @Nullable Integer keysInGrace) {}
 
     /**
@@ -117,7 +119,8 @@ public record PermitsView(
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
-     * @param rejectionsPerMinute calls of this instance that got no permit, in about the last minute
+     * @param holdingSince since when the call of this instance holds its permits that has held them for the longest; {@code null} if none does
+     * @param rejectedLately calls of this instance that got no permit, in the last minute
      * @param fleet what the store has for all instances; {@code null} if it did not answer, or if calls do not ask it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -133,7 +136,8 @@ public record PermitsView(
             int holding,
             int waiting,
             int runningLost,
-            int rejectionsPerMinute,
+            @Nullable Instant holdingSince,
+            int rejectedLately,
             @Nullable Fleet fleet) {}
 
     /**
@@ -141,7 +145,7 @@ public record PermitsView(
      *
      * @param keys how many were read
      * @param inUse permits that members hold, over these keys
-     * @param waiting calls that wait, of all members, over these keys
+     * @param waiting calls that wait, of all members, over these keys; those of this instance as they are now
      * @param waitingSince when the oldest call that waits arrived, if that is known of one
      * @param waitingSinceUnknown whether others wait of which the store does not record since when
      * @param fullestKey the key of which the largest part of the limit is in use, and then for which most calls wait
@@ -288,7 +292,7 @@ public record PermitsView(
      * @param method that the permit limits
      * @param thread that made the call
      * @param traceId of its trace
-     * @param stack what that thread does now, only of the one call that was asked for; an asynchronous call may have left the thread
+     * @param stack what that thread does now, only of the one call that was asked for, and only if the thread certainly is within it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Call(

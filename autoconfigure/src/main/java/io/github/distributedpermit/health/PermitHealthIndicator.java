@@ -4,6 +4,8 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 
@@ -44,10 +46,9 @@ public final class PermitHealthIndicator implements HealthIndicator {
 
     @Override
     public Health health() {
-        Health.Builder health = probe.problem()
-                .or(impairment)
-                .map(problem -> Health.down().withDetail("error", problem))
-                .orElseGet(Health::up);
+        String problem = Stream.concat(probe.problem().stream(), impairment.get().stream())
+                .collect(Collectors.joining("; "));
+        Health.Builder health = problem.isEmpty() ? Health.up() : Health.down().withDetail("error", problem);
         Member member = members.get();
         health.withDetail("backend", backend)
                 .withDetail("member", member.name())
@@ -61,6 +62,11 @@ public final class PermitHealthIndicator implements HealthIndicator {
             health.withDetail("address", store.address());
         }
         store.warning().ifPresent(warning -> health.withDetail("warning", "limits are not safe: " + warning));
+        store.slow()
+                .ifPresent(time -> health.withDetail(
+                        "slow",
+                        "answers take %d ms on average, so calls wait and permits are in use that much longer"
+                                .formatted(time.toMillis())));
         store.sinceAnswer().ifPresent(time -> health.withDetail("millisSinceLastClaim", time.toMillis()));
         if (store.isBypassed()) {
             health.withDetail("bypassed", "calls run without the store, as onStoreFailure of their permits allows");

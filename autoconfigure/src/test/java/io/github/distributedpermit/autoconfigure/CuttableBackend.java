@@ -12,6 +12,7 @@ import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** The local store behind a connection that can be cut or fall silent. */
@@ -23,7 +24,9 @@ public final class CuttableBackend implements PermitBackend {
         BROKEN,
         SILENT,
         /** Claims are stuck on this side, so that other questions are answered. */
-        CLAIMS_STUCK
+        CLAIMS_STUCK,
+        /** Each answer takes 700 ms. */
+        SLOW
     }
 
     private final LocalPermitBackend local = new LocalPermitBackend();
@@ -65,6 +68,9 @@ public final class CuttableBackend implements PermitBackend {
                             "the line is cut", new IllegalStateException("redis://user:canary@host")));
                 case BROKEN -> throw new IllegalStateException("redis://user:canary@host");
                 case SILENT -> new CompletableFuture<>();
+                case SLOW ->
+                    CompletableFuture.supplyAsync(call, CompletableFuture.delayedExecutor(700, TimeUnit.MILLISECONDS))
+                            .thenCompose(answer -> answer);
             };
         }
 

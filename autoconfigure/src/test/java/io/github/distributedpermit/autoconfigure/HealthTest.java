@@ -5,14 +5,19 @@ import static io.github.distributedpermit.autoconfigure.Starts.local;
 import static io.github.distributedpermit.autoconfigure.Starts.plain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.health.HealthProbe;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -73,6 +78,36 @@ class HealthTest {
             assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
             backend.line = Line.GOOD;
             assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+        });
+    }
+
+    @Test
+    void slowStoreIsUpAndSaysSo() {
+        plain().withBean("cuttable", PermitBackend.class, () -> backend).run(context -> {
+            backend.line = Line.SLOW;
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> {
+                Health health = indicator.health();
+                assertThat(health.getStatus()).isEqualTo(Status.UP);
+                assertThat(health.getDetails())
+                        .hasEntrySatisfying(
+                                "slow",
+                                text -> assertThat(text.toString()).containsPattern("answers take \\d+ ms on average"));
+            });
+        });
+    }
+
+    @Test
+    void downSaysAllThatIsWrong() {
+        cuttable.run(context -> {
+            Health health = new PermitHealthIndicator(
+                            new HealthProbe(() -> new CompletableFuture<>(), Duration.ofMillis(1)),
+                            "redis",
+                            () -> new Member("one", "one"),
+                            () -> Optional.of("not connected"),
+                            context.getBean(PermitEngine.class).status())
+                    .health();
+            assertThat(health.getDetails()).containsEntry("error", "no answer within 1 ms; not connected");
         });
     }
 

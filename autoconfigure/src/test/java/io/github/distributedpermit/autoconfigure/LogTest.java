@@ -149,8 +149,12 @@ class LogTest {
                         "distributed-permit.log.long-hold=400ms")
                 .run(context -> {
                     PermitEngine engine = context.getBean(PermitEngine.class);
-                    engine.describeCallersBy(() -> new Caller(
-                            1, Optional.of("com.example.Reports.export"), new Thread("worker-7"), Optional.empty()));
+                    engine.describeCallersBy(method -> new Caller(
+                            1,
+                            Optional.of("com.example.Reports.export"),
+                            new Thread("worker-7"),
+                            Optional.empty(),
+                            permit -> false));
                     Permits permits = context.getBean(Permits.class);
                     Permit held = permits.acquire("export");
                     engine.override("export", OverrideLimit.of(0))

@@ -78,6 +78,16 @@ class DifferentLimitsTest {
         assertThat(after.tryAcquire(KEY)).isEmpty();
         assertThat(waiting).isNotDone();
         awaitShown(old, updated, 1, List.of(1, 3));
+        for (AssertableApplicationContext each : List.of(old, updated)) {
+            assertThat(each.getBean(PermitsEndpoint.class).events())
+                    .filteredOn(event -> event.text().startsWith("Instances state different limits: 1 by "))
+                    .singleElement()
+                    .satisfies(event -> {
+                        assertThat(event.kind()).isEqualTo("limit");
+                        assertThat(event.key()).isEqualTo(KEY);
+                        assertThat(event.text()).contains("; 3 by ");
+                    });
+        }
         old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null, null);
         awaitShown(old, updated, 0, List.of(1, 3));
         old.getBean(PermitsEndpoint.class).lift(KEY, KEY, null);

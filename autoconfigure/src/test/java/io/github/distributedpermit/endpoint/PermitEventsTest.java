@@ -93,4 +93,18 @@ class PermitEventsTest {
                         "The store answers this instance again after 7000 ms",
                         "The store does not answer this instance");
     }
+
+    @Test
+    void slowStoreAndDifferentLimitsAreEvents() {
+        events.storeSlow(Duration.ofMillis(640));
+        events.limitsDiffer("a", "6 by one; 12 by two");
+        events.storeQuick(Duration.ofSeconds(70));
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .containsExactly(
+                        "The store answers this instance quickly again; it was slow for 70000 ms",
+                        "Instances state different limits: 6 by one; 12 by two",
+                        "The store answers this instance slowly: after 640 ms on average");
+        assertThat(events.latest()).extracting(Event::key).containsExactly("", "a", "");
+    }
 }

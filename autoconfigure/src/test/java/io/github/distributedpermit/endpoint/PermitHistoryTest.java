@@ -44,16 +44,22 @@ class PermitHistoryTest {
     }
 
     @Test
-    void rejectionsPerMinuteAreThoseOfTheLastMinuteOrSo() {
+    void rejectedCallsOfTheLastMinuteAreCounted() {
         reject("a", 1);
-        assertThat(history.rejectionsPerMinute("a")).isEqualTo(1);
+        assertThat(history.rejectedLately("a")).isEqualTo(1);
+        pass(Duration.ofSeconds(30));
         reject("a", 59);
-        assertThat(history.rejectionsPerMinute("a")).isEqualTo(60);
-        pass(Duration.ofSeconds(89));
-        assertThat(history.rejectionsPerMinute("a")).isEqualTo(41); // 60 in 89 seconds
+        assertThat(history.rejectedLately("a")).isEqualTo(60);
+        pass(Duration.ofSeconds(29));
+        assertThat(history.rejectedLately("a")).isEqualTo(60);
         pass(Duration.ofSeconds(1));
-        assertThat(history.rejectionsPerMinute("a")).isZero();
-        assertThat(history.rejectionsPerMinute("b")).isZero();
+        assertThat(history.rejectedLately("a")).isEqualTo(59);
+        pass(Duration.ofSeconds(30));
+        assertThat(history.rejectedLately("a")).isZero();
+        pass(Duration.ofHours(3));
+        reject("a", 2);
+        assertThat(history.rejectedLately("a")).isEqualTo(2);
+        assertThat(history.rejectedLately("b")).isZero();
     }
 
     /** Names may be made by users at run time. */

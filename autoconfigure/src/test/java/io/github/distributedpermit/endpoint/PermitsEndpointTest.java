@@ -32,6 +32,8 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.MBeanServer;
@@ -574,10 +576,57 @@ class PermitsEndpointTest {
             HttpResponse<String> odd = send(context, "GET", "permits/report-export?stack=first", "");
             assertThat(odd.statusCode()).isEqualTo(400);
             assertThat(odd.body()).contains("'stack' has to be the number of a call");
+            JsonNode asynchronous = get(
+                            context,
+                            "permits/report-export?stack=" + calls.at("/0/call").asLong())
+                    .at("/keys/0/calls/0");
+            assertThat(asynchronous.at("/state").asString()).isEqualTo("holding");
+            assertThat(asynchronous.has("stack")).isFalse();
             exports.end();
             assertThat(holding.join()).isEqualTo("held");
             assertThat(waiting.join()).isEqualTo("done");
         }
+    }
+
+    /** The thread that took a permit in code may run other calls by now, also of the same method. */
+    @Test
+    void noStackIsShownThatMayBeOneOfAnotherCall() throws Exception {
+        try (ConfigurableApplicationContext context = start(WebApplicationType.SERVLET)) {
+            NamedPermits tenants = context.getBean(Permits.class).named("per-tenant");
+            CountDownLatch end = new CountDownLatch(1);
+            CountDownLatch begun = new CountDownLatch(1);
+            List<Permit> leaked = new CopyOnWriteArrayList<>();
+            CompletableFuture<Void> work = CompletableFuture.runAsync(() -> {
+                leaked.add(tenants.acquireUninterruptibly(PermitRequest.of("leaking")));
+                tenants.run(PermitRequest.of("working"), () -> {
+                    begun.countDown();
+                    begun(end);
+                });
+            });
+            assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(stack(context, "leaking").isMissingNode()).isTrue();
+            assertThat(stack(context, "working").toString())
+                    .contains("CountDownLatch.await", "PermitsEndpointTest.begun");
+            end.countDown();
+            work.join();
+            leaked.forEach(Permit::release);
+        }
+    }
+
+    private static void begun(CountDownLatch end) {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Of the only call of the key. */
+    private JsonNode stack(ConfigurableApplicationContext context, String key) {
+        long call = get(context, "permits/per-tenant?key=" + key)
+                .at("/keys/0/calls/0/call")
+                .asLong();
+        return get(context, "permits/per-tenant?key=" + key + "&stack=" + call).at("/keys/0/calls/0/stack");
     }
 
     @Test
@@ -594,7 +643,10 @@ class PermitsEndpointTest {
             await().until(() ->
                     get(context, "permits").at("/permits/2/fleet/waiting").asInt() == 2);
             JsonNode row = get(context, "permits").at("/permits/2");
-            assertThat(row.at("/rejectionsPerMinute").asInt()).isBetween(3, 4);
+            assertThat(row.at("/rejectedLately").asInt()).isEqualTo(4);
+            assertThat(row.at("/fleet/waiting").asInt())
+                    .isEqualTo(row.at("/waiting").asInt());
+            await().until(() -> get(context, "permits").at("/permits/2").has("holdingSince"));
             assertThat(row.at("/fleet/inUse").asInt()).isEqualTo(1);
             assertThat(row.at("/fleet/fullestKey").asString()).isEqualTo("report-export");
             assertThat(row.at("/fleet/fullestInUse").asInt()).isEqualTo(1);
@@ -807,8 +859,10 @@ class PermitsEndpointTest {
         paths("", JSON.readTree(example(example)), documented);
         Set<String> answered = new TreeSet<>();
         paths("", answer, answered);
-        documented.removeIf(path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince)"));
-        answered.removeIf(path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince)"));
+        documented.removeIf(
+                path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince|holdingSince)"));
+        answered.removeIf(
+                path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince|holdingSince)"));
         assertThat(answered).as(example).isEqualTo(documented);
     }
 

@@ -112,7 +112,8 @@ class PermitsReaderTest {
 
         @Override
         public List<CallView> calls(String key, int limit) {
-            CallView call = new CallView("tenant", key, 1, CallView.State.HOLDING, Duration.ZERO, Optional.empty());
+            CallView call =
+                    new CallView("tenant", key, 1, CallView.State.HOLDING, Duration.ZERO, Optional.empty(), false);
             return IntStream.range(0, Math.min(limit, calls))
                     .mapToObj(i -> call)
                     .toList();

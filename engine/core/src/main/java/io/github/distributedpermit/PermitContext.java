@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +94,26 @@ public final class PermitContext {
             original = wrapper.wrapped();
         }
         return original;
+    }
+
+    /**
+     * Says, to other threads, whether the present thread is within the work of a permit: in a limited method, or in {@link Permits#run} or
+     * one of its siblings. It never says so wrongly, but may miss it. For operators.
+     */
+    public static Predicate<Permit> ofThread() {
+        Deque<Permit> ofThread = OF_THREAD.get();
+        return permit -> {
+            try {
+                for (Permit each : ofThread) {
+                    if (each != null && Place.isSame(each, permit)) {
+                        return true;
+                    }
+                }
+            } catch (RuntimeException e) {
+                // the thread changes them meanwhile
+            }
+            return false;
+        };
     }
 
     /** A permit that holds another one in some way of its own, for example longer. In all else it is the other one. */

@@ -131,13 +131,18 @@ public record PermitDefinition(
 
     /** What a call of this permit asks for with this key. */
     public PermitRequest request(String key) {
+        return requestBuilder(key).build();
+    }
+
+    /** The same, for a call that has something of its own besides. */
+    public PermitRequest.Builder requestBuilder(String key) {
         PermitRequest.Builder request = PermitRequest.builder(key)
                 .name(name)
                 .permits(permits)
                 .timeout(timeout)
                 .onStoreFailure(onStoreFailure)
                 .headStart(headStart);
-        return block ? request.build() : request.withoutWaiting().build();
+        return block ? request : request.withoutWaiting();
     }
 
     /** Collects the values of a {@link PermitDefinition}. Not thread-safe. */

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     permit is {@link PermitDefinition#PER_CALL}
  * @param fairBy the group that the call counts in, {@code null} for none
  * @param fairWeight how many times as many permits its group may have as one with the weight 1, 1 to 1,000
+ * @param calledBy the method that makes the call, for operators; {@code null} to look for it on the stack
  */
 public record PermitRequest(
         String key,
@@ -35,7 +36,8 @@ public record PermitRequest(
         @Nullable Duration headStart,
         @Nullable Integer limit,
         @Nullable String fairBy,
-        int fairWeight) {
+        int fairWeight,
+        @Nullable String calledBy) {
 
     /** The highest weight of a group. */
     public static final int HIGHEST_WEIGHT = 1_000;
@@ -102,6 +104,7 @@ public record PermitRequest(
         builder.limit = limit;
         builder.fairBy = fairBy;
         builder.fairWeight = fairWeight;
+        builder.calledBy = calledBy;
         return builder;
     }
 
@@ -134,6 +137,7 @@ public record PermitRequest(
             both.fairWeight = other.fairWeight;
         }
         both.name = name == null ? other.name : name;
+        both.calledBy = calledBy == null ? other.calledBy : calledBy;
         return block && other.block ? both.build() : both.withoutWaiting().build();
     }
 
@@ -185,6 +189,7 @@ public record PermitRequest(
         private @Nullable Integer limit;
         private @Nullable String fairBy;
         private int fairWeight = 1;
+        private @Nullable String calledBy;
 
         private Builder(String key) {
             this.key = key;
@@ -271,6 +276,15 @@ public record PermitRequest(
         }
 
         /**
+         * The method that makes the call, as the endpoint {@code permits} and the log name it. Default: it is looked for on the stack while
+         * the endpoint is exposed, for a thousand calls in a second at most.
+         */
+        public Builder calledBy(@Nullable String method) {
+            this.calledBy = method;
+            return this;
+        }
+
+        /**
          * The request.
          *
          * @throws IllegalArgumentException if a value is out of range
@@ -287,7 +301,8 @@ public record PermitRequest(
                     headStart,
                     limit,
                     fairBy,
-                    fairWeight);
+                    fairWeight,
+                    calledBy);
         }
     }
 }

@@ -126,6 +126,7 @@ final class TakingOrder {
         if (inner.reentrant()) {
             both.reentrant();
         }
+        both.calledBy(inner.calledBy());
         Duration shortest = outer.timeout();
         if (shortest == null || (inner.timeout() != null && inner.timeout().compareTo(shortest) < 0)) {
             shortest = inner.timeout();

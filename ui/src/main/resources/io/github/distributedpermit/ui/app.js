@@ -8,7 +8,7 @@
   const SLOW = 500;
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const SOURCES = { pause: 'a pause of all calls', override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
-  const known = new Map(), gone = new Map(), marks = new Map();
+  const known = new Map(), gone = new Map(), marks = new Map(), names = new Map(), leases = new Map();
   // what the address selects: all permits, one of them, one of its keys, one instance
   let name = null, key = null, member = null, filter = '', from = 0;
   // what is shown: the last answer, the key in it, and when it came
@@ -129,7 +129,7 @@
     parts.forEach(p => { if (p.textContent === now) p.focus(); });
     document.title = [member !== null ? title(member) : null, shown ? shown.key : name, 'Permits'].filter(Boolean).join(' – ');
   }
-  const title = id => { const m = shown && shown.members.find(x => x.member === id); return m && m.name || id; };
+  const title = id => names.get(id) || id; // also of one that is not alive any more
 
   // all permits
   function drawList() {
@@ -144,7 +144,7 @@
       known.set('\n' + filter + from, { state, at: answeredAt });
     }
     from = first;
-    text('list-text', 'The fullest first. Use and waiting calls are those of all instances, as far as the store has them; rejected calls are those of this instance.'
+    text('list-text', 'The fullest first. Use and waiting calls are those of all instances, as far as the store has them; the longest hold and rejected calls are those of this instance.'
       + (truncated ? ' Of more than ' + all + ' permits these are shown: a part of the name finds others.' : ''));
     text('range', all ? first + 1 + '–' + (first + permits.length) + ' of ' + all : '');
     $('previous').disabled = !first;
@@ -164,7 +164,8 @@
       const use = f ? [bar(f.fullestInUse, f.fullestLimit), f.keys > 1 ? el('small', '', ' fullest of ' + f.keys + ' keys') : null]
         : [p.limitSource === undefined || p.statedLimit !== undefined ? 'unknown' : 'no limit'];
       const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
-      return row('list', [[to], use, f ? f.waiting : p.waiting + ' here', wait, p.rejectionsPerMinute, chips(words)]);
+      // calls that a pause holds back ask the store for nothing
+      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately, chips(words)]);
     }), filter ? 'No permit has such a name.' : 'There are no permits.');
   }
 
@@ -180,10 +181,10 @@
       else if (before && before.state.limitSource === 'override') gone.set(k.key, before.state.limit);
       known.set(k.key, { state: k, at: answeredAt });
     }
-    problem([grace(d.store), d.hint].filter(Boolean).join(' '));
     // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
     const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
     const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
+    problem([grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh) : ''].filter(Boolean).join(' '));
     show('keys-section', key === null);
     drawPause("permit '" + d.name + "'", d.paused || []);
     show('key-view', fresh !== null);
@@ -200,6 +201,16 @@
     drawKey(d, fresh);
   }
   function problem(why) { show('problem', why !== ''); text('problem', why); }
+
+  // An instance renews what it has in each third of its lease, so one that has not for longer is stuck, or does not reach the store. Its
+  // lease is at least as long as the most that was seen to be left of it.
+  function silence(k, m) {
+    const of = k.key + '\n' + m.member, most = Math.max(leases.get(of) || 0, m.leaseLeftMillis || 0), silent = most - m.leaseLeftMillis;
+    leases.set(of, most);
+    return silent > most / 3 + 1000 ? silent : 0;
+  }
+  const silences = k => k.members.map(m => [m, silence(k, m)]).filter(([, silent]) => silent)
+    .map(([m, silent]) => (m.name || m.member) + ' has sent no claim for at least ' + span(silent) + ': it hangs, or does not reach the store.').slice(0, 5).join(' ');
 
   function drawKeys(d) {
     text('keys-text', d.keys.length ? 'Those that calls of this instance use. The field shows any other one.' : 'No key of this permit is known to this instance. Others may use keys: look one up.');
@@ -225,6 +236,7 @@
       }
     }
     shown = k;
+    for (const m of k.members) if (m.name) names.set(m.member, m.name);
     const unknown = Boolean(fresh.problem && !before);
     const one = member === null ? null : k.members.find(m => m.member === member);
     show('fleet', member === null);
@@ -392,9 +404,9 @@
 
   // calls wait as long for a permit as this page for its answer
   function where(of, more) {
-    const slow = of.store.tookMillis >= SLOW;
-    text('where', ['answered by ' + of.instance.name, ...more, ...(slow ? ['slow store: ' + span(of.store.tookMillis) + ' for an answer'] : [])].join(', '));
-    $('where').classList.toggle('bad', slow);
+    const slow = of.store.slowMillis || (of.store.tookMillis >= SLOW ? of.store.tookMillis : 0);
+    text('where', ['answered by ' + of.instance.name, ...more, ...(slow ? ['slow store: ' + span(slow) + ' for an answer, so that calls wait and permits are in use that much longer'] : [])].join(', '));
+    $('where').classList.toggle('bad', slow > 0);
   }
 
   function draw() {
@@ -439,7 +451,7 @@
     filter = q.get('filter') || '';
     from = Number(q.get('from')) || 0;
     $('filter').value = filter;
-    if (before !== name) { known.clear(); gone.clear(); marks.clear(); }
+    if (before !== name) { known.clear(); gone.clear(); marks.clear(); leases.clear(); }
     for (const id of ['limit', 'reason', 'lasts', 'look', 'pause-reason', 'pause-lasts']) { $(id).value = ''; delete $(id).dataset.of; }
     text('done', '');
     text('pause-done', '');
@@ -577,9 +589,10 @@
   });
   async function stack(call, what) {
     const r = await fetch(api + '?name=' + encodeURIComponent(name) + '&key=' + encodeURIComponent(shown.key) + '&stack=' + call, json).then(x => x.json()).catch(() => ({}));
-    const found = (r.keys || []).flatMap(k => k.calls).find(c => c.call === call && c.stack);
+    const found = (r.keys || []).flatMap(k => k.calls).find(c => c.call === call);
     text('stack-title', 'Stack of ' + what);
-    text('stack', !found ? 'The call has ended, or the instance does not answer.' : found.stack.length ? found.stack.join('\n') : 'The thread has ended.');
+    text('stack', !found ? 'The call has ended, or the instance does not answer.'
+      : !found.stack ? 'Not shown, since the thread may do something else by now: it is not known to be within the call. It is while it waits for the permit, in a limited method, and in Permits.run.' : found.stack.length ? found.stack.join('\n') : 'The thread has ended.');
     show('stack-view', true);
     $('stack-title').focus();
   }

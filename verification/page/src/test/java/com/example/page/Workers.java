@@ -5,6 +5,7 @@ import io.github.distributedpermit.Permits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
@@ -17,6 +18,7 @@ public class Workers implements DisposableBean {
     private final Permits permits;
     private final List<Permit> held = new ArrayList<>();
     private final List<CompletableFuture<Permit>> calls = new ArrayList<>();
+    private final CountDownLatch end = new CountDownLatch(1);
 
     /** Uses these permits. */
     public Workers(Permits permits) {
@@ -40,6 +42,21 @@ public class Workers implements DisposableBean {
                 held.add(permit);
             }
         });
+    }
+
+    /** Makes one call that works on a thread of its own until the test ends. */
+    public void workOnThread(String name) {
+        Thread thread = new Thread(() -> permits.run(name, this::awaitEnd), "worker");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void awaitEnd() {
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** How many calls hold a permit. */
@@ -66,6 +83,7 @@ public class Workers implements DisposableBean {
 
     @Override
     public void destroy() {
+        end.countDown();
         calls.forEach(call -> call.cancel(false));
         end(Integer.MAX_VALUE);
     }

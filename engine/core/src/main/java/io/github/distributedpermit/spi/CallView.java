@@ -12,8 +12,11 @@ import java.util.Optional;
  * @param state which of these
  * @param age for how long it has been in that state
  * @param caller who made it; empty if that is not recorded
+ * @param onThread whether the thread that made it certainly is within the call now, so that its stack is one of the call. Otherwise it
+ *     may do something else: of a permit that code took itself, or an asynchronous one
  */
-public record CallView(String name, String key, int permits, State state, Duration age, Optional<Caller> caller) {
+public record CallView(
+        String name, String key, int permits, State state, Duration age, Optional<Caller> caller, boolean onThread) {
 
     /** What a call does. */
     public enum State {

@@ -7,9 +7,13 @@ import org.jspecify.annotations.Nullable;
 public interface CallerSource {
 
     /** Records nothing. */
-    CallerSource NONE = () -> null;
+    CallerSource NONE = method -> null;
 
-    /** Who makes the present call; {@code null} if that is not to be recorded. */
+    /**
+     * Who makes the present call; {@code null} if that is not to be recorded.
+     *
+     * @param method that makes it, if that is known
+     */
     @Nullable
-    Caller current();
+    Caller current(@Nullable String method);
 }

@@ -71,6 +71,24 @@ public interface PermitObserver {
     default void storeAnswers(Duration outage) {}
 
     /**
+     * The store has begun to answer slowly, so that calls wait that long and permits are in use that much longer; {@link #storeQuick} ends
+     * that.
+     *
+     * @param average of the last seconds
+     */
+    default void storeSlow(Duration average) {}
+
+    /** The store answers quickly again, and was slow for so long. */
+    default void storeQuick(Duration lasted) {}
+
+    /**
+     * Members of a key state different limits, and no operator has set one that applies to all of them. Once for each limit that joins.
+     *
+     * @param limits for people: each limit, and the members that state it
+     */
+    default void limitsDiffer(String key, String limits) {}
+
+    /**
      * A claim of this instance ended.
      *
      * @param answered whether the store answered it; otherwise it failed, was refused, or timed out, and is repeated

@@ -26,6 +26,11 @@ public interface StoreGauges {
     /** How long ago the store last answered a claim; empty if it never has. */
     Optional<Duration> sinceAnswer();
 
+    /** How long claims take, if the store answers slowly: a quarter of the command time-out or longer for some seconds, mostly. */
+    default Optional<Duration> slow() {
+        return Optional.empty();
+    }
+
     /**
      * Whether calls whose permits allow that run without the store now, see
      * {@link io.github.distributedpermit.OnStoreFailure}: from the first one after the store time-out, until the store has

@@ -135,7 +135,7 @@ public final class NamedCalls implements NamedPermits {
         }
         // Both before the permit is taken: a method called after it may find the stack full, and the permit would have
         // no owner.
-        Caller caller = in.outcomes.caller();
+        Caller caller = in.outcomes.caller(request);
         boolean followed = in.outcomes.areFollowed();
         Grant idle = idle(in, request, now);
         if (idle != null) {
@@ -163,7 +163,7 @@ public final class NamedCalls implements NamedPermits {
         PermitRequest request = normal(asked);
         Present in = present.get();
         FutureCall call = new FutureCall(stats, request, in.registry, in.outcomes);
-        call.waiter().caller = in.outcomes.caller();
+        call.waiter().caller = in.outcomes.caller(request);
         prepare(call.waiter(), request);
         StackRoom.check();
         Grant idle = idle(in, request, call.waiter().arrival);

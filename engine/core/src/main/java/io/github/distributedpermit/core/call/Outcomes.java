@@ -73,8 +73,8 @@ public final class Outcomes {
 
     /** What is recorded of who makes the present call. */
     @Nullable
-    Caller caller() {
-        return callers.current();
+    Caller caller(PermitRequest request) {
+        return callers.current(request.calledBy());
     }
 
     /** Whether observers are notified of calls now. */

@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.key;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitToken;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.Caller;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -175,6 +176,12 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     /** Whether the call has ended. */
     public boolean isReleased() {
         return released != 0;
+    }
+
+    @Override
+    boolean isOnThread() {
+        Caller made = caller;
+        return made != null && made.atWork().test(this);
     }
 
     /** What operators see of the call, which has run without its permits since then. */

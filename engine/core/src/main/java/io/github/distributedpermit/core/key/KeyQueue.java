@@ -408,6 +408,11 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return state.users.namesOrLast().stream().map(PermitStats::observedName).collect(Collectors.toSet());
     }
 
+    /** Whether each call states its own limit. */
+    public synchronized boolean isLimitedPerCall() {
+        return state.policy().isPerCall();
+    }
+
     /** The names of the calls that hold permits or wait here. */
     public synchronized Set<String> names() {
         return state.users.names().stream().map(PermitStats::name).collect(Collectors.toSet());

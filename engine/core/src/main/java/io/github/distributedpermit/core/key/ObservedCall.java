@@ -48,8 +48,11 @@ abstract class ObservedCall implements PermitCall {
     /** What operators see of the call, which has been in that state since that time. */
     final CallView view(CallView.State state, long since, long now) {
         Duration age = Duration.ofNanos(Math.max(0, now - since));
-        return new CallView(name(), key(), weight, state, age, Optional.ofNullable(caller));
+        return new CallView(name(), key(), weight, state, age, Optional.ofNullable(caller), isOnThread());
     }
+
+    /** Whether the thread that made the call certainly is within it now. */
+    abstract boolean isOnThread();
 
     @Override
     public final void attach(PermitObserver owner, Object value) {

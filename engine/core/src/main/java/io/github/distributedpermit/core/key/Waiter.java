@@ -33,6 +33,9 @@ public class Waiter extends ObservedCall {
     /** When the call arrived, on the clock of the process. */
     public final long arrival;
 
+    /** Whether the thread that made the call is parked until its outcome. */
+    public boolean parks;
+
     /** Its place in the queue: when it would have arrived without its head start. */
     long queuedAt;
 
@@ -144,6 +147,11 @@ public class Waiter extends ObservedCall {
     @Override
     public final boolean isLost() {
         return false; // there is nothing to lose yet
+    }
+
+    @Override
+    final boolean isOnThread() {
+        return parks;
     }
 
     /** Whether the call can get its permit only from the store. */

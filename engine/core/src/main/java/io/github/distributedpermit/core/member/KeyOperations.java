@@ -30,6 +30,7 @@ public final class KeyOperations {
 
     final Overrides overrides;
     final Pauses pauses;
+    private final StatedLimits statedLimits;
     private final ConcurrentMap<String, KeyQueue> queues;
     private final LostCalls lostCalls;
     private final KeyQueueHost host;
@@ -63,6 +64,8 @@ public final class KeyOperations {
         this.commandTimeout = settings.commandTimeout().toNanos();
         this.overrides = new Overrides(
                 environment.scheduler(), System::currentTimeMillis, this::inspect, this::lift, this::limitSet);
+        this.statedLimits =
+                new StatedLimits((key, limits) -> environment.observers().each(to -> to.limitsDiffer(key, limits)));
         this.pauses = new Pauses(
                 environment.scheduler(),
                 host::now,
@@ -82,6 +85,12 @@ public final class KeyOperations {
         CompletionStage<KeyState> state = store.get().inspect(key);
         return state.thenApply(read -> {
             overrides.note(read);
+            if (queue != null && !queue.isLimitedPerCall()) {
+                queue.observedNames().stream()
+                        .sorted()
+                        .findFirst()
+                        .ifPresent(name -> statedLimits.note(name, read, host.now()));
+            }
             return read;
         });
     }

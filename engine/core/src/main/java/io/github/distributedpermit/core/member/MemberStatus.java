@@ -49,6 +49,14 @@ public final class MemberStatus implements StoreGauges {
     }
 
     @Override
+    public Optional<Duration> slow() {
+        return registry.get()
+                .map(present -> present.watch().slow(present.now()))
+                .filter(nanos -> nanos > 0)
+                .map(Duration::ofNanos);
+    }
+
+    @Override
     public boolean isBypassed() {
         return registry.get().map(present -> present.watch().isBypassed()).orElse(false);
     }

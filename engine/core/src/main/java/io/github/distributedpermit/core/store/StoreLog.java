@@ -78,6 +78,29 @@ public final class StoreLog {
         LOG.log(Level.INFO, "The store of permits {0} answers again after {1} ms.", store, millis(nanos));
     }
 
+    /** The store answers slowly: after so many nanoseconds on average. */
+    void slow(long average) {
+        observers.accept(each -> each.storeSlow(Duration.ofNanos(average)));
+        LOG.log(
+                Level.WARNING,
+                "The store of permits {0} answers slowly: after {1} ms on average of the last seconds. Calls wait that long for a"
+                        + " permit, and permits are in use that much longer, until the store has their return. Check the load of the"
+                        + " store and the network to it; a restart of this instance does not help.",
+                store,
+                millis(average));
+    }
+
+    /** The store answers quickly again, after so many nanoseconds on average, and was slow for so many. */
+    void quick(long average, long lasted) {
+        observers.accept(each -> each.storeQuick(Duration.ofNanos(lasted)));
+        LOG.log(
+                Level.INFO,
+                "The store of permits {0} answers quickly again: after {1} ms on average. It was slow for {2} ms.",
+                store,
+                millis(average),
+                millis(lasted));
+    }
+
     /**
      * A call runs without the store, which has not answered for this many nanoseconds.
      *

@@ -40,6 +40,7 @@ public final class StoreWatch {
     private final StoreLog log;
     private final Runnable askStore;
     private final Outage outage;
+    private final Slowness slowness;
     private final AtomicLong lastTry = new AtomicLong(Long.MIN_VALUE / 2);
 
     private volatile long failingSince = Times.NEVER;
@@ -63,6 +64,7 @@ public final class StoreWatch {
         this.log = log;
         this.askStore = askStore;
         this.outage = new Outage(commandTimeout);
+        this.slowness = new Slowness(commandTimeout, log);
     }
 
     /** Since when no claim of any key has been answered. */
@@ -79,6 +81,16 @@ public final class StoreWatch {
     public void answered(long now, Executor unlocked) {
         outage.answered(now);
         endReport(now, unlocked);
+    }
+
+    /** A claim of calls was answered in time, after so many nanoseconds. */
+    public void took(long nanos, long now, Executor unlocked) {
+        slowness.took(nanos, now, unlocked);
+    }
+
+    /** How long claims take, in nanoseconds, if the store answers slowly; else 0. */
+    public long slow(long now) {
+        return slowness.now(now);
     }
 
     /**
@@ -102,6 +114,7 @@ public final class StoreWatch {
     /** A health check that was sent at this time was answered, or has failed. An instance without calls learns of an outage from these only. */
     public void checked(@Nullable Throwable failure, long sentAt, long now) {
         if (failure == null) {
+            took(now - sentAt, now, Runnable::run);
             endReport(now, Runnable::run);
         } else {
             report(PermitStoreException.causeOf(failure), sentAt, now, Runnable::run);

@@ -115,6 +115,61 @@ class StoreLogTest {
         assertThat(lines).hasSize(2);
     }
 
+    /** Calls that each hold their permit for a moment, for so long all together. */
+    private void work(Duration time) {
+        for (long end = bench.time.now() + time.toNanos(); bench.time.now() < end; ) {
+            Asked call = a.acquire();
+            bench.runMillis(700);
+            call.release();
+        }
+    }
+
+    @Test
+    void slowStoreIsALineWhenItBeginsAndOneWhenItEnds() {
+        work(Duration.ofSeconds(5));
+        assertThat(a.engine.status().slow()).isEmpty();
+        bench.conditions.delay = 300 * Weather.MILLI;
+        work(Duration.ofSeconds(4));
+        assertThat(lines).isEmpty();
+        work(Duration.ofSeconds(60));
+        assertThat(lines)
+                .singleElement()
+                .asString()
+                .startsWith("WARN")
+                .contains("The store of permits 'simulated' answers slowly: after 600 ms on average", "restart");
+        assertThat(a.engine.status().slow())
+                .hasValueSatisfying(time -> assertThat(time).isBetween(Duration.ofMillis(590), Duration.ofMillis(610)));
+        assertThat(a.engine.status().isAnswering()).isTrue();
+
+        bench.conditions.delay = Weather.MILLI / 2;
+        work(Duration.ofSeconds(30));
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(1))
+                .startsWith("INFO")
+                .containsPattern("answers quickly again: .* was slow for [67]\\d{4} ms");
+        assertThat(a.engine.status().slow()).isEmpty();
+    }
+
+    @Test
+    void answersThatAreSlowForAMomentAreNoLine() {
+        for (int i = 0; i < 10; i++) {
+            bench.conditions.delay = 300 * Weather.MILLI;
+            work(Duration.ofMillis(1_400));
+            bench.conditions.delay = Weather.MILLI / 2;
+            work(Duration.ofSeconds(9));
+        }
+        assertThat(lines).isEmpty();
+    }
+
+    @Test
+    void storeThatWasSlowIsNotCalledSlowWhenNothingHasAskedItForAMinute() {
+        bench.conditions.delay = 300 * Weather.MILLI;
+        work(Duration.ofSeconds(20));
+        assertThat(a.engine.status().slow()).isPresent();
+        bench.run(Duration.ofSeconds(70));
+        assertThat(a.engine.status().slow()).isEmpty();
+    }
+
     private List<String> warnings() {
         return lines.stream()
                 .filter(line -> line.startsWith("WARN") && !line.contains("has not answered for"))
@@ -124,10 +179,11 @@ class StoreLogTest {
     /** Calls of three methods on threads of their own, each with one permit. */
     private List<Permit> hold(PermitEngine engine, int calls) {
         AtomicInteger made = new AtomicInteger();
-        engine.describeCallersBy(() -> {
+        engine.describeCallersBy(method -> {
             int call = made.incrementAndGet();
             Thread thread = new Thread("worker-" + call);
-            return new Caller(call, Optional.of("com.example.Reports.export" + call), thread, Optional.empty());
+            return new Caller(
+                    call, Optional.of("com.example.Reports.export" + call), thread, Optional.empty(), permit -> false);
         });
         List<Permit> held = new ArrayList<>();
         for (int i = 0; i < calls; i++) {

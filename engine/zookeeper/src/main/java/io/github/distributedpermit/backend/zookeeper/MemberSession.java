@@ -1,6 +1,7 @@
 package io.github.distributedpermit.backend.zookeeper;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -142,6 +143,16 @@ final class MemberSession implements ConnectionStateListener {
      */
     synchronized @Nullable Link link() {
         return ready && handle != null ? new Link(handle, epoch) : null;
+    }
+
+    /** Why claims get no answer now; empty if they do. Never blocks. */
+    Optional<String> problem() {
+        if (connected() == null) {
+            return Optional.of("not connected to a ZooKeeper server");
+        }
+        return link() == null
+                ? Optional.of("no quorum of ZooKeeper servers has confirmed the session yet")
+                : Optional.empty();
     }
 
     /**

@@ -95,6 +95,11 @@ final class ZooKeeperSnapshotStore implements SnapshotStore<NodeSnapshot>, Membe
         return length;
     }
 
+    @Override
+    public Optional<String> problem() {
+        return session.problem();
+    }
+
     /**
      * Up to date, because a {@code sync} precedes it. Without a session it fails instead of waiting, and the core
      * repeats its claim.

@@ -57,12 +57,16 @@ class ShortOutageTest {
         AtomicInteger losses = new AtomicInteger();
         permit.onLoss(losses::incrementAndGet);
 
+        assertThat(frail.engine().problem()).isEmpty();
+
         wire.cut();
         patiently().until(() -> !frail.client().getZookeeperClient().isConnected());
+        assertThat(frail.engine().problem()).hasValue("not connected to a ZooKeeper server");
         wire.mend();
         patiently().until(() -> frail.client().getZookeeperClient().isConnected());
         Permit another = acquire(frail, 1);
 
+        assertThat(frail.engine().problem()).isEmpty();
         assertThat(permit.isHeld()).isTrue();
         assertThat(losses).hasValue(0);
         another.release();

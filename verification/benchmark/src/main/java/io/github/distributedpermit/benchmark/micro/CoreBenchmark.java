@@ -1,5 +1,6 @@
 package io.github.distributedpermit.benchmark.micro;
 
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.benchmark.load.Gate;
 import io.github.distributedpermit.benchmark.ours.OurContender;
@@ -49,6 +50,7 @@ public class CoreBenchmark {
     private Gate withMetrics;
     private Gate withEvents;
     private Gate withEndpoint;
+    private Gate ofMethod;
     private Gate withinCore;
     private Gate handedOver;
 
@@ -67,8 +69,13 @@ public class CoreBenchmark {
         observed = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, ofEndpoint(), () -> {});
         withEvents = observed.gate("with-events", 10);
         exposed = new OurContender(new LocalPermitBackend(), CoreSettings.DEFAULTS, ofEndpoint(), () -> {})
-                .describingCallers(new StackCallers(() -> null));
+                .describingCallers(new StackCallers(() -> null, System::nanoTime));
         withEndpoint = exposed.gate("with-endpoint", 10);
+        ofMethod = exposed.gate(
+                PermitRequest.builder("of-method")
+                        .calledBy("com.example.Reports.export")
+                        .build(),
+                10);
         withinCore = lingering.gate("within-core", 10);
         handedOver = plain.gate("handed-over", 1);
     }
@@ -106,10 +113,16 @@ public class CoreBenchmark {
         withEvents.leave(withEvents.enter());
     }
 
-    /** The same, and who makes the call, as in an application that exposes the endpoint. */
+    /** The same, and who makes the call in code, as in an application that exposes the endpoint. */
     @Benchmark
     public void pairThroughTheLocalBackendWithEndpoint() throws Exception {
         withEndpoint.leave(withEndpoint.enter());
+    }
+
+    /** The same for a call that says its method, as that of an annotated one. */
+    @Benchmark
+    public void pairThroughTheLocalBackendOfAMethodWithEndpoint() throws Exception {
+        ofMethod.leave(ofMethod.enter());
     }
 
     /** None: the permit lingers. */

@@ -86,8 +86,12 @@ public final class OurContender implements Contender {
 
     @Override
     public Gate gate(String key, int limit) {
+        return gate(PermitRequest.of(key), limit);
+    }
+
+    /** The same for calls that say more. */
+    public Gate gate(PermitRequest request, int limit) {
         NamedPermits permits = permits(limit);
-        PermitRequest request = PermitRequest.of(key);
         return new Gate() {
             @Override
             public Object enter() throws InterruptedException {
