@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.key;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Times;
 import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.Holding;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -114,10 +115,21 @@ final class ClaimPlan {
         return passedOn;
     }
 
-    /** The most permits to accept from an answer: permits that others want and that are about to be returned must not be granted again. */
-    int mostToAccept(Ledger ledger) {
-        boolean wanted = ledger.isContended() || ledger.isOver();
-        return wanted && ledger.owes() && sequenceOfReturn(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
+    /** The most permits to accept from this answer: permits that are about to go back must not be granted again. */
+    int mostToAccept(Holding answer, Ledger ledger, WaiterQueue waiters) {
+        boolean wanted = answer.others().contended() || answer.others().over();
+        boolean returned = givesBack(ledger, waiters) || (wanted && ledger.owes());
+        return returned && sequenceOfReturn(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
+    }
+
+    /**
+     * Whether what the member owes goes back to the store in any case. The next call may use it instead if nobody else wants it,
+     * and if any permit will do for that call.
+     */
+    private boolean givesBack(Ledger ledger, WaiterQueue waiters) {
+        Waiter head = waiters.head();
+        boolean usable = head != null && head.weight == 1 && !policy.isPerCall();
+        return ledger.owes() && (!usable || ledger.isContended() || ledger.isOver());
     }
 
     /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */
@@ -327,7 +339,7 @@ final class ClaimPlan {
             long sequence, int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now, Effects effects) {
         boolean unanswered = getsNoAnswers(now);
         // while contact is lost, a return could not arrive, and what is still granted can be reclaimed
-        boolean returning = ledger.owes() && !isOutOfContact(ledger);
+        boolean returning = givesBack(ledger, waiters) && !isOutOfContact(ledger);
         int held = returning ? ledger.inUse() : wanted;
         ledger.shrinkTo(held);
         Waiter head = unanswered ? null : waiters.head();

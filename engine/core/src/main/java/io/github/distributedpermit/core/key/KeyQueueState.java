@@ -287,7 +287,8 @@ final class KeyQueueState {
         if (holding.others().grace() && !wasInGrace) {
             limitNews.mayBeLost();
         }
-        if (ledger.apply(holding, plan.sent, plan.mostToAccept(ledger), host.aliveUntil(), now, effects)) {
+        if (ledger.apply(
+                holding, plan.sent, plan.mostToAccept(holding, ledger, waiters), host.aliveUntil(), now, effects)) {
             waiters.limitsOfCallsApply(policy.isPerCall() && !ledger.mayBeOverridden());
             plan.confirmed(now, holding.others().recheckAfter().orElse(null));
             if (ledger.override() != overrideBefore) {
