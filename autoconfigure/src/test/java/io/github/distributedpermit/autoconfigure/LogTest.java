@@ -71,7 +71,7 @@ class LogTest {
     void limitOfAnOperatorThatTheStoreHasLostIsLogged() throws Exception {
         // whether the output has what the core logs depends on the tests that ran before in this JVM
         try (RedisServer server = RedisServer.started();
-                Logged logged = new Logged("io.github.distributedpermit.core.key.PermitStats")) {
+                Logged logged = new Logged("io.github.distributedpermit.core.key.PermitName")) {
             Starts.plain()
                     .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
                     .withPropertyValues(

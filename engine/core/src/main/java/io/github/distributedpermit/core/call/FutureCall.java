@@ -5,7 +5,7 @@ import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.Scheduler;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.Outcome;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.spi.StackRoom;
@@ -27,7 +27,7 @@ final class FutureCall extends CompletableFuture<Permit> {
     /** The time-out is tried again this long after an error. */
     private static final long AFTER_ERROR = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final PermitStats stats;
+    private final PermitName permit;
     private final PermitRequest request;
     private final KeyRegistry registry;
     private final Outcomes outcomes;
@@ -37,15 +37,21 @@ final class FutureCall extends CompletableFuture<Permit> {
     /** Whether the end of the call has begun; it may be triggered more than once. */
     private volatile int ending;
 
-    FutureCall(PermitStats stats, PermitRequest request, KeyRegistry registry, Outcomes outcomes) {
+    FutureCall(PermitName permit, PermitRequest request, KeyRegistry registry, Outcomes outcomes) {
         long now = registry.now();
-        this.stats = stats;
+        this.permit = permit;
         this.request = request;
         this.registry = registry;
         this.outcomes = outcomes;
-        this.deadline = ParkedCall.deadline(stats, request, now);
+        this.deadline = ParkedCall.deadline(permit, request, now);
         this.waiter = new Waiter(
-                stats, request.key(), request.permits(), request.block(), now, this::decided, request.onStoreFailure());
+                permit,
+                request.key(),
+                request.permits(),
+                request.block(),
+                now,
+                this::decided,
+                request.onStoreFailure());
         waiter.deadline = deadline;
     }
 
@@ -115,7 +121,7 @@ final class FutureCall extends CompletableFuture<Permit> {
         }
         Permit permit;
         try {
-            permit = outcomes.permit(stats, request, waiter, outcome);
+            permit = outcomes.permit(this.permit, request, waiter, outcome);
         } catch (RuntimeException | Error e) {
             completeExceptionally(e);
             return;

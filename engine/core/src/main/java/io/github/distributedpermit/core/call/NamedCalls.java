@@ -15,7 +15,7 @@ import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.Outcome;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.spi.Caller;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NamedCalls implements NamedPermits {
 
-    private final PermitStats stats;
+    private final PermitName permit;
     private final Names names;
     private final Supplier<Present> present;
 
@@ -45,13 +45,13 @@ public final class NamedCalls implements NamedPermits {
     private final @Nullable String inner;
 
     /** @param present the membership that a call which begins now belongs to */
-    public NamedCalls(PermitStats stats, Names names, Supplier<Present> present) {
-        this(stats, names, present, false, null);
+    public NamedCalls(PermitName permit, Names names, Supplier<Present> present) {
+        this(permit, names, present, false, null);
     }
 
     private NamedCalls(
-            PermitStats stats, Names names, Supplier<Present> present, boolean alone, @Nullable String inner) {
-        this.stats = stats;
+            PermitName permit, Names names, Supplier<Present> present, boolean alone, @Nullable String inner) {
+        this.permit = permit;
         this.names = names;
         this.present = present;
         this.alone = alone;
@@ -63,47 +63,47 @@ public final class NamedCalls implements NamedPermits {
 
     @Override
     public String name() {
-        return stats.name();
+        return permit.name();
     }
 
     @Override
     public PermitRequest request(String key) {
-        return stats.callsWait()
+        return permit.callsWait()
                 ? PermitRequest.builder(key)
-                        .timeout(stats.definition().timeout())
+                        .timeout(permit.definition().timeout())
                         .build()
                 : PermitRequest.builder(key).withoutWaiting().build();
     }
 
     @Override
     public @Nullable PermitDefinition within() {
-        String outer = stats.definition().within();
+        String outer = permit.definition().within();
         return outer == null ? null : names.definition(outer);
     }
 
     @Override
     public NamedPermits alone(@Nullable String innerName) {
-        return new NamedCalls(stats, names, present, true, innerName);
+        return new NamedCalls(permit, names, present, true, innerName);
     }
 
     private boolean isNested() {
-        return !alone && stats.definition().within() != null;
+        return !alone && permit.definition().within() != null;
     }
 
     private AllOrNothing nested(PermitRequest request) {
         check(request);
         return AllOrNothing.of(
-                names.permits(), List.of(request.toBuilder().name(stats.name()).build()));
+                names.permits(), List.of(request.toBuilder().name(permit.name()).build()));
     }
 
     @Override
     public CompletableFuture<PermitState> stateAsync(String key) {
-        return present.get().states.query(stats, PermitRequest.of(key).key());
+        return present.get().states.query(permit, PermitRequest.of(key).key());
     }
 
     @Override
     public PermitState state(String key) {
-        return present.get().states.await(stats, PermitRequest.of(key).key());
+        return present.get().states.await(permit, PermitRequest.of(key).key());
     }
 
     @Override
@@ -125,7 +125,7 @@ public final class NamedCalls implements NamedPermits {
         PermitRequest request = normal(asked);
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException("Interrupted before waiting for permit '%s', key '%s'"
-                    .formatted(LogSafe.escape(stats.name()), LogSafe.escape(request.key())));
+                    .formatted(LogSafe.escape(permit.name()), LogSafe.escape(request.key())));
         }
         Present in = present.get();
         long now = in.registry.now();
@@ -143,14 +143,14 @@ public final class NamedCalls implements NamedPermits {
             return followed ? in.outcomes.taken(idle) : idle;
         }
         StackRoom.check(); // so that what ends the call after an error has some room
-        ParkedCall call = new ParkedCall(stats, request, now);
+        ParkedCall call = new ParkedCall(permit, request, now);
         call.waiter().caller = caller;
         prepare(call.waiter(), request);
         try {
             Outcome outcome = call.await(enter(in, request, call.waiter()), in.outcomes, interruptible);
-            return in.outcomes.permit(stats, request, call.waiter(), outcome);
+            return in.outcomes.permit(permit, request, call.waiter(), outcome);
         } finally {
-            in.outcomes.left(stats, call.waiter());
+            in.outcomes.left(permit, call.waiter());
         }
     }
 
@@ -162,7 +162,7 @@ public final class NamedCalls implements NamedPermits {
         check(asked);
         PermitRequest request = normal(asked);
         Present in = present.get();
-        FutureCall call = new FutureCall(stats, request, in.registry, in.outcomes);
+        FutureCall call = new FutureCall(permit, request, in.registry, in.outcomes);
         call.waiter().caller = in.outcomes.caller(request);
         prepare(call.waiter(), request);
         StackRoom.check();
@@ -192,7 +192,7 @@ public final class NamedCalls implements NamedPermits {
         waiter.fairWeight = request.fairWeight();
         Duration headStart = request.headStart();
         if (headStart == null) {
-            headStart = stats.definition().headStart();
+            headStart = permit.definition().headStart();
         }
         if (headStart != null && !headStart.isZero()) {
             waiter.startAhead(headStart.toNanos());
@@ -207,18 +207,18 @@ public final class NamedCalls implements NamedPermits {
 
     /** A permit that needs no claim: one that is idle in this process, or any of a name without a limit. */
     private @Nullable Grant idle(Present in, PermitRequest request, long now) {
-        if (stats.policy().isUnlimited()) {
-            return in.registry.unlimitedGrants().grant(stats, request.key(), request.permits(), now);
+        if (permit.policy().isUnlimited()) {
+            return in.registry.unlimitedGrants().grant(permit, request.key(), request.permits(), now);
         }
-        boolean plain = (request.limit() == null || !stats.policy().isPerCall()) && request.fairBy() == null;
+        boolean plain = (request.limit() == null || !permit.policy().isPerCall()) && request.fairBy() == null;
         KeyQueue queue = plain ? in.registry.find(request.key()) : null;
-        return queue == null ? null : queue.take(stats, request.permits(), now);
+        return queue == null ? null : queue.take(permit, request.permits(), now);
     }
 
     /** Puts the waiter into the queue of its key; the caller has to wait then. */
     private KeyQueue enter(Present in, PermitRequest request, Waiter waiter) {
         in.registry.repair();
-        in.outcomes.arrived(stats, waiter);
+        in.outcomes.arrived(permit, waiter);
         KeyQueue entered = null;
         try {
             entered = find(in, request, waiter);
@@ -235,7 +235,7 @@ public final class NamedCalls implements NamedPermits {
 
     /** The call ends with an exception: it leaves the queue, and a permit that it has just been granted goes back. */
     private void giveUp(Present in, PermitRequest request, Waiter waiter) {
-        in.outcomes.left(stats, waiter);
+        in.outcomes.left(permit, waiter);
         KeyQueue queue = in.registry.find(request.key());
         if (waiter.decide(Outcome.Abandoned.ABANDONED)) {
             if (queue != null) {
@@ -244,29 +244,29 @@ public final class NamedCalls implements NamedPermits {
         } else if (waiter.outcome() instanceof Grant grant) {
             grant.release();
         }
-        in.outcomes.abandoned(stats, waiter);
+        in.outcomes.abandoned(permit, waiter);
     }
 
     /** Enters the queue of the key, or a new one if that has just been retired. */
     private KeyQueue find(Present in, PermitRequest request, Waiter waiter) {
         while (true) {
-            KeyQueue queue = in.registry.queue(request.key(), stats.policy());
+            KeyQueue queue = in.registry.queue(request.key(), permit.policy());
             if (queue == null) {
                 Outcome refused = new Outcome.Refused(Reason.TOO_MANY_KEYS);
                 waiter.decide(refused);
-                throw in.outcomes.failure(stats, request, waiter, refused);
+                throw in.outcomes.failure(permit, request, waiter, refused);
             }
             if (queue.enter(waiter)) {
                 return queue;
             }
             // of two names, one may have got its new limit and the other not yet
-            if (!queue.fits(stats) && !names.settled(() -> queue.fits(stats))) {
+            if (!queue.fits(permit) && !names.settled(() -> queue.fits(permit))) {
                 throw new IllegalArgumentException(
                         "Key '%s' is in use under another name with another limit than that of permit '%s' (%s); give both names one limit"
                                 .formatted(
                                         LogSafe.escape(request.key()),
-                                        stats.name(),
-                                        Limit.of(stats.policy().limit())));
+                                        permit.name(),
+                                        Limit.of(permit.policy().limit())));
             }
         }
     }
@@ -285,24 +285,24 @@ public final class NamedCalls implements NamedPermits {
     }
 
     private void check(PermitRequest request) {
-        if (stats.policy().isPerCall()) {
+        if (permit.policy().isPerCall()) {
             int highest = present.get().registry.highestLimit();
             if (request.limit() == null || request.limit() > highest) {
                 throw new IllegalArgumentException(
                         "Each call of permit '%s' has to state a limit from 1 to %d; this one states %s"
-                                .formatted(stats.name(), highest, request.limit() == null ? "none" : request.limit()));
+                                .formatted(permit.name(), highest, request.limit() == null ? "none" : request.limit()));
             }
         }
-        if (request.permits() > stats.policy().limit()) {
+        if (request.permits() > permit.policy().limit()) {
             throw new IllegalArgumentException("A call of permit '%s' asks for %d permits, but its limit is %d"
-                    .formatted(stats.name(), request.permits(), stats.policy().limit()));
+                    .formatted(permit.name(), request.permits(), permit.policy().limit()));
         }
-        if (request.name() != null && !request.name().equals(stats.name())) {
+        if (request.name() != null && !request.name().equals(permit.name())) {
             throw new IllegalArgumentException(
                     "A request for permit '%s' was given to the permits of '%s'; leave out its name, or use named(\"%s\")"
                             .formatted(
                                     LogSafe.escape(request.name()),
-                                    LogSafe.escape(stats.name()),
+                                    LogSafe.escape(permit.name()),
                                     LogSafe.escape(request.name())));
         }
     }

@@ -9,7 +9,7 @@ import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PauseState;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Waiter;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.core.member.Observers;
@@ -45,10 +45,10 @@ public final class Outcomes {
     }
 
     /** The permit, or an exception that says why there is none. If this fails, the permit goes back. */
-    Permit permit(PermitStats stats, PermitRequest request, Waiter waiter, Outcome outcome) {
+    Permit permit(PermitName permit, PermitRequest request, Waiter waiter, Outcome outcome) {
         if (outcome instanceof Grant grant) {
             try {
-                left(stats, waiter);
+                left(permit, waiter);
                 grant.caller = waiter.caller;
                 if (ends(waiter)) {
                     Via via = via(grant, waiter.wasHandedOver());
@@ -61,7 +61,7 @@ public final class Outcomes {
             }
             return grant;
         }
-        throw failure(stats, request, waiter, outcome);
+        throw failure(permit, request, waiter, outcome);
     }
 
     private static Via via(Grant grant, boolean handedOver) {
@@ -96,16 +96,16 @@ public final class Outcomes {
     }
 
     /** The call is counted among the waiting. Runs on its own thread. */
-    void arrived(PermitStats stats, Waiter waiter) {
+    void arrived(PermitName permit, Waiter waiter) {
         if (observers.followCalls()) {
             waiter.observed = true;
             observers.each(each -> each.arrived(waiter, true));
         }
         if (waiter.queueing) {
-            stats.counts.arrived();
+            permit.counts.arrived();
             waiter.gauged = true;
-            if (stats.ownCounts != stats.counts) {
-                stats.ownCounts.arrived();
+            if (permit.ownCounts != permit.counts) {
+                permit.ownCounts.arrived();
                 waiter.gaugedAlone = true;
             }
         }
@@ -117,20 +117,20 @@ public final class Outcomes {
     }
 
     /** The call is no longer counted among the waiting. */
-    void left(PermitStats stats, Waiter waiter) {
+    void left(PermitName permit, Waiter waiter) {
         if (waiter.gauged) {
-            stats.counts.left();
+            permit.counts.left();
             waiter.gauged = false; // last: if the stack is full above, who calls this again further up does it
         }
         if (waiter.gaugedAlone) {
-            stats.ownCounts.left();
+            permit.ownCounts.left();
             waiter.gaugedAlone = false;
         }
     }
 
     /** The caller has given up, by an interrupt, a cancellation or an error. Has no effect once the outcome was observed. */
-    void abandoned(PermitStats stats, Waiter waiter) {
-        left(stats, waiter);
+    void abandoned(PermitName permit, Waiter waiter) {
+        left(permit, waiter);
         if (ends(waiter)) {
             Duration waited = waited(waiter);
             observers.each(each -> each.abandoned(waiter, waited));
@@ -138,8 +138,8 @@ public final class Outcomes {
     }
 
     /** The exception for a call that got no permit. */
-    RuntimeException failure(PermitStats stats, PermitRequest request, Waiter waiter, Outcome outcome) {
-        left(stats, waiter);
+    RuntimeException failure(PermitName permit, PermitRequest request, Waiter waiter, Outcome outcome) {
+        left(permit, waiter);
         Duration waited = waited(waiter);
         if (outcome instanceof Outcome.Refused refused) {
             Reason reason = refused.reason();
@@ -147,7 +147,7 @@ public final class Outcomes {
                 observers.each(each -> each.rejected(waiter, reason, waited));
             }
             return new PermitRejectedException(
-                    stats.name(), request.key(), reason, message(stats, request, reason, waited));
+                    permit.name(), request.key(), reason, message(permit, request, reason, waited));
         }
         if (outcome instanceof Outcome.Failed failed) {
             Throwable cause = failed.cause();
@@ -159,13 +159,13 @@ public final class Outcomes {
                             .formatted(
                                     store,
                                     waited.toMillis(),
-                                    stats.name(),
+                                    permit.name(),
                                     LogSafe.escape(request.key()),
                                     cause.getMessage()),
                     clients(cause));
         }
-        abandoned(stats, waiter);
-        return new CancellationException("The call for permit '" + stats.name() + "' was cancelled");
+        abandoned(permit, waiter);
+        return new CancellationException("The call for permit '" + permit.name() + "' was cancelled");
     }
 
     /** Whether observers have to be notified of the outcome of the call, once. */
@@ -185,19 +185,19 @@ public final class Outcomes {
     }
 
     /** In effect for this key: other keys of the name may have one of an operator. */
-    private int limit(PermitStats stats, PermitRequest request) {
-        Integer stated = stats.policy().isPerCall() ? request.limit() : null;
+    private int limit(PermitName permit, PermitRequest request) {
+        Integer stated = permit.policy().isPerCall() ? request.limit() : null;
         return registry.limitInForce(
-                request.key(), stated == null ? stats.policy().limit() : stated);
+                request.key(), stated == null ? permit.policy().limit() : stated);
     }
 
-    private String message(PermitStats stats, PermitRequest request, Reason reason, Duration waited) {
-        boolean paused = registry.pause(stats) == PauseState.PAUSED;
+    private String message(PermitName permit, PermitRequest request, Reason reason, Duration waited) {
+        boolean paused = registry.pause(permit) == PauseState.PAUSED;
         String what = "permit '%s', key '%s', limit %d%s%s"
                 .formatted(
-                        stats.name(),
+                        permit.name(),
                         LogSafe.escape(request.key()),
-                        paused ? 0 : limit(stats, request),
+                        paused ? 0 : limit(permit, request),
                         paused ? " (an operator has paused all calls of the permit or of the application)" : "",
                         registry.watch().isBypassed()
                                 ? " (the store does not answer, so this instance grants only its share)"
@@ -210,8 +210,8 @@ public final class Outcomes {
                 "No permit within the call's time-out is possible, because of the calls that wait before it: " + what
                         + "; raise the limit or the time-out";
             case QUEUE_FULL ->
-                stats.policy().maxWaiting() + " calls of this instance wait already: " + what + "; see "
-                        + PermitProperty.of(stats.name(), "max-waiting");
+                permit.policy().maxWaiting() + " calls of this instance wait already: " + what + "; see "
+                        + PermitProperty.of(permit.name(), "max-waiting");
             case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;
             case TOO_MANY_KEYS ->
                 "Too many keys in use by this instance: " + what + "; use fewer different keys at once";

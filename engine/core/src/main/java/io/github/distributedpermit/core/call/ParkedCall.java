@@ -5,7 +5,7 @@ import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.Outcome;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Waiter;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -22,10 +22,10 @@ final class ParkedCall {
     private long deadline;
     private volatile boolean waiting;
 
-    ParkedCall(PermitStats stats, PermitRequest request, long now) {
-        this.deadline = deadline(stats, request, now);
+    ParkedCall(PermitName permit, PermitRequest request, long now) {
+        this.deadline = deadline(permit, request, now);
         this.waiter = new Waiter(
-                stats,
+                permit,
                 request.key(),
                 request.permits(),
                 request.block(),
@@ -44,9 +44,9 @@ final class ParkedCall {
     }
 
     /** When the wait ends. A call that does not wait for a permit still waits for the store, for one command time-out. */
-    static long deadline(PermitStats stats, PermitRequest request, long now) {
+    static long deadline(PermitName permit, PermitRequest request, long now) {
         if (!request.block()) {
-            return now + stats.policy().commandTimeout();
+            return now + permit.policy().commandTimeout();
         }
         Duration timeout = request.timeout();
         return timeout == null ? Long.MAX_VALUE : now + nanos(timeout);
@@ -80,12 +80,12 @@ final class ParkedCall {
                     interrupted |= Thread.interrupted();
                 } else if (giveUp(queue, Outcome.Abandoned.ABANDONED)) {
                     interrupted = false;
-                    outcomes.abandoned(waiter.stats, waiter);
+                    outcomes.abandoned(waiter.permit, waiter);
                     long waited = queue.host().now() - waiter.arrival;
                     throw new InterruptedException("Interrupted after waiting %d ms for permit '%s', key '%s'"
                             .formatted(
                                     waited / 1_000_000,
-                                    LogSafe.escape(waiter.stats.name()),
+                                    LogSafe.escape(waiter.permit.name()),
                                     LogSafe.escape(queue.key())));
                 }
             }
@@ -101,11 +101,11 @@ final class ParkedCall {
 
     /** An error ended the wait: the call leaves the queue, or gives back what it has just been granted, which no caller gets. */
     private void drop(KeyQueue queue, Outcomes outcomes) {
-        outcomes.left(waiter.stats, waiter);
+        outcomes.left(waiter.permit, waiter);
         if (!giveUp(queue, Outcome.Abandoned.ABANDONED) && waiter.outcome() instanceof Grant grant) {
             grant.release();
         }
-        outcomes.abandoned(waiter.stats, waiter);
+        outcomes.abandoned(waiter.permit, waiter);
     }
 
     /** Waits until woken, or ends the wait at the time-out. May return early; the caller looks at the outcome. */

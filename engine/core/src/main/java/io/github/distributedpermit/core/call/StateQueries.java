@@ -4,7 +4,7 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitState;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.key.PauseState;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.KeyRegistry;
 import io.github.distributedpermit.spi.KeyState;
@@ -30,42 +30,42 @@ public final class StateQueries {
         this.environment = environment;
     }
 
-    CompletableFuture<PermitState> query(PermitStats stats, String key) {
+    CompletableFuture<PermitState> query(PermitName permit, String key) {
         CompletableFuture<PermitState> result = new CompletableFuture<>();
-        request(stats, key)
+        request(permit, key)
                 .whenComplete((state, failure) -> environment.callback(() -> {
                     if (failure == null) {
                         result.complete(state);
                     } else {
-                        result.completeExceptionally(failed(stats, key, failure));
+                        result.completeExceptionally(failed(permit, key, failure));
                     }
                 }));
         return result;
     }
 
     /** Waits on the calling thread, which may be one of the executor that {@link #query} needs. */
-    PermitState await(PermitStats stats, String key) {
+    PermitState await(PermitName permit, String key) {
         try {
-            return request(stats, key).join();
+            return request(permit, key).join();
         } catch (CompletionException e) {
-            throw failed(stats, key, e);
+            throw failed(permit, key, e);
         }
     }
 
-    private CompletableFuture<PermitState> request(PermitStats stats, String key) {
+    private CompletableFuture<PermitState> request(PermitName permit, String key) {
         return inspect(key)
                 .toCompletableFuture()
                 .copy() // a time-out of this call is not one of the store
-                .orTimeout(stats.policy().storeTimeout(), TimeUnit.NANOSECONDS)
-                .thenApply(state -> read(stats, state, keys.pause(stats) == PauseState.PAUSED));
+                .orTimeout(permit.policy().storeTimeout(), TimeUnit.NANOSECONDS)
+                .thenApply(state -> read(permit, state, keys.pause(permit) == PauseState.PAUSED));
     }
 
-    private static PermitState read(PermitStats stats, KeyState state, boolean paused) {
+    private static PermitState read(PermitName permit, KeyState state, boolean paused) {
         int waiting = state.members().stream()
                 .filter(KeyState.MemberState::waiting)
                 .mapToInt(KeyState.MemberState::calls)
                 .sum();
-        int limit = paused ? 0 : state.limit(stats.policy().limit());
+        int limit = paused ? 0 : state.limit(permit.policy().limit());
         return new PermitState(limit, state.used(), waiting);
     }
 
@@ -78,19 +78,19 @@ public final class StateQueries {
         }
     }
 
-    private static PermitBackendException failed(PermitStats stats, String key, Throwable failure) {
+    private static PermitBackendException failed(PermitName permit, String key, Throwable failure) {
         Throwable cause = PermitStoreException.causeOf(failure);
         return new PermitBackendException(
                 "The store of permits did not return the state of permit '%s', key '%s': %s; check the store and its connection settings"
-                        .formatted(LogSafe.escape(stats.name()), LogSafe.escape(key), problem(stats, cause)),
+                        .formatted(LogSafe.escape(permit.name()), LogSafe.escape(key), problem(permit, cause)),
                 cause);
     }
 
     /** Only the messages of our own exceptions are known to have no secrets. */
-    private static String problem(PermitStats stats, Throwable cause) {
+    private static String problem(PermitName permit, Throwable cause) {
         if (cause instanceof TimeoutException) {
             return "no answer within "
-                    + TimeUnit.NANOSECONDS.toMillis(stats.policy().storeTimeout()) + " ms";
+                    + TimeUnit.NANOSECONDS.toMillis(permit.policy().storeTimeout()) + " ms";
         }
         return cause instanceof PermitStoreException
                 ? String.valueOf(cause.getMessage())

@@ -7,7 +7,7 @@ import io.github.distributedpermit.core.Limit;
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.core.PermitSettings;
 import io.github.distributedpermit.core.key.NameCounts;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.member.KeySurvey;
 import io.github.distributedpermit.core.member.Observers;
@@ -47,7 +47,7 @@ final class Catalog implements PermitCatalog {
     private final Supplier<Optional<KeySurvey>> survey;
     private final Runnable applied;
     private final Runnable localUsed;
-    private final ConcurrentMap<String, PermitStats> byName = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, PermitName> byName = new ConcurrentHashMap<>();
     private final DynamicNames dynamic = new DynamicNames();
     private final Map<String, NameCounts> byPattern = new HashMap<>();
     private final Declarations declarations = new Declarations();
@@ -81,28 +81,28 @@ final class Catalog implements PermitCatalog {
     }
 
     /** The permit of this name, from a declaration or from the settings alone. */
-    PermitStats stats(String name) {
+    PermitName permit(String name) {
         if (name == null) {
             throw new IllegalArgumentException("The name of a permit must not be null");
         }
-        PermitStats known = known(name);
+        PermitName known = known(name);
         if (known != null) {
             return known;
         }
-        PermitStats created = create(name);
+        PermitName created = create(name);
         announce();
         return created;
     }
 
     /** The permit of this name if it has been made and has a limit. */
-    private @Nullable PermitStats known(String name) {
-        PermitStats declared = byName.get(name);
+    private @Nullable PermitName known(String name) {
+        PermitName declared = byName.get(name);
         return declared != null ? declared : dynamic.get(name);
     }
 
-    private synchronized PermitStats create(String name) {
+    private synchronized PermitName create(String name) {
         Rules present = rules;
-        PermitStats known = known(name);
+        PermitName known = known(name);
         if (known != null) {
             return known;
         }
@@ -113,7 +113,7 @@ final class Catalog implements PermitCatalog {
         if (pattern != null && !name.isBlank()) {
             PermitDefinition effective = present.ofSettings(name);
             Policy policy = policy(effective, present);
-            PermitStats kept = dynamic.kept(name);
+            PermitName kept = dynamic.kept(name);
             if (kept != null) {
                 // queues and calls that are still in use know this one
                 kept.change(effective, policy);
@@ -121,10 +121,10 @@ final class Catalog implements PermitCatalog {
                 dynamic.limited(name, true);
                 return kept;
             }
-            PermitStats stats = new PermitStats(effective, policy, counts(pattern, policy));
-            stats.letCallsWait(present.ofWritten(name).block());
-            dynamic.put(stats);
-            return stats;
+            PermitName permit = new PermitName(effective, policy, counts(pattern, policy));
+            permit.letCallsWait(present.ofWritten(name).block());
+            dynamic.put(permit);
+            return permit;
         }
         String similar = present.sameRelaxed(name);
         throw new IllegalArgumentException("No limit for a permit named '%s'; %sset %s"
@@ -177,21 +177,21 @@ final class Catalog implements PermitCatalog {
     }
 
     /** Keeps the name until the application ends, with this definition. Queues and calls may know it already. */
-    private PermitStats put(PermitDefinition effective, Rules source) {
+    private PermitName put(PermitDefinition effective, Rules source) {
         String name = effective.name();
         Policy policy = policy(effective, source);
-        PermitStats known = byName.get(name);
-        PermitStats kept = known != null ? known : dynamic.kept(name);
-        PermitStats stats = kept != null ? kept : new PermitStats(effective, policy);
-        stats.letCallsWait(settings(name, source).block());
+        PermitName known = byName.get(name);
+        PermitName kept = known != null ? known : dynamic.kept(name);
+        PermitName permit = kept != null ? kept : new PermitName(effective, policy);
+        permit.letCallsWait(settings(name, source).block());
         if (kept != null) {
             kept.change(effective, policy);
             dynamic.remove(name);
         } else {
-            unannounced.add(stats.counts);
+            unannounced.add(permit.counts);
         }
-        byName.put(name, stats);
-        return stats;
+        byName.put(name, permit);
+        return permit;
     }
 
     /** What is set for the name: only the settings of names that the code declares match in the relaxed form. */
@@ -201,14 +201,14 @@ final class Catalog implements PermitCatalog {
 
     /** What this process knows of a name alone, also if its meters are those of a pattern; empty if it was not declared and no call has used it. */
     Optional<PermitGauges> gauges(String name) {
-        PermitStats stats = known(name);
-        return stats == null ? Optional.empty() : Optional.of(new NameGauges(stats.ownCounts, survey));
+        PermitName permit = known(name);
+        return permit == null ? Optional.empty() : Optional.of(new NameGauges(permit.ownCounts, survey));
     }
 
     /** The name for the observer. */
     String observedName(String name) {
-        PermitStats stats = known(name);
-        return stats == null ? name : stats.observedName();
+        PermitName permit = known(name);
+        return permit == null ? name : permit.observedName();
     }
 
     /** Whether the limit of a name is that of its settings, and not that of its declaration. */
@@ -250,13 +250,14 @@ final class Catalog implements PermitCatalog {
             checkHighest(next);
             checkWithin(next);
             declarations.checkAll(next);
-            Map<PermitStats, PermitDefinition> changed = new IdentityHashMap<>();
-            byName.forEach((name, stats) -> changed.put(
-                    stats, declarations.contain(name) ? next.effective(declarations.of(name)) : next.ofSettings(name)));
-            List<PermitStats> kept = dynamic.allKept();
-            for (PermitStats stats : kept) {
-                if (next.ofWritten(stats.name()).limit() != null) {
-                    changed.put(stats, next.ofSettings(stats.name()));
+            Map<PermitName, PermitDefinition> changed = new IdentityHashMap<>();
+            byName.forEach((name, permit) -> changed.put(
+                    permit,
+                    declarations.contain(name) ? next.effective(declarations.of(name)) : next.ofSettings(name)));
+            List<PermitName> kept = dynamic.allKept();
+            for (PermitName permit : kept) {
+                if (next.ofWritten(permit.name()).limit() != null) {
+                    changed.put(permit, next.ofSettings(permit.name()));
                 }
             }
             checks.forEach(check -> check.accept(next::effective));
@@ -268,12 +269,12 @@ final class Catalog implements PermitCatalog {
                 }
             });
             rules = next;
-            changed.forEach((stats, definition) -> {
-                stats.change(definition, policy(definition, next));
-                stats.letCallsWait(settings(stats.name(), next).block());
+            changed.forEach((permit, definition) -> {
+                permit.change(definition, policy(definition, next));
+                permit.letCallsWait(settings(permit.name(), next).block());
             });
             // without a limit, the next look-up of the name is refused, if there is one
-            kept.forEach(stats -> dynamic.limited(stats.name(), changed.containsKey(stats)));
+            kept.forEach(permit -> dynamic.limited(permit.name(), changed.containsKey(permit)));
         }
         applied.run();
         listeners.forEach(Runnable::run);
@@ -329,7 +330,7 @@ final class Catalog implements PermitCatalog {
 
     @Override
     public Optional<PermitDefinition> find(String name) {
-        PermitStats known = known(name);
+        PermitName known = known(name);
         if (known != null) {
             return Optional.of(known.definition());
         }
@@ -361,7 +362,7 @@ final class Catalog implements PermitCatalog {
                 .map(present::ofSettings);
         Stream<PermitDefinition> used = Stream.of(byName.values(), dynamic.all())
                 .flatMap(Collection::stream)
-                .map(PermitStats::definition);
+                .map(PermitName::definition);
         return Stream.concat(used, unused).toList();
     }
 
@@ -374,7 +375,7 @@ final class Catalog implements PermitCatalog {
     Collection<PermitGauges> gauges() {
         Stream<NameCounts> all = Stream.of(byName.values(), dynamic.all())
                 .flatMap(Collection::stream)
-                .map(stats -> stats.counts)
+                .map(permit -> permit.counts)
                 .distinct();
         return all.<PermitGauges>map(counts -> new NameGauges(counts, survey)).toList();
     }

@@ -1,6 +1,6 @@
 package io.github.distributedpermit.core.engine;
 
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -19,18 +19,18 @@ import org.jspecify.annotations.Nullable;
 final class DynamicNames {
 
     private final Map<String, Entry> entries = new ConcurrentHashMap<>();
-    private final ReferenceQueue<PermitStats> unused = new ReferenceQueue<>();
+    private final ReferenceQueue<PermitName> unused = new ReferenceQueue<>();
 
     /** The name, if it has a limit. */
     @Nullable
-    PermitStats get(String name) {
+    PermitName get(String name) {
         Entry entry = entries.get(name);
         return entry == null || !entry.limited ? null : entry.get();
     }
 
     /** The name, with or without a limit. */
     @Nullable
-    PermitStats kept(String name) {
+    PermitName kept(String name) {
         Entry entry = entries.get(name);
         return entry == null ? null : entry.get();
     }
@@ -43,9 +43,9 @@ final class DynamicNames {
         }
     }
 
-    void put(PermitStats stats) {
+    void put(PermitName permit) {
         removeUnused();
-        entries.put(stats.name(), new Entry(stats, unused));
+        entries.put(permit.name(), new Entry(permit, unused));
     }
 
     void remove(String name) {
@@ -53,22 +53,22 @@ final class DynamicNames {
     }
 
     /** Those with a limit that are in use, and perhaps some that are not any more. */
-    List<PermitStats> all() {
+    List<PermitName> all() {
         return all(entry -> entry.limited);
     }
 
     /** The same, with those that have lost their limit. */
-    List<PermitStats> allKept() {
+    List<PermitName> allKept() {
         return all(entry -> true);
     }
 
-    private List<PermitStats> all(Predicate<Entry> which) {
+    private List<PermitName> all(Predicate<Entry> which) {
         removeUnused();
-        List<PermitStats> all = new ArrayList<>();
+        List<PermitName> all = new ArrayList<>();
         for (Entry entry : entries.values()) {
-            PermitStats stats = entry.get();
-            if (stats != null && which.test(entry)) {
-                all.add(stats);
+            PermitName permit = entry.get();
+            if (permit != null && which.test(entry)) {
+                all.add(permit);
             }
         }
         return all;
@@ -80,14 +80,14 @@ final class DynamicNames {
         }
     }
 
-    private static final class Entry extends WeakReference<PermitStats> {
+    private static final class Entry extends WeakReference<PermitName> {
 
         private final String name;
         private volatile boolean limited = true;
 
-        Entry(PermitStats stats, ReferenceQueue<PermitStats> unused) {
-            super(stats, unused);
-            this.name = stats.name();
+        Entry(PermitName permit, ReferenceQueue<PermitName> unused) {
+            super(permit, unused);
+            this.name = permit.name();
         }
     }
 }

@@ -176,7 +176,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
     @Override
     public NamedPermits named(String name) {
-        return new NamedCalls(catalog.stats(name), names, calls);
+        return new NamedCalls(catalog.permit(name), names, calls);
     }
 
     @Override
@@ -426,7 +426,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
 
         @Override
         public PermitDefinition definition(String name) {
-            return catalog.stats(name).definition();
+            return catalog.permit(name).definition();
         }
 
         @Override

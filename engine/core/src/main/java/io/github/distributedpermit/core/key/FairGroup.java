@@ -21,7 +21,7 @@ final class FairGroup<C> {
     int waiting;
 
     /** The name of the permit that its last call has. */
-    PermitStats stats;
+    PermitName permit;
 
     /** When one of its calls was served last, or the group was made; counted in looks at the queue. */
     long turn;
@@ -40,11 +40,11 @@ final class FairGroup<C> {
     @Nullable
     FairGroup<C> next;
 
-    FairGroup(String name, Map<String, FairGroup<C>> all, PermitStats stats, long turn) {
+    FairGroup(String name, Map<String, FairGroup<C>> all, PermitName permit, long turn) {
         this.turn = turn;
         this.name = name;
         this.all = all;
-        this.stats = stats;
+        this.permit = permit;
     }
 
     /** Forgets which of its calls wait. */

@@ -39,7 +39,7 @@ final class FairGroups {
             byName = new HashMap<>(); // only keys that have groups need one
             addAll(waiting);
         }
-        return group(arriving.fairBy, arriving.stats);
+        return group(arriving.fairBy, arriving.permit);
     }
 
     boolean isEmpty() {
@@ -49,23 +49,23 @@ final class FairGroups {
     /** Counts a permit in use that no group has as one of the calls without a group. */
     void countWithoutGroup(Grant grant) {
         if (grant.group == null && !isEmpty()) {
-            FairGroup<Waiter> group = group(null, grant.stats);
+            FairGroup<Waiter> group = group(null, grant.permit);
             grant.group = group;
             group.inUse += grant.weight;
         }
     }
 
-    private FairGroup<Waiter> group(@Nullable String fairBy, PermitStats stats) {
+    private FairGroup<Waiter> group(@Nullable String fairBy, PermitName permit) {
         Map<String, FairGroup<Waiter>> all = byName;
         String name = fairBy == null ? "" : fairBy;
-        FairGroup<Waiter> group = all.computeIfAbsent(name, absent -> new FairGroup<>(absent, all, stats, ++look));
-        group.stats = stats;
+        FairGroup<Waiter> group = all.computeIfAbsent(name, absent -> new FairGroup<>(absent, all, permit, ++look));
+        group.permit = permit;
         return group;
     }
 
     private void addAll(@Nullable Waiter waiting) {
         for (Waiter w = waiting; w != null; w = w.next) {
-            FairGroup<Waiter> group = w.group == null ? group(w.fairBy, w.stats) : w.group;
+            FairGroup<Waiter> group = w.group == null ? group(w.fairBy, w.permit) : w.group;
             w.group = group;
             add(w, group, null);
         }

@@ -59,8 +59,8 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     private volatile int released;
     private volatile @Nullable LossListeners listeners;
 
-    Grant(Owner owner, PermitStats stats, int weight, long version, long count, long grantedAt) {
-        super(stats, weight);
+    Grant(Owner owner, PermitName permit, int weight, long version, long count, long grantedAt) {
+        super(permit, weight);
         this.owner = owner;
         this.version = version;
         this.count = count;
@@ -137,11 +137,11 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
      */
     void gauge() {
         if (!gauged) {
-            stats.counts.holders.addAndGet(weight);
+            permit.counts.holders.addAndGet(weight);
             gauged = true;
         }
-        if (!gaugedAlone && stats.ownCounts != stats.counts) {
-            stats.ownCounts.holders.addAndGet(weight);
+        if (!gaugedAlone && permit.ownCounts != permit.counts) {
+            permit.ownCounts.holders.addAndGet(weight);
             gaugedAlone = true;
         }
     }
@@ -149,11 +149,11 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     /** Takes the permits off the numbers of the name, if they are counted. */
     void ungauge() {
         if (gauged) {
-            stats.counts.holders.addAndGet(-weight);
+            permit.counts.holders.addAndGet(-weight);
             gauged = false;
         }
         if (gaugedAlone) {
-            stats.ownCounts.holders.addAndGet(-weight);
+            permit.ownCounts.holders.addAndGet(-weight);
             gaugedAlone = false;
         }
     }

@@ -54,7 +54,7 @@ final class HeldBackCalls {
         Waiter w = waiters.firstCall();
         while (w != null) {
             Waiter following = w.next;
-            if (host.pause(w.stats) == PauseState.PAUSED) {
+            if (host.pause(w.permit) == PauseState.PAUSED) {
                 if (w.isTry) {
                     w.refuse(w.queueing ? Reason.SHUTTING_DOWN : Reason.LIMIT_REACHED, effects);
                 } else {

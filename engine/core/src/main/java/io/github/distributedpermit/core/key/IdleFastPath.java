@@ -27,7 +27,7 @@ final class IdleFastPath {
      * {@link ClaimPlan#passedOn} sets the timer for the next claim.
      */
     @Nullable
-    Grant take(PermitStats stats, int weight, long now) {
+    Grant take(PermitName permit, int weight, long now) {
         Ledger ledger = state.ledger;
         if (weight > ledger.idle()
                 || !state.waiters.isEmpty()
@@ -35,9 +35,9 @@ final class IdleFastPath {
                 || now >= state.validUntil()) {
             return null;
         }
-        Grant grant = ledger.grant(owner, stats, weight, now);
+        Grant grant = ledger.grant(owner, permit, weight, now);
         try {
-            state.users.arrived(stats);
+            state.users.arrived(permit);
             if (ledger.idle() == weight) {
                 state.lingering.end();
             }

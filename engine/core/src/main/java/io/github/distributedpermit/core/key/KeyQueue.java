@@ -42,7 +42,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * The name (of a declared permit) whose settings apply to the key: that of the first call. Calls of other names may use the
      * key too, if these have the same limit. {@code null} while no call has used the queue. Guarded by the lock.
      */
-    private @Nullable PermitStats leader;
+    private @Nullable PermitName leader;
 
     /** The settings of that name that the queue has adopted. Guarded by the lock. */
     private @Nullable Policy adopted;
@@ -78,18 +78,18 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     }
 
     /** Whether calls of this name may use the queue: other names that use it have the same limit, or none. */
-    public synchronized boolean fits(PermitStats stats) {
-        PermitStats first = leader;
-        if (retired || first == null || first == stats) {
+    public synchronized boolean fits(PermitName permit) {
+        PermitName first = leader;
+        if (retired || first == null || first == permit) {
             return true;
         }
-        int stated = stats.policy().limit();
+        int stated = permit.policy().limit();
         int other = first.policy().limit();
         return other == stated || other == PermitDefinition.UNLIMITED || stated == PermitDefinition.UNLIMITED;
     }
 
     /** Applies the present settings of the name that leads. */
-    private void follow(PermitStats first) {
+    private void follow(PermitName first) {
         Policy stated = first.policy();
         if (stated != adopted && !stated.isUnlimited()) {
             Policy applied = stated.withLease(
@@ -113,12 +113,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         }
         // Also if the leader's settings have not changed: calls of other names may wait that have no limit any more.
         event((now, effects) -> {
-            PermitStats first = leader;
+            PermitName first = leader;
             if (first != null && !retired) {
                 state.serveAllUnlimited(now, effects);
                 Waiter waiting = state.waiters.first();
                 if (waiting != null && first.policy().isUnlimited()) {
-                    first = waiting.stats;
+                    first = waiting.permit;
                     leader = first;
                 }
                 follow(first);
@@ -128,19 +128,19 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** Takes a permit that is idle in this process; {@code null} if the call has to {@link #enter}. */
     @Nullable
-    public Grant take(PermitStats stats, int weight, long now) {
+    public Grant take(PermitName permit, int weight, long now) {
         // Saves a call that has to wait from taking the lock twice. The number is read without the lock and may be
         // outdated; if it is too low, the call takes the ordinary path.
-        if (weight > state.ledger.idle() || host.pause(stats) != PauseState.NONE) {
+        if (weight > state.ledger.idle() || host.pause(permit) != PauseState.NONE) {
             return null;
         }
         synchronized (this) {
-            if (broken || retired || limit != stats.policy().limit()) {
+            if (broken || retired || limit != permit.policy().limit()) {
                 return null;
             }
             broken = true;
             try {
-                Grant idle = fastPath.take(stats, weight, now);
+                Grant idle = fastPath.take(permit, weight, now);
                 broken = false;
                 return idle;
             } catch (RuntimeException | Error e) {
@@ -157,17 +157,17 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     public boolean enter(Waiter waiter) {
         boolean[] entered = new boolean[1];
         Error cut = event((now, effects) -> {
-            if (retired || !fits(waiter.stats)) {
+            if (retired || !fits(waiter.permit)) {
                 return;
             }
             entered[0] = true;
-            if (waiter.stats.policy().isUnlimited()) {
+            if (waiter.permit.policy().isUnlimited()) {
                 state.serveUnlimited(waiter, now, effects); // it was limited when the call arrived
                 return;
             }
-            PermitStats first = leader;
+            PermitName first = leader;
             if (first == null || first.policy().isUnlimited()) {
-                first = waiter.stats;
+                first = waiter.permit;
                 leader = first;
             }
             follow(first);
@@ -405,7 +405,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * none if no call has used the queue.
      */
     public synchronized Set<String> observedNames() {
-        return state.users.namesOrLast().stream().map(PermitStats::observedName).collect(Collectors.toSet());
+        return state.users.namesOrLast().stream().map(PermitName::observedName).collect(Collectors.toSet());
     }
 
     /** Whether each call states its own limit. */
@@ -415,7 +415,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /** The names of the calls that hold permits or wait here. */
     public synchronized Set<String> names() {
-        return state.users.names().stream().map(PermitStats::name).collect(Collectors.toSet());
+        return state.users.names().stream().map(PermitName::name).collect(Collectors.toSet());
     }
 
     /**

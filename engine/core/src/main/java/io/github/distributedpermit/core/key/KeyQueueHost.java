@@ -76,12 +76,12 @@ public interface KeyQueueHost {
     Admission admission();
 
     /** Whether an operator has paused all calls of the name. After a change, {@link KeyQueue#pausesChanged} follows. */
-    default PauseState pause(PermitStats stats) {
+    default PauseState pause(PermitName permit) {
         return PauseState.NONE;
     }
 
     /** Finds out whether an operator has paused all calls of the name, since one of them is held back until that is known. */
-    default void findPause(PermitStats stats) {}
+    default void findPause(PermitName permit) {}
 
     /** Grants permits that the store does not record. */
     UnlimitedGrants unlimitedGrants();
@@ -92,7 +92,7 @@ public interface KeyQueueHost {
     }
 
     /** A call of this name runs without the store, as this was stated for it. */
-    default void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {}
+    default void ranWithoutStore(PermitName permit, OnStoreFailure how, int share, int limit) {}
 
     /** Runs short tasks later. */
     Scheduler scheduler();

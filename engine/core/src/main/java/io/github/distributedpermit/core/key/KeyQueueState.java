@@ -128,7 +128,7 @@ final class KeyQueueState {
 
     /** A call arrives: it is served, rejected, or waits. */
     void enter(Waiter waiter, long now, Effects effects) {
-        PauseState pause = host.pause(waiter.stats);
+        PauseState pause = host.pause(waiter.permit);
         if (pause == PauseState.NONE && !heldBack.isEmpty()) {
             pausesChanged(now, effects); // so that it does not overtake those that have waited for the end of the pause
         }
@@ -136,7 +136,7 @@ final class KeyQueueState {
     }
 
     private void enter(Waiter waiter, PauseState pause, long now, Effects effects) {
-        users.arrived(waiter.stats);
+        users.arrived(waiter.permit);
         Admission admission = host.admission();
         Reason rejection = rejections.atArrival(waiter, pause, admission, now);
         if (rejection != null) {
@@ -144,7 +144,7 @@ final class KeyQueueState {
         } else if (pause != PauseState.NONE) {
             heldBack.add(waiter);
             if (pause == PauseState.UNKNOWN) {
-                effects.execute(() -> host.findPause(waiter.stats));
+                effects.execute(() -> host.findPause(waiter.permit));
             }
         } else {
             waiter.isTry |= admission == Admission.WITHOUT_WAITING;
@@ -164,10 +164,10 @@ final class KeyQueueState {
     void pausesChanged(long now, Effects effects) {
         heldBack.takeFrom(waiters, effects);
         for (Waiter held : heldBack.inOrder()) {
-            PauseState pause = host.pause(held.stats);
+            PauseState pause = host.pause(held.permit);
             if (pause == PauseState.UNKNOWN) {
-                effects.execute(() -> host.findPause(held.stats));
-            } else if (pause == PauseState.NONE && held.stats.policy().isUnlimited()) {
+                effects.execute(() -> host.findPause(held.permit));
+            } else if (pause == PauseState.NONE && held.permit.policy().isUnlimited()) {
                 serveUnlimited(held, now, effects);
                 heldBack.remove(held);
             } else if (pause == PauseState.NONE
@@ -201,7 +201,7 @@ final class KeyQueueState {
 
     /** Serves a call whose name has no limit, without the store. */
     void serveUnlimited(Waiter waiter, long now, Effects effects) {
-        Grant grant = host.unlimitedGrants().grant(waiter.stats, key, waiter.weight, now);
+        Grant grant = host.unlimitedGrants().grant(waiter.permit, key, waiter.weight, now);
         if (grant == null) {
             waiter.refuse(Reason.SHUTTING_DOWN, effects);
         } else if (waiter.grant(grant, false)) {
@@ -216,7 +216,7 @@ final class KeyQueueState {
         Waiter w = waiters.first();
         while (w != null) {
             Waiter following = w.next;
-            if (w.stats.policy().isUnlimited()) {
+            if (w.permit.policy().isUnlimited()) {
                 if (!(w instanceof OutageCall.Adoption)) {
                     serveUnlimited(w, now, effects);
                 }
@@ -301,7 +301,7 @@ final class KeyQueueState {
                     host.graceBegins(key, moved, policy.lease());
                 });
             }
-            PermitStats last = users.last();
+            PermitName last = users.last();
             if (last != null) {
                 limitNews.answered(holding, policy.limit(), last, effects);
             }
@@ -434,7 +434,7 @@ final class KeyQueueState {
                 return;
             }
             OutageCall running = w instanceof OutageCall.Adoption adoption ? adoption.call : null;
-            Grant grant = running == null ? ledger.grant(owner, w.stats, w.weight, now) : running.grant;
+            Grant grant = running == null ? ledger.grant(owner, w.permit, w.weight, now) : running.grant;
             if (running == null) {
                 grant.group = w.group;
             }

@@ -6,16 +6,16 @@ import org.jspecify.annotations.Nullable;
 public interface KeyQueueVisitor {
 
     /** A call that waits; if all calls of a key have one name, only the one that arrived first. {@code inner} as in {@link Waiter#inner}. */
-    void waits(PermitStats stats, String key, long since, @Nullable String inner);
+    void waits(PermitName permit, String key, long since, @Nullable String inner);
 
     /** A call that holds its permits; if all calls of a key have one name, only the one that was granted them first. */
-    void holds(PermitStats stats, String key, long since);
+    void holds(PermitName permit, String key, long since);
 
     /** A group of which calls wait. */
-    void group(PermitStats stats);
+    void group(PermitName permit);
 
     /** A call that runs although its permits were lost. */
-    void lost(PermitStats stats);
+    void lost(PermitName permit);
 
     /** How many claims of the key may still be answered. */
     void unanswered(int claims);

@@ -19,7 +19,7 @@ final class KeyUsers {
     private final HeldBackCalls heldBack;
 
     /** The name that was last used; {@code null} if none was. */
-    private @Nullable PermitStats last;
+    private @Nullable PermitName last;
 
     /** Whether calls of more than one name have used the key. */
     private boolean several;
@@ -33,17 +33,17 @@ final class KeyUsers {
     }
 
     /** A call of this name has arrived. */
-    void arrived(PermitStats stats) {
+    void arrived(PermitName permit) {
         // written only if it changes, because each write invalidates the cache line for the other processors
-        if (last != stats) {
+        if (last != permit) {
             several |= last != null;
-            last = stats;
+            last = permit;
         }
     }
 
     /** The name that was last used; {@code null} if none was. */
     @Nullable
-    PermitStats last() {
+    PermitName last() {
         return last;
     }
 
@@ -58,17 +58,17 @@ final class KeyUsers {
     }
 
     /** The names of the calls that hold or wait. */
-    Set<PermitStats> names() {
-        Set<PermitStats> names = new HashSet<>();
+    Set<PermitName> names() {
+        Set<PermitName> names = new HashSet<>();
         if (several) {
             for (Grant g = ledger.holders.newest(); g != null; g = g.previous) {
-                names.add(g.stats);
+                names.add(g.permit);
             }
-            outageCalls.forEach(g -> names.add(g.stats));
+            outageCalls.forEach(g -> names.add(g.permit));
             for (Waiter w = waiters.first(); w != null; w = w.next) {
-                names.add(w.stats);
+                names.add(w.permit);
             }
-            heldBack.forEach(w -> names.add(w.stats));
+            heldBack.forEach(w -> names.add(w.permit));
         } else if (last != null && (inUse() > 0 || !waiters.isEmpty() || !heldBack.isEmpty())) {
             names.add(last);
         }
@@ -76,8 +76,8 @@ final class KeyUsers {
     }
 
     /** The same; without such calls the name that was last used, if any was. */
-    Set<PermitStats> namesOrLast() {
-        Set<PermitStats> names = names();
+    Set<PermitName> namesOrLast() {
+        Set<PermitName> names = names();
         return names.isEmpty() && last != null ? Set.of(last) : names;
     }
 
@@ -88,23 +88,23 @@ final class KeyUsers {
     void survey(KeyQueueVisitor visitor) {
         Grant grant = several ? ledger.holders.newest() : ledger.holders.oldest();
         while (grant != null) {
-            visitor.holds(grant.stats, key, grant.grantedAt);
+            visitor.holds(grant.permit, key, grant.grantedAt);
             grant = several ? grant.previous : null;
         }
         Grant ofOutage = outageCalls.oldest();
         if (ofOutage != null) {
-            visitor.holds(ofOutage.stats, key, ofOutage.grantedAt);
+            visitor.holds(ofOutage.permit, key, ofOutage.grantedAt);
         }
         boolean all = several || waiters.hasHeadStarts();
         Waiter waiter = waiters.firstCall();
         while (waiter != null) {
-            visitor.waits(waiter.stats, key, waiter.arrival, waiter.inner);
+            visitor.waits(waiter.permit, key, waiter.arrival, waiter.inner);
             waiter = all ? waiter.next : null;
         }
-        heldBack.forEach(held -> visitor.waits(held.stats, key, held.arrival, held.inner));
+        heldBack.forEach(held -> visitor.waits(held.permit, key, held.arrival, held.inner));
         waiters.groups.all().forEach(group -> {
             if (group.waiting > 0) {
-                visitor.group(group.stats);
+                visitor.group(group.permit);
             }
         });
     }

@@ -166,8 +166,8 @@ final class Ledger {
     }
 
     /** A new grant, numbered within the store's version so that its token is unique. */
-    Grant grant(Grant.Owner owner, PermitStats stats, int weight, long now) {
-        return new Grant(owner, stats, weight, appliedVersion, grantsOfVersion++, now);
+    Grant grant(Grant.Owner owner, PermitName permit, int weight, long now) {
+        return new Grant(owner, permit, weight, appliedVersion, grantsOfVersion++, now);
     }
 
     /** Counts the grant as in use. */

@@ -35,18 +35,18 @@ final class LimitNews {
      *
      * @param own the limit that the settings state
      */
-    void answered(Holding holding, int own, PermitStats stats, Effects effects) {
+    void answered(Holding holding, int own, PermitName permit, Effects effects) {
         if (host.noteLimit(key, holding.limit(), ledger.statedLimit())) {
             effects.execute(() -> host.limitChanged(key));
         }
-        stats.limitIs(holding.limit(), holding.others().over());
-        if (holding.others().over() && holding.limit() == own && stats.isNewToHigherLimits()) {
-            effects.execute(() -> stats.warnOfHigherLimit(key));
+        permit.limitIs(holding.limit(), holding.others().over());
+        if (holding.others().over() && holding.limit() == own && permit.isNewToHigherLimits()) {
+            effects.execute(() -> permit.warnOfHigherLimit(key));
         }
         Integer before = atLoss;
         atLoss = null;
         if (before != null && !ledger.isOverridden()) {
-            effects.execute(() -> stats.warnOfLostOverride(key, before, holding.limit()));
+            effects.execute(() -> permit.warnOfLostOverride(key, before, holding.limit()));
         }
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 abstract class ObservedCall implements PermitCall {
 
     /** The name under which the call was made. */
-    public final PermitStats stats;
+    public final PermitName permit;
 
     /** How many permits the call wants. */
     public final int weight;
@@ -25,19 +25,19 @@ abstract class ObservedCall implements PermitCall {
 
     private volatile @Nullable Attachment attachments;
 
-    ObservedCall(PermitStats stats, int weight) {
-        this.stats = stats;
+    ObservedCall(PermitName permit, int weight) {
+        this.permit = permit;
         this.weight = weight;
     }
 
     @Override
     public final String name() {
-        return stats.name();
+        return permit.name();
     }
 
     @Override
     public final String observedName() {
-        return stats.observedName();
+        return permit.observedName();
     }
 
     @Override

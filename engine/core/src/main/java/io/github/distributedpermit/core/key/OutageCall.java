@@ -30,7 +30,7 @@ final class OutageCall implements Grant.Owner {
     OutageCall(Grant.Owner queue, Waiter waiter, long count, long now) {
         this.limit = waiter.limit;
         this.queue = queue;
-        this.grant = new Grant(this, waiter.stats, waiter.weight, Grant.STORELESS, count, now);
+        this.grant = new Grant(this, waiter.permit, waiter.weight, Grant.STORELESS, count, now);
         this.grant.group = waiter.group;
     }
 
@@ -66,7 +66,7 @@ final class OutageCall implements Grant.Owner {
 
         Adoption(OutageCall call) {
             super(
-                    call.grant.stats,
+                    call.grant.permit,
                     call.key(),
                     call.grant.weight,
                     true,

@@ -169,7 +169,7 @@ final class OutageCalls {
             effects.ended(waiter, call.grant);
             int limit = limit(waiter);
             int share = share(waiter);
-            effects.execute(() -> host.ranWithoutStore(waiter.stats, waiter.onStoreFailure, share, limit));
+            effects.execute(() -> host.ranWithoutStore(waiter.permit, waiter.onStoreFailure, share, limit));
         }
         waiters.remove(waiter);
         return true;
@@ -200,7 +200,7 @@ final class OutageCalls {
             call.grant.group.inUse += call.grant.weight;
         }
         call.grant.gauge();
-        call.grant.stats.counts.withoutStore.addAndGet(call.grant.weight);
+        call.grant.permit.counts.withoutStore.addAndGet(call.grant.weight);
     }
 
     /** There are groups from now on. */
@@ -235,7 +235,7 @@ final class OutageCalls {
             group.inUse -= call.grant.weight;
             group.dropIfUnused();
         }
-        call.grant.stats.counts.withoutStore.addAndGet(-call.grant.weight);
+        call.grant.permit.counts.withoutStore.addAndGet(-call.grant.weight);
     }
 
     /** The call has ended. {@code false} if the store has recorded its permit, or if it was removed before. */

@@ -61,7 +61,7 @@ final class Rejections {
             return Reason.LIMIT_REACHED;
         }
         int waiting = waiters.size() + heldBack.size();
-        return waiting >= arriving.stats.policy().maxWaiting() ? Reason.QUEUE_FULL : null;
+        return waiting >= arriving.permit.policy().maxWaiting() ? Reason.QUEUE_FULL : null;
     }
 
     /**
@@ -69,7 +69,7 @@ final class Rejections {
      * if an answer has shown so, if claims fail, or if there are more such calls than permits.
      */
     private boolean isFull(Waiter arriving) {
-        int most = arriving.stats.policy().maxWaiting();
+        int most = arriving.permit.policy().maxWaiting();
         int moreThanMayWait = waiters.size() - most;
         if (moreThanMayWait < 0) {
             return false;
@@ -85,7 +85,7 @@ final class Rejections {
      */
     private boolean isHopeless(Waiter arriving, long now) {
         long left = Math.max(0, arriving.deadline - now);
-        return arriving.stats.policy().rejectHopeless()
+        return arriving.permit.policy().rejectHopeless()
                 && arriving.queueing
                 && waiters.pace.least(waiters.weight(), now) > left // saves most calls from a look at each one
                 && !plan.backoff.isFailing()

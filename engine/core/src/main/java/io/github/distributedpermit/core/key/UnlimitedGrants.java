@@ -23,11 +23,11 @@ public final class UnlimitedGrants {
 
     /** A permit of this key; {@code null} if no calls are admitted any more. */
     @Nullable
-    public Grant grant(PermitStats stats, String key, int weight, long now) {
+    public Grant grant(PermitName permit, String key, int weight, long now) {
         if (isClosed()) {
             return null;
         }
-        Grant grant = new Grant(new Owner(key), stats, weight, Grant.STORELESS, nextCount(), now);
+        Grant grant = new Grant(new Owner(key), permit, weight, Grant.STORELESS, nextCount(), now);
         inUse.incrementAndGet(); // before the second look at the admission: a shutdown sees one of the two
         if (isClosed()) {
             // Not on this thread, which may have the lock of a queue: the look at all queues takes the lock of each.
@@ -56,7 +56,7 @@ public final class UnlimitedGrants {
 
     /** For gauges: all calls that hold such permits. */
     public void survey(KeyQueueVisitor visitor) {
-        grants.forEach(grant -> visitor.holds(grant.stats, grant.key(), grant.grantedAt));
+        grants.forEach(grant -> visitor.holds(grant.permit, grant.key(), grant.grantedAt));
     }
 
     private void ended() {

@@ -104,27 +104,27 @@ public class Waiter extends ObservedCall {
     private volatile @Nullable Outcome outcome;
 
     /** A call for which the settings of its name say what happens to it while the store does not answer. */
-    public Waiter(PermitStats stats, String key, int weight, boolean queueing, long arrival, Waker waker) {
-        this(stats, key, weight, queueing, arrival, waker, OnStoreFailure.DEFAULT);
+    public Waiter(PermitName permit, String key, int weight, boolean queueing, long arrival, Waker waker) {
+        this(permit, key, weight, queueing, arrival, waker, OnStoreFailure.DEFAULT);
     }
 
     public Waiter(
-            PermitStats stats,
+            PermitName permit,
             String key,
             int weight,
             boolean queueing,
             long arrival,
             Waker waker,
             OnStoreFailure onStoreFailure) {
-        super(stats, weight);
+        super(permit, weight);
         this.onStoreFailure =
-                onStoreFailure == OnStoreFailure.DEFAULT ? stats.policy().onStoreFailure() : onStoreFailure;
+                onStoreFailure == OnStoreFailure.DEFAULT ? permit.policy().onStoreFailure() : onStoreFailure;
         this.key = key;
         this.queueing = queueing;
         this.isTry = !queueing;
         this.arrival = arrival;
         this.queuedAt = arrival;
-        this.limit = stats.policy().limit();
+        this.limit = permit.policy().limit();
         this.waker = waker;
     }
 

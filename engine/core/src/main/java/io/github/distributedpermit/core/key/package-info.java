@@ -13,7 +13,7 @@
  *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures}, {@code Backoff}</td></tr>
  *   <tr><th>what calls see</th><td>{@code Waiter}, {@code Outcome}, {@code Grant}, {@code LossListeners}</td></tr>
  *   <tr><th>what operators see</th><td>{@code KeyUsers}, {@code LimitNews}, {@code NameCounts}</td></tr>
- *   <tr><th>values</th><td>{@code Policy}, {@code PermitStats}</td></tr>
+ *   <tr><th>values</th><td>{@code Policy}, {@code PermitName}</td></tr>
  * </table>
  */
 @NullMarked

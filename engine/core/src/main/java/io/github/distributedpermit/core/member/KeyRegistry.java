@@ -10,7 +10,7 @@ import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueHost;
 import io.github.distributedpermit.core.key.LossCause;
 import io.github.distributedpermit.core.key.PauseState;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Policy;
 import io.github.distributedpermit.core.key.Repairs;
 import io.github.distributedpermit.core.key.SentClaim;
@@ -167,13 +167,13 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
-    public void ranWithoutStore(PermitStats stats, OnStoreFailure how, int share, int limit) {
+    public void ranWithoutStore(PermitName permit, OnStoreFailure how, int share, int limit) {
         probe.begin(); // in case an error ended it
         String terms = how == OnStoreFailure.LOCAL
                 ? "this instance grants %d of the %d permits of a key, its share among %d instance(s)"
                         .formatted(share, limit, instances.count())
                 : "all of them run, and no limit is kept";
-        log.ran(stats.observedName(), stats.counts::withoutStore, how, terms, watch.bypassed(now()), size());
+        log.ran(permit.observedName(), permit.counts::withoutStore, how, terms, watch.bypassed(now()), size());
     }
 
     /** The store is used again. */
@@ -217,13 +217,13 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     }
 
     @Override
-    public PauseState pause(PermitStats stats) {
-        return operations.pauses.of(stats.name(), stats.observedName());
+    public PauseState pause(PermitName permit) {
+        return operations.pauses.of(permit.name(), permit.observedName());
     }
 
     @Override
-    public void findPause(PermitStats stats) {
-        operations.pauses.find(stats.name(), stats.observedName());
+    public void findPause(PermitName permit) {
+        operations.pauses.find(permit.name(), permit.observedName());
     }
 
     /** Sends a claim that asks for nothing, for health. */

@@ -3,7 +3,7 @@ package io.github.distributedpermit.core.member;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.KeyQueueVisitor;
 import io.github.distributedpermit.core.key.NameCounts;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import java.time.Duration;
 import java.util.HashMap;
@@ -122,29 +122,29 @@ public final class KeySurvey {
         int inGrace;
 
         @Override
-        public void waits(PermitStats stats, String key, long since, @Nullable String inner) {
-            add(waits, stats, new Oldest(key, since, inner));
+        public void waits(PermitName permit, String key, long since, @Nullable String inner) {
+            add(waits, permit, new Oldest(key, since, inner));
         }
 
         @Override
-        public void holds(PermitStats stats, String key, long since) {
-            add(holds, stats, new Oldest(key, since, null));
+        public void holds(PermitName permit, String key, long since) {
+            add(holds, permit, new Oldest(key, since, null));
         }
 
         @Override
-        public void lost(PermitStats stats) {
-            count(lost, stats);
+        public void lost(PermitName permit) {
+            count(lost, permit);
         }
 
         @Override
-        public void group(PermitStats stats) {
-            count(groups, stats);
+        public void group(PermitName permit) {
+            count(groups, permit);
         }
 
-        private static void count(Map<NameCounts, Integer> all, PermitStats stats) {
-            all.merge(stats.counts, 1, Integer::sum);
-            if (stats.ownCounts != stats.counts) {
-                all.merge(stats.ownCounts, 1, Integer::sum);
+        private static void count(Map<NameCounts, Integer> all, PermitName permit) {
+            all.merge(permit.counts, 1, Integer::sum);
+            if (permit.ownCounts != permit.counts) {
+                all.merge(permit.ownCounts, 1, Integer::sum);
             }
         }
 
@@ -158,10 +158,10 @@ public final class KeySurvey {
             inGrace++;
         }
 
-        private static void add(Map<NameCounts, Oldest> all, PermitStats stats, Oldest call) {
-            all.merge(stats.counts, call, Result::older);
-            if (stats.ownCounts != stats.counts) {
-                all.merge(stats.ownCounts, call, Result::older);
+        private static void add(Map<NameCounts, Oldest> all, PermitName permit, Oldest call) {
+            all.merge(permit.counts, call, Result::older);
+            if (permit.ownCounts != permit.counts) {
+                all.merge(permit.ownCounts, call, Result::older);
             }
         }
 

@@ -60,6 +60,6 @@ final class LostCalls {
 
     /** For gauges. */
     void survey(KeyQueueVisitor visitor) {
-        running().keySet().forEach(grant -> visitor.lost(grant.stats));
+        running().keySet().forEach(grant -> visitor.lost(grant.permit));
     }
 }

@@ -3,7 +3,7 @@ package io.github.distributedpermit.core.call;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.key.Outcome;
-import io.github.distributedpermit.core.key.PermitStats;
+import io.github.distributedpermit.core.key.PermitName;
 import io.github.distributedpermit.core.key.Waiter;
 import java.util.concurrent.CompletableFuture;
 import net.bytebuddy.asm.Advice.Argument;
@@ -25,10 +25,10 @@ public final class CallMistakes {
                 @Argument(0) Outcome outcome,
                 @This CompletableFuture<Permit> call,
                 @FieldValue("outcomes") Outcomes outcomes,
-                @FieldValue("stats") PermitStats stats,
+                @FieldValue("permit") PermitName permit,
                 @FieldValue("request") PermitRequest request,
                 @FieldValue("waiter") Waiter waiter) {
-            endWithoutReturn(outcome, call, outcomes, stats, request, waiter);
+            endWithoutReturn(outcome, call, outcomes, permit, request, waiter);
             return true;
         }
     }
@@ -37,11 +37,11 @@ public final class CallMistakes {
             Outcome outcome,
             CompletableFuture<Permit> call,
             Outcomes outcomes,
-            PermitStats stats,
+            PermitName permit,
             PermitRequest request,
             Waiter waiter) {
         try {
-            call.complete(outcomes.permit(stats, request, waiter, outcome));
+            call.complete(outcomes.permit(permit, request, waiter, outcome));
         } catch (RuntimeException e) {
             call.completeExceptionally(e);
         }

@@ -127,9 +127,9 @@ class BoundsTest {
         acquire(a, "one");
         acquire(a, "two");
         assertRejected(acquire(a, "three"), Reason.TOO_MANY_KEYS);
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.waiters()).isEqualTo(2);
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.waiters()).isEqualTo(2);
         bench.runMillis(2);
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.waiters()).isZero();
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.waiters()).isZero();
     }
 
     @Test

@@ -122,8 +122,8 @@ class ErrorsTest {
         CompletableFuture<Permit> others = other.named(KEY)
                 .acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT).withTimeout(PATIENCE));
         others.get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS).release();
-        assertThat(Peek.stats(engine, KEY).counts.holders()).isZero();
-        assertThat(Peek.stats(engine, KEY).counts.waiters()).isZero();
+        assertThat(Peek.permit(engine, KEY).counts.holders()).isZero();
+        assertThat(Peek.permit(engine, KEY).counts.waiters()).isZero();
         engine.close();
         timers.shutdownNow();
     }
@@ -231,8 +231,8 @@ class ErrorsTest {
         assertThat(all.holds()).as(at).isTrue();
         all.release();
         run(Bench.LEASE.multipliedBy(2));
-        assertThat(Peek.stats(engine, KEY).counts.holders()).as(at).isZero();
-        assertThat(Peek.stats(engine, KEY).counts.waiters()).as(at).isZero();
+        assertThat(Peek.permit(engine, KEY).counts.holders()).as(at).isZero();
+        assertThat(Peek.permit(engine, KEY).counts.waiters()).as(at).isZero();
         assertThat(engine.keys()).as(at).isZero();
         assertThat(engine.problem()).as(at).isEmpty();
     }
@@ -244,9 +244,9 @@ class ErrorsTest {
         Asked first = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
         run(Duration.ofMillis(5));
         KeyQueue queue = Objects.requireNonNull(Peek.queue(engine, KEY));
-        PermitStats stats = Peek.stats(engine, KEY);
+        PermitName permit = Peek.permit(engine, KEY);
         List<Outcome> woken = new ArrayList<>();
-        Waiter second = new Waiter(stats, KEY, 1, true, queue.host().now(), woken::add) {
+        Waiter second = new Waiter(permit, KEY, 1, true, queue.host().now(), woken::add) {
             @Override
             public boolean decide(Outcome value) {
                 if (super.decide(value)) {
@@ -259,7 +259,7 @@ class ErrorsTest {
         run(Duration.ofSeconds(1));
         assertThat(woken).isNotEmpty().hasOnlyElementsOfType(Grant.class);
         assertThat(((Grant) woken.get(0)).isHeld()).isTrue();
-        assertThat(stats.counts.holders()).isEqualTo(2);
+        assertThat(permit.counts.holders()).isEqualTo(2);
         Asked others = new Asked(engine.named(KEY)
                 .acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT - 1).withoutWaiting()));
         run(Duration.ofSeconds(1));
@@ -267,7 +267,7 @@ class ErrorsTest {
         ((Grant) woken.get(0)).release();
         first.release();
         run(Bench.LEASE.multipliedBy(2));
-        assertThat(stats.counts.holders()).isZero();
+        assertThat(permit.counts.holders()).isZero();
         assertThat(engine.keys()).isZero();
     }
 

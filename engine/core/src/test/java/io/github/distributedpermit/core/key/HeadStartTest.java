@@ -180,7 +180,7 @@ class HeadStartTest {
     @Test
     void theQueueKeepsOrderAndCountsInAnyOrderOfEvents() {
         Random random = new Random(4);
-        PermitStats stats = new PermitStats(
+        PermitName permit = new PermitName(
                 PermitDefinition.named("k", "test").limit(5).build(),
                 Policy.of(CoreSettings.DEFAULTS, PermitSettings.ofLimit(5).orElse(PermitSettings.BASE)));
         for (int run = 0; run < 200; run++) {
@@ -190,7 +190,7 @@ class HeadStartTest {
             for (int now = 1; now < 200; now++) {
                 switch (random.nextInt(6)) {
                     case 0, 1, 2 -> {
-                        Waiter waiter = new Waiter(stats, "k", 1, random.nextInt(5) > 0, now, outcome -> {});
+                        Waiter waiter = new Waiter(permit, "k", 1, random.nextInt(5) > 0, now, outcome -> {});
                         waiter.startAhead(random.nextInt(3) == 0 ? random.nextInt(100) : 0);
                         long behind = model.stream()
                                 .filter(each -> each.queuedAt > waiter.queuedAt)

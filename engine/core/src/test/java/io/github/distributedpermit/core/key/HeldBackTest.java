@@ -20,12 +20,12 @@ class HeldBackTest {
 
     private final QueueUnderLincheck.OnlyMember member = new QueueUnderLincheck.OnlyMember(false) {
         @Override
-        public PauseState pause(PermitStats stats) {
+        public PauseState pause(PermitName permit) {
             return pause;
         }
 
         @Override
-        public void findPause(PermitStats stats) {
+        public void findPause(PermitName permit) {
             found++;
         }
 
@@ -43,7 +43,7 @@ class HeldBackTest {
         }
     };
 
-    private final PermitStats stats = new PermitStats(
+    private final PermitName permit = new PermitName(
             PermitDefinition.named("queue", "the test")
                     .limit(QueueUnderLincheck.LIMIT)
                     .build(),
@@ -51,10 +51,10 @@ class HeldBackTest {
                     CoreSettings.DEFAULTS,
                     PermitSettings.ofLimit(QueueUnderLincheck.LIMIT).orElse(PermitSettings.BASE)));
 
-    private final KeyQueue queue = new KeyQueue("queue", stats.policy(), false, member, member);
+    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
 
     private Waiter call() {
-        Waiter waiter = new Waiter(stats, "queue", 1, true, ++now, outcome -> {});
+        Waiter waiter = new Waiter(permit, "queue", 1, true, ++now, outcome -> {});
         queue.enter(waiter);
         return waiter;
     }
@@ -84,7 +84,7 @@ class HeldBackTest {
         pause = PauseState.PAUSED;
         Waiter waiter = call();
         pause = PauseState.NONE;
-        now += stats.policy().commandTimeout();
+        now += permit.policy().commandTimeout();
         List.copyOf(tasks).forEach(Runnable::run);
         assertThat(holds(waiter)).isTrue();
     }

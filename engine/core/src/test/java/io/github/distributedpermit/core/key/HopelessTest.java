@@ -165,10 +165,10 @@ class HopelessTest {
     @Test
     void aCallThatEntersAfterItsTimeOutIsNotRejectedForThat() {
         KeyRegistry registry = Peek.registry(a.engine);
-        PermitStats stats = Peek.stats(a.engine, Bench.KEY);
-        Waiter late = new Waiter(stats, Bench.KEY, 1, true, registry.now(), outcome -> {});
+        PermitName permit = Peek.permit(a.engine, Bench.KEY);
+        Waiter late = new Waiter(permit, Bench.KEY, 1, true, registry.now(), outcome -> {});
         late.deadline = registry.now() - 1;
-        Objects.requireNonNull(registry.queue(Bench.KEY, stats.policy())).enter(late);
+        Objects.requireNonNull(registry.queue(Bench.KEY, permit.policy())).enter(late);
         assertThat(late.outcome()).isNull();
     }
 

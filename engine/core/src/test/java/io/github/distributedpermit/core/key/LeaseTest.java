@@ -220,12 +220,12 @@ class LeaseTest {
     void aLostPermitIsNoLongerCountedAmongTheHolders() {
         Party a = bench.member("a", 1);
         Permit permit = a.hold();
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.holders()).isEqualTo(1);
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.holders()).isEqualTo(1);
         bench.conditions.claimsLost = true;
         bench.run(Bench.LEASE);
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.holders()).isZero();
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.holders()).isZero();
         permit.release();
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.holders()).isZero();
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.holders()).isZero();
     }
 
     @Test

@@ -49,7 +49,7 @@ class LimitChangeTest {
         assertThat(first.holds() && second.holds() && third.holds()).isTrue();
         assertThat(bench.used()).isEqualTo(3);
         assertThat(a.engine.find(Bench.KEY).orElseThrow().limit()).isEqualTo(3);
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.limit()).isEqualTo(3);
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.limit()).isEqualTo(3);
     }
 
     @Test
@@ -60,7 +60,7 @@ class LimitChangeTest {
         Asked three = a.acquire();
         Asked waiting = a.acquire();
         bench.runMillis(3);
-        try (Logged logged = new Logged(PermitStats.class)) {
+        try (Logged logged = new Logged(PermitName.class)) {
             a.engine.changeLimits(Map.of(Bench.KEY, 1));
             one.release();
             bench.runMillis(10);
@@ -124,7 +124,7 @@ class LimitChangeTest {
         Asked fourth = a.tryAcquire();
         assertThat(third.holds() && fourth.holds()).isTrue();
         assertThat(third.permit().token().version()).isZero();
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.holders()).isEqualTo(43);
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.holders()).isEqualTo(43);
         bench.runMillis(5);
         assertThat(a.claims()).isEqualTo(before);
         first.release();
@@ -133,7 +133,7 @@ class LimitChangeTest {
         assertThat(fourth.permit().release()).isTrue();
         assertThat(fourth.permit().release()).isFalse();
         bench.runMillis(2_500);
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.holders()).isZero();
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.holders()).isZero();
         assertThat(bench.used()).isZero();
         assertThat(a.engine.keys()).isZero();
     }
@@ -292,9 +292,9 @@ class LimitChangeTest {
             new Asked(a.engine.named("tenant-" + i).acquireAsync(PermitRequest.of("tenant-" + i)));
         }
         bench.runMillis(3);
-        PermitStats stats = Peek.stats(a.engine, "tenant-1");
-        assertThat(stats.counts.name()).isEqualTo("tenant-*");
-        assertThat(stats.counts.holders()).isEqualTo(3);
+        PermitName permit = Peek.permit(a.engine, "tenant-1");
+        assertThat(permit.counts.name()).isEqualTo("tenant-*");
+        assertThat(permit.counts.holders()).isEqualTo(3);
     }
 
     @Test
@@ -418,7 +418,7 @@ class LimitChangeTest {
                         .build(),
                 Map.of(Bench.KEY, Bench.limit(3)));
         assertThat(definition(a, Bench.KEY).timeout()).isEqualTo(Duration.ofSeconds(7));
-        assertThat(Peek.stats(a.engine, Bench.KEY).policy().storeTimeout())
+        assertThat(Peek.permit(a.engine, Bench.KEY).policy().storeTimeout())
                 .isEqualTo(Duration.ofSeconds(3).toNanos());
         PermitDefinition said = PermitDefinition.named("said", "Said")
                 .limit(1)
@@ -440,7 +440,7 @@ class LimitChangeTest {
         bench.runMillis(10);
         a.hold().release();
         bench.runMillis(10);
-        try (Logged logged = new Logged(PermitStats.class)) {
+        try (Logged logged = new Logged(PermitName.class)) {
             Party b = bench.member("b", 3);
             b.acquire();
             b.acquire();
@@ -458,7 +458,7 @@ class LimitChangeTest {
         NamedPermits kept = a.engine.named("tenant-1");
         Asked one = new Asked(kept.acquireAsync(PermitRequest.of("tenant-1")));
         bench.runMillis(3);
-        PermitStats before = Peek.stats(a.engine, "tenant-1");
+        PermitName before = Peek.permit(a.engine, "tenant-1");
 
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3)));
         assertThat(a.engine.find("tenant-1")).isEmpty();
@@ -466,7 +466,7 @@ class LimitChangeTest {
         assertThatThrownBy(() -> a.engine.named("tenant-1")).isInstanceOf(IllegalArgumentException.class);
 
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(2)));
-        assertThat(Peek.stats(a.engine, "tenant-1")).isSameAs(before);
+        assertThat(Peek.permit(a.engine, "tenant-1")).isSameAs(before);
         assertThat(definition(a, "tenant-1").limit()).isEqualTo(2);
         Asked two = new Asked(a.engine.named("tenant-1").acquireAsync(PermitRequest.of("tenant-1")));
         Asked three = new Asked(kept.acquireAsync(PermitRequest.of("tenant-1")));
@@ -480,10 +480,10 @@ class LimitChangeTest {
         Party a = bench.member("a", 3);
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3), "tenant-*", Bench.limit(5)));
         NamedPermits kept = a.engine.named("tenant-1");
-        PermitStats before = Peek.stats(a.engine, "tenant-1");
+        PermitName before = Peek.permit(a.engine, "tenant-1");
         a.engine.changeSettings(PermitSettings.NONE, Map.of(Bench.KEY, Bench.limit(3)));
         a.engine.define(PermitDefinition.named("tenant-1", "One").limit(1).build());
-        assertThat(Peek.stats(a.engine, "tenant-1")).isSameAs(before);
+        assertThat(Peek.permit(a.engine, "tenant-1")).isSameAs(before);
         Asked one = new Asked(kept.acquireAsync(PermitRequest.of("tenant-1")));
         bench.runMillis(3);
         assertThat(one.holds()).isTrue();

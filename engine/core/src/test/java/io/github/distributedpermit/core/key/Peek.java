@@ -61,13 +61,13 @@ final class Peek {
         return claims;
     }
 
-    static PermitStats stats(PermitEngine engine, String name) {
+    static PermitName permit(PermitEngine engine, String name) {
         // the catalog defines a name that only the settings know when it is first asked for it
         Object catalog = get(CATALOG, engine);
         try {
-            Method stats = catalog.getClass().getDeclaredMethod("stats", String.class);
-            stats.setAccessible(true);
-            return (PermitStats) stats.invoke(catalog, name);
+            Method method = catalog.getClass().getDeclaredMethod("permit", String.class);
+            method.setAccessible(true);
+            return (PermitName) method.invoke(catalog, name);
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }

@@ -69,7 +69,7 @@ class PostponedEffectsTest {
         }
     };
 
-    private final PermitStats stats = new PermitStats(
+    private final PermitName permit = new PermitName(
             PermitDefinition.named("queue", "the test").limit(1).build(),
             Policy.of(
                     CoreSettings.DEFAULTS,
@@ -78,7 +78,7 @@ class PostponedEffectsTest {
                             .release(Release.SYNC)
                             .build()
                             .orElse(PermitSettings.BASE)));
-    private final KeyQueue queue = new KeyQueue("queue", stats.policy(), false, member, member);
+    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
 
     @Test
     void errorDropsNoNoticeOfALoss() {
@@ -115,7 +115,7 @@ class PostponedEffectsTest {
     }
 
     private Grant hold() {
-        Waiter waiter = new Waiter(stats, "queue", 1, true, 0, outcome -> {});
+        Waiter waiter = new Waiter(permit, "queue", 1, true, 0, outcome -> {});
         assertThat(queue.enter(waiter)).isTrue();
         answer(1, 1);
         return (Grant) Objects.requireNonNull(waiter.outcome());

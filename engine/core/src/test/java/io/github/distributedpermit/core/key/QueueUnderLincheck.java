@@ -29,7 +29,7 @@ public class QueueUnderLincheck {
     private static final int CALLS = 2;
     private static final long LEASE = 15_000_000_000L;
 
-    private final PermitStats stats = new PermitStats(
+    private final PermitName permit = new PermitName(
             PermitDefinition.named("queue", "the test").limit(LIMIT).build(),
             new Policy(
                     LIMIT,
@@ -43,7 +43,7 @@ public class QueueUnderLincheck {
                     false,
                     Release.ASYNC,
                     io.github.distributedpermit.OnStoreFailure.FAIL));
-    private final KeyQueue queue = queue(stats.policy(), new OnlyMember(alone()));
+    private final KeyQueue queue = queue(permit.policy(), new OnlyMember(alone()));
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
 
     private static KeyQueue queue(Policy policy, OnlyMember member) {
@@ -56,7 +56,7 @@ public class QueueUnderLincheck {
     }
 
     Waiter waiter() {
-        return new Waiter(stats, "queue", 1, true, 0, outcome -> {});
+        return new Waiter(permit, "queue", 1, true, 0, outcome -> {});
     }
 
     /** A call comes, unless it is here. */
@@ -64,7 +64,7 @@ public class QueueUnderLincheck {
     public final void arrive(@Param(name = "call") int call) {
         if (calls.get(call) == null) {
             Waiter waiter = waiter();
-            Grant idle = queue.take(stats, 1, 0);
+            Grant idle = queue.take(permit, 1, 0);
             if (idle == null) {
                 queue.enter(waiter);
             } else {
@@ -104,7 +104,7 @@ public class QueueUnderLincheck {
             served += holds ? 1 : 0;
             waits |= waiter != null && !holds;
         }
-        int inUse = stats.counts.holders();
+        int inUse = permit.counts.holders();
         if (inUse != served || inUse > LIMIT || (waits && inUse < LIMIT)) {
             throw new IllegalStateException(
                     "%d permits in use, %d calls have one, calls wait: %s".formatted(inUse, served, waits));

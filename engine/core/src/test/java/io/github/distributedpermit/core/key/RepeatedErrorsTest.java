@@ -43,7 +43,7 @@ class RepeatedErrorsTest {
 
     private static final class World extends Handler {
 
-        private final PermitStats stats = new PermitStats(
+        private final PermitName permit = new PermitName(
                 PermitDefinition.named("queue", "the test").limit(1).build(),
                 new Policy(
                         1,
@@ -88,7 +88,7 @@ class RepeatedErrorsTest {
                     return true;
                 }
             };
-            KeyQueue queue = new KeyQueue("queue", stats.policy(), false, member, member);
+            KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
             Logger log = Logger.getLogger(Effects.class.getName());
             log.addHandler(this);
             log.setUseParentHandlers(false);
@@ -97,7 +97,7 @@ class RepeatedErrorsTest {
                     boolean arrives = random.nextInt(3) > 0;
                     guarded(() -> {
                         if (arrives) {
-                            Waiter call = new Waiter(stats, "queue", 1, true, 0, outcome -> strike());
+                            Waiter call = new Waiter(permit, "queue", 1, true, 0, outcome -> strike());
                             calls.add(call);
                             queue.enter(call);
                         } else {
@@ -119,7 +119,7 @@ class RepeatedErrorsTest {
             queue.check();
             assertThat(calls).as(at).noneMatch(call -> call.outcome() instanceof Grant grant && grant.isHeld());
             assertThat(calls.stream().filter(call -> call.inQueue)).as(at).isEmpty();
-            assertThat(stats.counts.holders()).as(at).isZero();
+            assertThat(permit.counts.holders()).as(at).isZero();
         }
 
         private void releaseFirst() {

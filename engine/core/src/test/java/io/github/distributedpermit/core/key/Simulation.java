@@ -687,11 +687,11 @@ final class Simulation {
                 throw invariants.violation("%s still has %d keys in memory", member, member.engine.keys());
             }
             for (int key = 0; key < plan.limits.length; key++) {
-                PermitStats stats = Peek.stats(member.engine, SimMember.name(key));
-                if (stats.counts.holders() != 0 || stats.counts.waiters() != 0) {
+                PermitName permit = Peek.permit(member.engine, SimMember.name(key));
+                if (permit.counts.holders() != 0 || permit.counts.waiters() != 0) {
                     throw invariants.violation(
                             "%s counts %d holders and %d waiters of k%d at rest",
-                            member, stats.counts.holders(), stats.counts.waiters(), key);
+                            member, permit.counts.holders(), permit.counts.waiters(), key);
                 }
             }
         }

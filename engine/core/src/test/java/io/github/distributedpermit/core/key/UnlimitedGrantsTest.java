@@ -13,7 +13,7 @@ class UnlimitedGrantsTest {
 
     private static final long SECOND = 1_000_000_000L;
 
-    private final PermitStats stats = new PermitStats(
+    private final PermitName permit = new PermitName(
             PermitDefinition.named("key", "the test").limit(1).build(),
             new Policy(
                     1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 10, false, Release.ASYNC, OnStoreFailure.FAIL));
@@ -37,7 +37,7 @@ class UnlimitedGrantsTest {
     void refusedCallDoesNotLookAtTheQueues() {
         admission = Admission.NONE;
 
-        assertThat(grants.grant(stats, "key", 1, 0)).isNull();
+        assertThat(grants.grant(permit, "key", 1, 0)).isNull();
 
         assertThat(looks).isZero();
         assertThat(grants.isInUse()).isFalse();
@@ -45,7 +45,7 @@ class UnlimitedGrantsTest {
 
     @Test
     void lastPermitThatComesBackAfterTheShutdownDoes() {
-        Grant grant = Objects.requireNonNull(grants.grant(stats, "key", 1, 0));
+        Grant grant = Objects.requireNonNull(grants.grant(permit, "key", 1, 0));
         admission = Admission.WITHOUT_WAITING;
         assertThat(looks).isZero();
 

@@ -150,7 +150,7 @@ class WeightTest {
         Asked three = a.acquire();
         bench.runMillis(5);
         assertThat(one.holds() && two.holds() && three.holds()).isTrue();
-        assertThat(Peek.stats(a.engine, Bench.KEY).counts.limit()).isEqualTo(3);
+        assertThat(Peek.permit(a.engine, Bench.KEY).counts.limit()).isEqualTo(3);
     }
 
     @Test
@@ -170,7 +170,7 @@ class WeightTest {
     void whoGoesByALowerLimitThanOthersIsToldOnce() {
         Party wide = bench.member("wide", 3);
         Party narrow = bench.member("narrow", 1);
-        try (Logged log = new Logged(PermitStats.class)) {
+        try (Logged log = new Logged(PermitName.class)) {
             Asked first = wide.acquire();
             bench.runMillis(2);
             narrow.tryAcquire();
@@ -190,7 +190,7 @@ class WeightTest {
     @Test
     void anOverrideIsNoReasonToWarn() {
         Party a = bench.member("a", 3);
-        try (Logged log = new Logged(PermitStats.class)) {
+        try (Logged log = new Logged(PermitName.class)) {
             a.hold();
             a.hold();
             bench.override(1);

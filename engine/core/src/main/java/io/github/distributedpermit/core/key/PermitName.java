@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One permit name in this process: its definition and the {@link Policy} that applies to its calls, which may change while
- * the application runs, and its gauges. Thread-safe. There is one per name, in the {@code Catalog}.
+ * One name of permits in this process: its definition, the {@link Policy} that applies to its calls, both of which may change while
+ * the application runs, and its numbers. Thread-safe. There is one per name, in the {@code Catalog}.
  */
-public final class PermitStats {
+public final class PermitName {
 
-    private static final System.Logger LOG = System.getLogger(PermitStats.class.getName());
+    private static final System.Logger LOG = System.getLogger(PermitName.class.getName());
 
     private final String name;
 
@@ -30,12 +30,12 @@ public final class PermitStats {
     /** Whether the limit was lowered, and calls that began before may still exceed it. */
     private volatile boolean draining;
 
-    public PermitStats(PermitDefinition definition, Policy policy) {
+    public PermitName(PermitDefinition definition, Policy policy) {
         this(definition, policy, new NameCounts(definition.name(), policy.limit()));
     }
 
     /** A name whose numbers are also part of these, which may be those of a pattern. */
-    public PermitStats(PermitDefinition definition, Policy policy, NameCounts counts) {
+    public PermitName(PermitDefinition definition, Policy policy, NameCounts counts) {
         this.name = definition.name();
         this.terms = new Terms(definition, policy);
         this.counts = counts;
