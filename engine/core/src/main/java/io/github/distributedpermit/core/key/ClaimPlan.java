@@ -138,11 +138,14 @@ final class ClaimPlan {
         return newest != null && newest.held <= ledger.granted() ? newest.sequence : NONE;
     }
 
-    /** An answer has been applied. */
+    /** An answer or a notification has been applied. */
     void confirmed(long now, @Nullable Duration recheckAfter) {
         unconfirmedSince = sent.oldestAt();
         long delay = Math.min(policy.recheck(), policy.renewal());
         recheckAt = now + (recheckAfter == null ? delay : Math.min(delay, recheckAfter.toNanos()));
+        // A notification confirms a claim, but is no answer: while contact is lost no permit is returned, so that one
+        // has to be answered.
+        again |= backoff.isFailing() && sent.inFlight() == 0;
     }
 
     /** A claim failed or was not answered in time. */
