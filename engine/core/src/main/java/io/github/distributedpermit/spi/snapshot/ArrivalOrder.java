@@ -1,6 +1,7 @@
 package io.github.distributedpermit.spi.snapshot;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -23,7 +24,10 @@ import java.util.concurrent.TimeUnit;
 final class ArrivalOrder {
 
     /** The table keeps at most this many entries, so that a waiter that waits for hours does not let it grow. */
-    private static final int MOST = 64;
+    private static final int MOST = 1_024;
+
+    /** Entries are removed whose waiters get a position that is later by such a part of the time for which they have waited. */
+    private static final long PARTS_OF_WAIT = 64;
 
     /** A waiter that seems older by less than this only came before the worker of its key was made. */
     private static final long NOTICEABLE = TimeUnit.MILLISECONDS.toNanos(100);
@@ -35,7 +39,7 @@ final class ArrivalOrder {
     private static final long LONGEST_MOMENT = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** How often versions are kept within a head start, at least. */
-    private static final int PARTS = 16;
+    private static final int PARTS_OF_HEAD_START = 16;
 
     /** The latest arrival of an oldest waiter; at first the beginning, before which no waiter came. */
     private long latest;
@@ -82,17 +86,24 @@ final class ArrivalOrder {
     }
 
     /**
-     * Up to which position there are waiters of other members that may have come before this one as well: the last version received
-     * within a moment after that of {@link #since}.
+     * Up to which position there are waiters of other members that may have come before this one as well: the first version received after
+     * the moment that began with that of {@link #since}, because a member that got all permits claims again only then. If that is much
+     * later, so may be what is queued up to it: then the last version that was received within the moment.
      *
      * @param now on the monotonic clock
      * @param fresh the position of a waiter that arrives now
      */
     long endOfMoment(long arrival, long now, long fresh) {
         Map.Entry<Long, Received> first = versions.ceilingEntry(arrival);
-        return first == null || now < first.getValue().momentEnds()
-                ? fresh
-                : versions.floorEntry(first.getValue().momentEnds()).getValue().position();
+        if (first == null) {
+            return fresh;
+        }
+        long ends = first.getValue().momentEnds();
+        Map.Entry<Long, Received> after = versions.ceilingEntry(ends);
+        if ((after == null ? now : after.getKey()) - ends > LONGEST_MOMENT) {
+            after = versions.floorEntry(ends);
+        }
+        return after == null ? fresh : after.getValue().position();
     }
 
     /** A claim was answered after this time. */
@@ -122,7 +133,7 @@ final class ArrivalOrder {
 
     /** A claim that asks for no waiter is answered. With head starts, later waiters may look up its version. */
     void passed(long now, long version) {
-        if (headStart > 0 && (versions.isEmpty() || now - versions.lastKey() >= headStart / PARTS)) {
+        if (headStart > 0 && (versions.isEmpty() || now - versions.lastKey() >= headStart / PARTS_OF_HEAD_START)) {
             versions.headMap(now - headStart).clear();
             add(now, version);
         }
@@ -132,26 +143,48 @@ final class ArrivalOrder {
         long moment = Math.min(LONGEST_MOMENT, Math.max(SHORTEST_MOMENT, ANSWERS_IN_MOMENT * slowest));
         versions.put(now, new Received(version, now + moment));
         if (versions.size() > MOST) {
-            thinOut();
+            thinOut(now);
         }
     }
 
     /**
-     * Removes every second entry, because entries are only added as long as the oldest waiter is the same one. A waiter
-     * between two that stay gets the position of the later one, so that it never overtakes a member that came before it.
+     * Removes entries close to others, of which there are many only if waiters have waited for long. A waiter between two that stay gets
+     * the position of the later one. So it never overtakes a member that came before it, and is overtaken at most by those that came
+     * within {@link #PARTS_OF_WAIT a part} of the time for which it has waited. The part doubles where that leaves too many entries.
      */
-    private void thinOut() {
-        boolean[] drop = {false};
-        // The last entry is the most exact for waiters that have just come.
+    private void thinOut(long now) {
+        Set<Long> kept = keptExactly();
+        for (long parts = PARTS_OF_WAIT; versions.size() > MOST / 4 * 3; parts /= 2) {
+            List<Long> times = List.copyOf(versions.keySet());
+            long before = times.get(0);
+            for (int i = 1; i < times.size() - 1; i++) {
+                long after = times.get(i + 1);
+                if (kept.contains(times.get(i)) || after - before > (now - after) / parts) {
+                    before = times.get(i);
+                } else {
+                    versions.remove(times.get(i));
+                }
+            }
+        }
+    }
+
+    /** The times of what the positions of the last two oldest waiters follow from: as long as these do not change, a re-check changes nothing. */
+    private Set<Long> keptExactly() {
         Set<Long> kept = new HashSet<>();
-        kept.add(versions.firstKey());
-        kept.add(versions.lastKey());
-        kept.add(versions.ceilingKey(lastArrival));
-        kept.add(versions.ceilingKey(arrivalBefore));
-        versions.keySet().removeIf(time -> {
-            drop[0] = !drop[0] && !kept.contains(time);
-            return drop[0];
-        });
+        for (long arrival : new long[] {lastArrival, arrivalBefore}) {
+            Map.Entry<Long, Received> first = versions.ceilingEntry(arrival);
+            if (first != null) {
+                kept.add(first.getKey());
+                kept.add(versions.floorKey(first.getValue().momentEnds()));
+                kept.add(versions.ceilingKey(first.getValue().momentEnds()));
+            }
+        }
+        return kept;
+    }
+
+    /** How many versions it has. */
+    int size() {
+        return versions.size();
     }
 
     /** Versions of an earlier session may be those of another history of the store. */

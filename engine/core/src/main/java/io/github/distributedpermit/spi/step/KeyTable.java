@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All records of one key, one for each member that holds or waits, and the one step of the protocol: the change that a claim
  * makes in them. Every operation that returns a {@link Step} also removes expired records and serves the queue of waiting
- * members. A claim costs O(log members) plus the members it serves or passes over.
+ * members. A claim costs O(log members) plus the members it serves or passes over; {@link #position} adds those that are queued up to
+ * it. A table of sessions is built anew for each step, from all members.
  *
  * <p>Time enters as {@code now}: in a {@linkplain #leased leased} table the store's clock in microseconds, in a table
  * {@linkplain #ofSessions of sessions} any number of the store that never falls, such as a Raft index or a zxid. The version
@@ -104,6 +105,12 @@ public class KeyTable {
      * @return the answer, the difference to commit, and the members that were served
      */
     public Step claim(String member, Claim claim, long now, long since) {
+        if (tombstone < 0) {
+            // Another lot for each claim, and not only for each version: a member that gets back what it returns writes
+            // none. So it would
+            // be served until its last waiter.
+            records.order(Records.inTurn(version + claim.sequence()));
+        }
         expire(now);
         int reclaimable = 0;
         if (grace != null && grace.isActive()) {

@@ -37,7 +37,7 @@ final class Records {
             Comparator.comparingLong(PermitRecord::expiry).thenComparing(PermitRecord::member);
 
     private final Map<String, PermitRecord> byMember = new HashMap<>();
-    private final NavigableSet<PermitRecord> queue;
+    private NavigableSet<PermitRecord> queue;
     /** How many queued records state each limit. */
     private final NavigableMap<Integer, Integer> queuedLimits = new TreeMap<>();
     /** Records that hold or wait, by expiry; those that never expire are in neither set. */
@@ -64,18 +64,27 @@ final class Records {
 
     /**
      * Members with the same position take turns: one whose oldest waiter needs more permits precedes, since others would otherwise
-     * keep it out. Of the rest a lot decides, which is the same in every process and another one for each version of the key. It
-     * does not look at the permits that they have: one with long calls would wait for the whole burst of another.
+     * keep it out. Of the rest a lot decides. It does not look at the permits that they have: one with long calls would wait for the whole
+     * burst of another.
+     *
+     * @param draw which lot
      */
-    static Comparator<PermitRecord> inTurn(long version) {
+    static Comparator<PermitRecord> inTurn(long draw) {
         return BY_ARRIVAL
                 .thenComparing(PermitRecord::weightOfHead, Comparator.reverseOrder())
-                .thenComparingLong(r -> lot(r.member(), version))
+                .thenComparingLong(r -> lot(r.member(), draw))
                 .thenComparing(PermitRecord::member);
     }
 
-    private static long lot(String member, long version) {
-        return new SplittableRandom(((long) member.hashCode() << Integer.SIZE) + version).nextLong();
+    private static long lot(String member, long draw) {
+        return new SplittableRandom(((long) member.hashCode() << Integer.SIZE) + draw).nextLong();
+    }
+
+    /** Puts the queue into another order. */
+    void order(Comparator<PermitRecord> order) {
+        NavigableSet<PermitRecord> inOrder = new TreeSet<>(order);
+        inOrder.addAll(queue);
+        queue = inOrder;
     }
 
     @Nullable

@@ -35,34 +35,44 @@ class ArrivalOrderTest {
     }
 
     @Test
-    void waitersOfOthersMayHaveComeBeforeThatAreQueuedWithinAMomentOfTheFirstVersion() {
+    void waitersOfOthersMayHaveComeBeforeThatAreQueuedUpToTheFirstVersionAfterAMoment() {
         long milli = 1_000_000L;
         order.took(10 * milli);
         assertThat(order.endOfMoment(10 * milli, 20 * milli, FRESH)).isEqualTo(FRESH);
         order.recorded(10 * milli, 20 * milli, 500);
         order.recorded(10 * milli, 59 * milli, 520);
         assertThat(order.endOfMoment(11 * milli, 59 * milli, FRESH)).isEqualTo(FRESH);
+        assertThat(order.endOfMoment(11 * milli, 160 * milli, FRESH)).isEqualTo(FRESH);
+        assertThat(order.endOfMoment(11 * milli, 161 * milli, FRESH))
+                .as("a claim that is sent much later")
+                .isEqualTo(520);
 
-        order.recorded(10 * milli, 61 * milli, 540);
+        order.recorded(10 * milli, 90 * milli, 540);
+        order.recorded(10 * milli, 95 * milli, 550);
 
-        assertThat(order.endOfMoment(11 * milli, 61 * milli, FRESH)).isEqualTo(520);
+        assertThat(order.endOfMoment(11 * milli, 161 * milli, FRESH)).isEqualTo(540);
         for (int i = 0; i < 20; i++) {
             order.took(milli);
         }
-        assertThat(order.endOfMoment(11 * milli, 61 * milli, FRESH))
+        assertThat(order.endOfMoment(11 * milli, 161 * milli, FRESH))
                 .as("later answers do not change it")
-                .isEqualTo(520);
+                .isEqualTo(540);
+    }
+
+    @Test
+    void momentLastsForFiveMillisecondsAtLeastAndForAHundredAtMost() {
+        long milli = 1_000_000L;
+        order.took(milli);
         order.recorded(70 * milli, 71 * milli, 560);
-        order.recorded(70 * milli, 77 * milli, 570);
-        assertThat(order.endOfMoment(70 * milli, 77 * milli, FRESH))
-                .as("5 ms at least")
-                .isEqualTo(560);
+        order.recorded(70 * milli, 75 * milli, 570);
+        order.recorded(70 * milli, 77 * milli, 580);
+        assertThat(order.endOfMoment(70 * milli, 77 * milli, FRESH)).isEqualTo(580);
         order.took(1_000 * milli);
-        order.recorded(80 * milli, 81 * milli, 580);
+        order.recorded(80 * milli, 81 * milli, 590);
+        order.recorded(80 * milli, 180 * milli, 600);
         assertThat(order.endOfMoment(80 * milli, 180 * milli, FRESH)).isEqualTo(FRESH);
-        assertThat(order.endOfMoment(80 * milli, 182 * milli, FRESH))
-                .as("100 ms at most")
-                .isEqualTo(580);
+        order.recorded(80 * milli, 182 * milli, 610);
+        assertThat(order.endOfMoment(80 * milli, 182 * milli, FRESH)).isEqualTo(610);
     }
 
     @Test
@@ -76,14 +86,41 @@ class ArrivalOrderTest {
     }
 
     @Test
-    void longWaitForgetsOnlyTheMiddle() {
+    void positionsOfWaitersAreLaterThanTheirArrivalsByASmallPartOfTheirWaitAtMost() {
         for (int i = 0; i < 10_000; i++) {
             order.recorded(10, 12 + i, 500 + i);
         }
 
         assertThat(order.since(10, 100_000)).isEqualTo(500);
         assertThat(order.since(10_011, 100_000)).isEqualTo(10_499);
-        assertThat(order.since(5_000, 100_000)).isBetween(5_488L, 10_499L);
+        for (long arrival = 12; arrival < 10_011; arrival++) {
+            long waited = 10_011 - arrival;
+            assertThat(order.since(arrival, 100_000) - 488 - arrival).isBetween(0L, waited / 64 + 1);
+        }
+    }
+
+    @Test
+    void hoursOfWaitingLeaveABoundedNumberOfVersions() {
+        long second = 1_000_000_000L;
+        for (int i = 0; i < 100_000; i++) {
+            order.recorded(10, second + i * second / 10, 500 + i);
+        }
+
+        assertThat(order.size()).isLessThanOrEqualTo(1_024);
+        assertThat(order.since(5_000 * second, 2_000_000) - 500 - 49_990).isBetween(0L, 50_000L / 32);
+    }
+
+    @Test
+    void recheckKeepsItsMomentWhileVersionsAreForgotten() {
+        long milli = 1_000_000L;
+        order.took(20 * milli);
+        for (int i = 0; i < 20_000; i++) {
+            long now = (10 + i) * milli;
+            order.recorded(5 * milli, now, 500 + i);
+            if (i >= 80) { // the moment ends with the 80th
+                assertThat(order.endOfMoment(5 * milli, now, 1_000_000)).isEqualTo(580);
+            }
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,8 @@ class TurnsTest {
     private final List<String> served = new ArrayList<>();
     private final Queue<Instance> running = new ArrayDeque<>();
     private TableSnapshot key = TableSnapshot.EMPTY;
+    private long longestWait;
+    private long longestOvertaking;
 
     @AfterEach
     void close() {
@@ -58,11 +61,29 @@ class TurnsTest {
         assertThat(served).hasSize(limit + 30);
     }
 
+    /** It wants no more than it has, so that it claims again only when a call ends. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void instanceThatGetsAllPermitsTakesTurnsWithThoseWhoseCallsComeMeanwhile(int limit) {
+        Instance first = instance("a", limit);
+        first.arrive(10);
+        Instance other = instance("b", limit);
+        other.arrive(10);
+        clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(50));
+
+        endAll();
+
+        assertThat(Collections.frequency(served.subList(limit, limit + 10), "b"))
+                .as("b of %s", served)
+                .isBetween(3, 7);
+        assertThat(served).hasSize(20);
+    }
+
     @Test
     void callsThatComeLaterAreServedBehindThem() {
         instance("h", 2).arrive(2);
         arrive(10, List.of(instance("a", 2), instance("b", 2)));
-        clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(150));
+        clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(250));
         arrive(5, List.of(instance("c", 2)));
 
         endAll();
@@ -87,6 +108,21 @@ class TurnsTest {
         assertThat(served).containsExactly("h", "c", "b");
     }
 
+    @Test
+    void callsAreOvertakenByNoneThatComeMuchLaterHoweverLongTheyWait() {
+        List<Instance> four = List.of(instance("a", 4), instance("b", 4), instance("c", 4), instance("d", 4));
+        for (int burst = 0; burst < 10; burst++) {
+            arrive(40, four);
+        }
+        four.forEach(instance -> instance.toCome = 400);
+
+        endAll();
+
+        assertThat(served).hasSize(4 * 800);
+        assertThat(longestOvertaking).isLessThan(TimeUnit.SECONDS.toNanos(1));
+        assertThat(longestWait).isGreaterThan(TimeUnit.SECONDS.toNanos(15));
+    }
+
     private Instance instance(String name, int limit) {
         Instance instance = new Instance(name, limit);
         instances.put(name, instance);
@@ -104,6 +140,10 @@ class TurnsTest {
     private void endAll() {
         for (Instance next = running.poll(); next != null; next = running.poll()) {
             next.inUse--;
+            if (next.toCome > 0) {
+                next.toCome--;
+                next.arrivals.add(clock.get());
+            }
             next.claim();
         }
     }
@@ -116,7 +156,12 @@ class TurnsTest {
         private final SnapshotPermitStore<TableSnapshot> permits;
         private @Nullable StoreEvents events;
         private long arrived = clock.get();
-        private int waiting;
+        /** Of the calls that wait. */
+        private final Queue<Long> arrivals = new ArrayDeque<>();
+
+        /** How many calls come when others have ended. */
+        private int toCome;
+
         private int inUse;
         private long sequence;
 
@@ -136,20 +181,21 @@ class TurnsTest {
         }
 
         void arrive(int calls) {
-            waiting += calls;
+            arrivals.addAll(Collections.nCopies(calls, arrived));
             claim();
         }
 
         /** Returns what is not in use, and asks for what the calls want that wait. */
         void claim() {
             clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
-            int wanted = Math.min(limit, inUse + waiting);
-            Duration waited = Duration.ofNanos(clock.get() - arrived);
+            int wanted = Math.min(limit, inUse + arrivals.size());
+            Long oldest = arrivals.peek();
+            Duration waited = Duration.ofNanos(oldest == null ? 0 : clock.get() - oldest);
             Claim claim = Claim.of(KEY, ++sequence, Duration.ofSeconds(15))
                     .limit(limit)
                     .wanted(wanted)
                     .held(inUse)
-                    .head(new Claim.Head(Math.min(1, waiting), waited, waiting > 0));
+                    .head(new Claim.Head(oldest == null ? 0 : 1, waited, oldest != null));
             permits.claim(claim)
                     .toCompletableFuture()
                     .orTimeout(30, TimeUnit.SECONDS)
@@ -159,12 +205,20 @@ class TurnsTest {
 
         private void serve() {
             int granted = key.record(name).map(PermitRecord::permits).orElse(0);
-            while (inUse < granted && waiting > 0) {
+            while (inUse < granted && !arrivals.isEmpty()) {
                 inUse++;
-                waiting--;
-                served.add(name);
-                running.add(this);
+                begin(arrivals.remove());
             }
+        }
+
+        private void begin(long arrival) {
+            served.add(name);
+            running.add(this);
+            longestWait = Math.max(longestWait, clock.get() - arrival);
+            instances.values().stream()
+                    .filter(instance -> instance != this)
+                    .flatMap(instance -> Stream.ofNullable(instance.arrivals.peek()))
+                    .forEach(waiting -> longestOvertaking = Math.max(longestOvertaking, arrival - waiting));
         }
 
         @Override

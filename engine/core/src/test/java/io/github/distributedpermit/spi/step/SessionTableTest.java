@@ -190,6 +190,26 @@ class SessionTableTest {
                 .allSatisfy((member, times) -> assertThat(times).isBetween(5, 15));
     }
 
+    /** Its claim may write nothing, so that the version stays the same. */
+    @Test
+    void eachClaimOfAMemberThatReturnsAPermitDrawsAnotherLot() {
+        int kept = 0;
+        for (int claim = 0; claim < 100; claim++) {
+            version = 70;
+            store("a", 1, 1, 1, 60);
+            store("b", 0, 1, 1, 60);
+            store("c", 1, 1, 1, 60);
+            sequence = 10 + claim;
+            Claim next = Claim.of("k", sequence, Duration.ofSeconds(1))
+                    .limit(2)
+                    .wanted(1)
+                    .held(0)
+                    .queued(1);
+            kept += table().claim("a", next, version, 60).served().containsKey("b") ? 0 : 1;
+        }
+        assertThat(kept).isBetween(30, 70);
+    }
+
     private void store(String member, int permits, int wanted, int weightOfHead, long since) {
         OptionalLong position = wanted > permits ? OptionalLong.of(since) : OptionalLong.empty();
         int least = permits + weightOfHead;
