@@ -159,6 +159,11 @@ public class Waiter extends ObservedCall {
         return onStoreFailure == OnStoreFailure.FAIL;
     }
 
+    /** Whether the call runs without the store at once, however many others run. */
+    boolean isUnlimited() {
+        return onStoreFailure == OnStoreFailure.ALLOW;
+    }
+
     /**
      * Whether the call may be the next one that is served.
      *

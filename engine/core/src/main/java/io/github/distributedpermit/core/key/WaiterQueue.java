@@ -23,6 +23,7 @@ final class WaiterQueue {
     private long weight;
     private int queueing;
     private int mayRunWithoutStore;
+    private int unlimited;
     private int adoptions;
     private int heaviest;
 
@@ -114,6 +115,9 @@ final class WaiterQueue {
         if (!waiter.needsStore()) {
             mayRunWithoutStore++;
         }
+        if (waiter.isUnlimited()) {
+            unlimited++;
+        }
         if (group != null) {
             groups.add(waiter, group, afterInGroup);
         }
@@ -181,6 +185,9 @@ final class WaiterQueue {
         }
         if (!waiter.needsStore()) {
             mayRunWithoutStore--;
+        }
+        if (waiter.isUnlimited()) {
+            unlimited--;
         }
         if (waiter instanceof Adoption) {
             adoptions--;
@@ -371,6 +378,11 @@ final class WaiterQueue {
     /** Whether there are calls that may run without the store. */
     boolean anyMayRunWithoutStore() {
         return mayRunWithoutStore > 0;
+    }
+
+    /** Whether there are calls that run without the store at once. */
+    boolean anyIsUnlimited() {
+        return unlimited > 0;
     }
 
     /** Whether all calls may run without the store. */

@@ -595,6 +595,29 @@ class WithoutStoreTest {
     }
 
     @Test
+    void callsThatRunAtOnceWaitForNoneThatWaitsForAShare() {
+        Party a = local("a", 1);
+        settle(a);
+        outage(a);
+        Asked running = a.acquire();
+        Asked waiting = a.acquire();
+        PermitRequest.Builder atOnce = PermitRequest.builder(Bench.KEY).onStoreFailure(OnStoreFailure.ALLOW);
+        Asked queued = a.ask(atOnce.build());
+        Asked attempt = a.ask(atOnce.build().withoutWaiting());
+        assertThat(waiting.isWaiting()).isTrue();
+        assertThat(queued.holds()).isTrue();
+        assertThat(attempt.holds()).isTrue();
+        running.release();
+        queued.release();
+        assertThat(waiting.isWaiting()).as("the share is in use").isTrue();
+        attempt.release();
+        assertThat(waiting.holds()).isTrue();
+        waiting.release();
+        untilUsedAgain();
+        assertNothingIsLeft(a);
+    }
+
+    @Test
     void groupsShareInTheOutageAndAfterIt() {
         Party a = local("a", 3);
         settle(a);
