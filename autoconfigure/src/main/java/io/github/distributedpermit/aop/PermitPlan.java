@@ -70,8 +70,11 @@ final class PermitPlan {
     /** The definition that is named in messages about a request. */
     PermitDefinition definition(PermitRequest request) {
         PermitDefinition added = definitionAdded(request);
-        return added != null
-                ? added
+        if (added != null) {
+            return added;
+        }
+        return operations.size() == 1 // as most methods have, so without a stream
+                ? operations.get(0).definition()
                 : operationsOf(request).findFirst().orElseThrow().definition();
     }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /** The permit of a call in code whose name lies within others: the innermost one, with the ones around it. Thread-safe. */
-final class NestedPermit implements PermitContext.Nested {
+final class NestedPermit extends PermitContext.Nested {
 
     private final PermitGroup levels;
 
@@ -19,7 +19,7 @@ final class NestedPermit implements PermitContext.Nested {
     }
 
     @Override
-    public void forEachLevel(Consumer<Permit> action) {
+    void forEachLevel(Consumer<Permit> action) {
         for (int i = levels.permits().size() - 1; i >= 0; i--) {
             action.accept(levels.permits().get(i));
         }

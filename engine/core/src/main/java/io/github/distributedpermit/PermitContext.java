@@ -153,11 +153,11 @@ public final class PermitContext {
         }
     }
 
-    /** A permit of several levels, each with a key of its own. */
-    interface Nested extends Wrapper {
+    /** A permit of several levels, each with a key of its own. A class: that others are none takes longer to see of an interface. */
+    abstract static class Nested implements Wrapper {
 
         /** Shows each level by itself, the innermost one last. */
-        void forEachLevel(Consumer<Permit> action);
+        abstract void forEachLevel(Consumer<Permit> action);
     }
 
     /** Where a call keeps the permits that it releases at its end. */
