@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -168,7 +169,7 @@ class TenantLoad {
      */
     void urgent(int bulk, int member, int members, Duration headStart, long until) throws InterruptedException {
         ScheduledExecutorService timer = new ScheduledThreadPoolExecutor(2);
-        Queue<CompletableFuture<?>> waiting = new ConcurrentLinkedQueue<>();
+        Map<CompletableFuture<?>, Long> waiting = new ConcurrentHashMap<>();
         for (int i = 0; i < bulk; i++) {
             ask("bulk", Duration.ZERO, true, until, timer, waiting);
         }
@@ -178,7 +179,12 @@ class TenantLoad {
                 members,
                 TimeUnit.SECONDS);
         TimeUnit.NANOSECONDS.sleep(until - System.nanoTime());
-        waiting.forEach(call -> call.cancel(false));
+        waiting.forEach((call, arrived) -> {
+            if (call.cancel(false)) {
+                long now = System.nanoTime();
+                grants.add(new Grant("unserved", "smtp", arrived, now, now));
+            }
+        });
         timer.shutdown();
         if (!timer.awaitTermination(60, TimeUnit.SECONDS)) {
             failures.add(new IllegalStateException("Calls go on"));
@@ -191,14 +197,14 @@ class TenantLoad {
             boolean again,
             long until,
             ScheduledExecutorService timer,
-            Queue<CompletableFuture<?>> waiting) {
+            Map<CompletableFuture<?>, Long> waiting) {
         if (System.nanoTime() >= until) {
             return;
         }
         long arrived = System.nanoTime();
         CompletableFuture<Permit> call = permits.named("smtp")
                 .acquireAsync(PermitRequest.builder("smtp").headStart(headStart).build());
-        waiting.add(call);
+        waiting.put(call, arrived);
         call.thenAccept(permit -> {
             long granted = System.nanoTime();
             waiting.remove(call);

@@ -102,11 +102,12 @@ public final class TenantMain {
                         print(
                                 name,
                                 "head start " + headStart + " s",
-                                "most in use %s, %s, longest overtaking %.1f s"
+                                "most in use %s, %s, longest overtaking by urgent calls %.1f s, by others %.1f s"
                                         .formatted(
                                                 TenantRun.mostInUse(grants),
                                                 TenantRun.waits(grants),
-                                                TenantRun.longestOvertaking(grants)));
+                                                TenantRun.longestOvertaking(grants, "urgent"),
+                                                TenantRun.longestOvertaking(grants, "bulk")));
                     }
                 }
             }

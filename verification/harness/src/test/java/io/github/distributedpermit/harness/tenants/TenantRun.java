@@ -236,16 +236,21 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
         return count * 1e9 / (to - from);
     }
 
-    /** By how many seconds a bulk call had arrived earlier than an urgent one that was served before it, at most. */
-    static double longestOvertaking(List<Grant> grants) {
-        List<Grant> urgent =
-                grants.stream().filter(each -> each.kind().equals("urgent")).toList();
+    /**
+     * By how many seconds a call without a head start had arrived earlier than one of this kind that was served before it, at most. Those
+     * that were not served at all count too.
+     */
+    static double longestOvertaking(List<Grant> grants, String by) {
         long longest = 0;
-        for (Grant bulk : grants) {
-            for (Grant ahead : urgent) {
-                if (bulk.kind().equals("bulk") && ahead.granted() < bulk.granted()) {
-                    longest = Math.max(longest, ahead.arrived() - bulk.arrived());
-                }
+        long latest = Long.MIN_VALUE;
+        List<Grant> inOrder =
+                grants.stream().sorted(Comparator.comparingLong(Grant::granted)).toList();
+        for (Grant next : inOrder) {
+            if (!next.kind().equals("urgent") && latest > next.arrived()) {
+                longest = Math.max(longest, latest - next.arrived());
+            }
+            if (next.kind().equals(by)) {
+                latest = Math.max(latest, next.arrived());
             }
         }
         return longest / 1e9;

@@ -28,7 +28,8 @@ class TenantRunTest {
             List<Grant> grants = new TenantRun("urgent", 2, 8, 30, 200).on(store, FOLDER);
             assertThat(grants).extracting(Grant::kind).contains("urgent", "bulk");
             assertThat(TenantRun.mostInUse(grants)).containsOnlyKeys("smtp");
-            assertThat(TenantRun.longestOvertaking(grants)).isLessThan(30);
+            assertThat(TenantRun.longestOvertaking(grants, "urgent")).isLessThan(30);
+            assertThat(TenantRun.longestOvertaking(grants, "bulk")).isLessThan(5);
         }
     }
 
@@ -107,9 +108,16 @@ class TenantRunTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> TenantRun.mostInUse(List.of(one, other)))
                 .withMessageContaining("2 permits of user-1");
-        assertThat(TenantRun.longestOvertaking(List.of(
-                        new Grant("urgent", "smtp", 5_000_000_000L, 6_000_000_000L, 7_000_000_000L),
-                        new Grant("bulk", "smtp", 1_000_000_000L, 8_000_000_000L, 9_000_000_000L))))
+    }
+
+    @Test
+    void callsThatWereOvertakenAreFoundAlsoIfTheyWereNotServed() {
+        Grant urgent = new Grant("urgent", "smtp", 5_000_000_000L, 6_000_000_000L, 7_000_000_000L);
+        Grant bulk = new Grant("bulk", "smtp", 3_000_000_000L, 7_000_000_000L, 8_000_000_000L);
+        Grant unserved = new Grant("unserved", "smtp", 1_000_000_000L, 9_000_000_000L, 9_000_000_000L);
+        assertThat(TenantRun.longestOvertaking(List.of(unserved, bulk, urgent), "urgent"))
                 .isEqualTo(4);
+        assertThat(TenantRun.longestOvertaking(List.of(unserved, bulk, urgent), "bulk"))
+                .isEqualTo(2);
     }
 }
