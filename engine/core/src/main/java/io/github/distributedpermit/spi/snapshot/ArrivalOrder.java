@@ -106,9 +106,15 @@ final class ArrivalOrder {
         return after == null ? fresh : after.getValue().position();
     }
 
-    /** A claim was answered after this time. */
-    void took(long nanos) {
+    /** A claim was answered now, after this time. What was received meanwhile began a moment that follows from it too. */
+    void took(long nanos, long now) {
         slowest = Math.max(nanos, slowest - slowest / 8);
+        versions.tailMap(now - nanos).replaceAll((time, received) -> at(time, received.position()));
+    }
+
+    /** A claim for waiters has read the key. It may take long until it is recorded, while other members change the key. */
+    void received(long now, long version) {
+        add(now, version);
     }
 
     /**
@@ -140,11 +146,15 @@ final class ArrivalOrder {
     }
 
     private void add(long now, long version) {
-        long moment = Math.min(LONGEST_MOMENT, Math.max(SHORTEST_MOMENT, ANSWERS_IN_MOMENT * slowest));
-        versions.put(now, new Received(version, now + moment));
+        versions.put(now, at(now, version));
         if (versions.size() > MOST) {
             thinOut(now);
         }
+    }
+
+    private Received at(long time, long version) {
+        long moment = Math.min(LONGEST_MOMENT, Math.max(SHORTEST_MOMENT, ANSWERS_IN_MOMENT * slowest));
+        return new Received(version, time + moment);
     }
 
     /**

@@ -281,6 +281,9 @@ final class CommitAttempt<S extends Snapshot> {
             // again.
             Claim reduced = asked.claim().keepingAtMost(held);
             claim = Optional.of(reduced);
+            if (fresh && asked.isForWaiters()) {
+                order.received(context.now(), position);
+            }
             long earliest = order.since(asked.arrival(), position);
             long latest = order.endOfMoment(asked.arrival(), context.now(), position);
             long since = table.position(session.member(), earliest, latest);

@@ -79,6 +79,11 @@ sealed interface KeyRequest {
             return new ClaimRequest(both, both.sequence() == claim.sequence() ? arrival : next.arrival, all);
         }
 
+        /** Whether calls wait for its grant. */
+        boolean isForWaiters() {
+            return claim.head().queues() && claim.head().weight() > 0;
+        }
+
         void complete(Holding holding) {
             answers.forEach(a -> Mailbox.run(() -> a.complete(holding)));
         }

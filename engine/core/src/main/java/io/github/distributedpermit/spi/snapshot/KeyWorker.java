@@ -287,8 +287,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
     private Runnable answer(CommitAttempt<S> attempt, S at, @Nullable Holding holding, long now) {
         if (holding != null && attempt.request() instanceof ClaimRequest request) {
             Claim claim = request.claim();
-            order.took(attempt.age(now));
-            if (claim.head().queues() && claim.head().weight() > 0 && !attempt.isDelayed()) {
+            order.took(attempt.age(now), now);
+            if (request.isForWaiters() && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
             } else if (!attempt.isDelayed()) {
                 order.passed(now, attempt.position());

@@ -37,7 +37,7 @@ class ArrivalOrderTest {
     @Test
     void waitersOfOthersMayHaveComeBeforeThatAreQueuedUpToTheFirstVersionAfterAMoment() {
         long milli = 1_000_000L;
-        order.took(10 * milli);
+        order.took(10 * milli, 15 * milli);
         assertThat(order.endOfMoment(10 * milli, 20 * milli, FRESH)).isEqualTo(FRESH);
         order.recorded(10 * milli, 20 * milli, 500);
         order.recorded(10 * milli, 59 * milli, 520);
@@ -52,7 +52,7 @@ class ArrivalOrderTest {
 
         assertThat(order.endOfMoment(11 * milli, 161 * milli, FRESH)).isEqualTo(540);
         for (int i = 0; i < 20; i++) {
-            order.took(milli);
+            order.took(milli, 162 * milli);
         }
         assertThat(order.endOfMoment(11 * milli, 161 * milli, FRESH))
                 .as("later answers do not change it")
@@ -60,14 +60,31 @@ class ArrivalOrderTest {
     }
 
     @Test
+    void claimThatTakesLongPutsNoWaiterBehindThoseThatComeMeanwhile() {
+        long milli = 1_000_000L;
+        order.received(12 * milli, 500);
+        order.received(40 * milli, 510);
+        order.took(50 * milli, 60 * milli);
+        order.recorded(10 * milli, 60 * milli, 510);
+
+        assertThat(order.since(10 * milli, FRESH)).isEqualTo(500);
+        assertThat(order.since(30 * milli, FRESH)).isEqualTo(510);
+        order.recorded(10 * milli, 111 * milli, 520);
+        order.recorded(10 * milli, 113 * milli, 530);
+        assertThat(order.endOfMoment(10 * milli, 113 * milli, FRESH))
+                .as("the moment is that of the answer")
+                .isEqualTo(530);
+    }
+
+    @Test
     void momentLastsForFiveMillisecondsAtLeastAndForAHundredAtMost() {
         long milli = 1_000_000L;
-        order.took(milli);
+        order.took(milli, 71 * milli);
         order.recorded(70 * milli, 71 * milli, 560);
         order.recorded(70 * milli, 75 * milli, 570);
         order.recorded(70 * milli, 77 * milli, 580);
         assertThat(order.endOfMoment(70 * milli, 77 * milli, FRESH)).isEqualTo(580);
-        order.took(1_000 * milli);
+        order.took(1_000 * milli, 1_078 * milli);
         order.recorded(80 * milli, 81 * milli, 590);
         order.recorded(80 * milli, 180 * milli, 600);
         assertThat(order.endOfMoment(80 * milli, 180 * milli, FRESH)).isEqualTo(FRESH);
@@ -113,7 +130,7 @@ class ArrivalOrderTest {
     @Test
     void recheckKeepsItsMomentWhileVersionsAreForgotten() {
         long milli = 1_000_000L;
-        order.took(20 * milli);
+        order.took(20 * milli, 10 * milli);
         for (int i = 0; i < 20_000; i++) {
             long now = (10 + i) * milli;
             order.recorded(5 * milli, now, 500 + i);
