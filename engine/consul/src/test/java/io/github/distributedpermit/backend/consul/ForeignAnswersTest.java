@@ -14,10 +14,13 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A proxy before Consul answers for itself. Such an answer renews no session and ends none. */
+@Execution(ExecutionMode.CONCURRENT) // each has a front and a prefix of its own, and mostly waits for renewals
 class ForeignAnswersTest {
 
     private static final Duration SOON = Duration.ofSeconds(30);
