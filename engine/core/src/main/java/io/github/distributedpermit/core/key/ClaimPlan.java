@@ -123,7 +123,7 @@ final class ClaimPlan {
     }
 
     /**
-     * Whether what the member owes goes back to the store in any case. The next call may use it instead if nobody else wants it,
+     * Whether what the member owes goes back to the store in any case. The next call may use it instead if no other member wants it,
      * and if any permit will do for that call.
      */
     private boolean givesBack(Ledger ledger, WaiterQueue waiters) {
