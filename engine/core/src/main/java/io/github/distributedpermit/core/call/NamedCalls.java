@@ -133,10 +133,13 @@ public final class NamedCalls implements NamedPermits {
         if (own != null) {
             return own;
         }
-        // Both before the permit is taken: a method called after it may find the stack full, and the permit would have
+        // All before the permit is taken: a method called after it may find the stack full, and the permit would have
         // no owner.
         Caller caller = in.outcomes.caller(request);
         boolean followed = in.outcomes.areFollowed();
+        if (followed) {
+            StackRoom.checkForReturn();
+        }
         Grant idle = idle(in, request, now);
         if (idle != null) {
             idle.caller = caller;

@@ -157,7 +157,9 @@ final class ClaimFailures {
         if (claim != null && claim.inFlight) {
             effects.claimed(true, now - claim.at);
             plan.answerTime.took(now - claim.at);
-            host.watch().took(now - claim.at, now, effects);
+            if (!claim.isDelayed()) {
+                host.watch().took(now - claim.at, now, effects);
+            }
         }
         host.watch().answered(now, effects);
         plan.sent.landed(sequence);

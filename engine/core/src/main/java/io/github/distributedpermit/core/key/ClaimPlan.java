@@ -127,9 +127,15 @@ final class ClaimPlan {
      * and if any permit will do for that call.
      */
     private boolean givesBack(Ledger ledger, WaiterQueue waiters) {
+        if (!ledger.owes()) {
+            return false;
+        }
+        // after a failure the return must not wait for the next call: each claim may be the only one that arrives
+        if (policy.isPerCall() || ledger.isContended() || ledger.isOver() || backoff.isFailing()) {
+            return true;
+        }
         Waiter head = waiters.head();
-        boolean usable = head != null && head.weight == 1 && !policy.isPerCall();
-        return ledger.owes() && (!usable || ledger.isContended() || ledger.isOver());
+        return head == null || head.weight > 1;
     }
 
     /** The sequence of the claim that returns what is owed; {@link #NONE} if it has not been sent. */

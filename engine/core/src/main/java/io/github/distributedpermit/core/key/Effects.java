@@ -133,9 +133,18 @@ final class Effects implements Executor {
                 host.send(claim, sent);
             } catch (RuntimeException | Error e) {
                 failed(e);
-                sent.accept(null, e);
+                claim = null;
+                reportUnsent(sent, e);
             }
             claim = null;
+        }
+    }
+
+    private void reportUnsent(SentClaim record, Throwable cause) {
+        try {
+            record.accept(null, cause);
+        } catch (RuntimeException | Error e) {
+            failed(e);
         }
     }
 

@@ -62,6 +62,8 @@ final class WaiterQueue {
      * @return how many waiters it has overtaken
      */
     int add(Waiter waiter) {
+        boolean lenient = !waiter.needsStore();
+        boolean withoutLimit = waiter.isUnlimited();
         FairGroup<Waiter> group = groups.of(waiter, firstCall());
         waiter.group = group;
         int overtaken = 0;
@@ -112,10 +114,10 @@ final class WaiterQueue {
         if (!waiter.isTry) {
             queueing++;
         }
-        if (!waiter.needsStore()) {
+        if (lenient) {
             mayRunWithoutStore++;
         }
-        if (waiter.isUnlimited()) {
+        if (withoutLimit) {
             unlimited++;
         }
         if (group != null) {
@@ -151,6 +153,8 @@ final class WaiterQueue {
         if (!waiter.inQueue) {
             return;
         }
+        boolean lenient = !waiter.needsStore();
+        boolean withoutLimit = waiter.isUnlimited();
         Waiter before = waiter.previous;
         Waiter after = waiter.next;
         if (before == null) {
@@ -183,10 +187,10 @@ final class WaiterQueue {
         if (!waiter.isTry) {
             queueing--;
         }
-        if (!waiter.needsStore()) {
+        if (lenient) {
             mayRunWithoutStore--;
         }
-        if (waiter.isUnlimited()) {
+        if (withoutLimit) {
             unlimited--;
         }
         if (waiter instanceof Adoption) {

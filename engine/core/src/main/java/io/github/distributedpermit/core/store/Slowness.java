@@ -55,6 +55,10 @@ final class Slowness {
     /** What is to be logged. */
     private synchronized @Nullable Runnable count(long nanos, long now) {
         if (!counting || now - lastAt > OUTDATED) {
+            if (since != Times.NEVER) {
+                since = now - (lastAt - since); // nothing is known of the time without answers
+                usual = 0;
+            }
             counting = true;
             begin(now);
         }

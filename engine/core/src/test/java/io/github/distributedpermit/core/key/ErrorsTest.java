@@ -32,8 +32,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** An error of the virtual machine, of an observer or of a listener costs at most the call that it happens to. */
 class ErrorsTest {
@@ -80,13 +80,14 @@ class ErrorsTest {
      * another member calls claim, and those that follow a failed claim wait for the end of its back-off.
      */
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void callWithAFullStackCostsNoOtherCall(boolean alone) throws Exception {
+    @CsvSource({"true, false", "true, true", "false, false"})
+    void callWithAFullStackCostsNoOtherCall(boolean alone, boolean observed) throws Exception {
         ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(2);
         timers.setRemoveOnCancelPolicy(true);
         timers.prestartAllCoreThreads();
         PermitBackend backend = new LocalPermitBackend();
-        PermitEngine engine = engine(backend, timers);
+        PermitEngine engine =
+                engine(backend, timers, observed ? new Observers(List.of(new PermitObserver() {})) : Observers.NONE);
         PermitEngine other = alone
                 ? engine
                 : new PermitEngine(
@@ -399,7 +400,7 @@ class ErrorsTest {
         }
     }
 
-    private static PermitEngine engine(PermitBackend backend, ScheduledThreadPoolExecutor timers) {
+    private static PermitEngine engine(PermitBackend backend, ScheduledThreadPoolExecutor timers, Observers observers) {
         return new PermitEngine(
                 backend,
                 new Member("a", "a"),
@@ -414,7 +415,7 @@ class ErrorsTest {
                         },
                         Runnable::run,
                         Runnable::run,
-                        Observers.NONE));
+                        observers));
     }
 
     private PermitEngine failingEngine() {

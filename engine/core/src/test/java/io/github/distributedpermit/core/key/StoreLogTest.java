@@ -168,6 +168,13 @@ class StoreLogTest {
         assertThat(a.engine.status().slow()).isPresent();
         bench.run(Duration.ofSeconds(70));
         assertThat(a.engine.status().slow()).isEmpty();
+        bench.conditions.delay = Weather.MILLI / 2;
+        bench.run(Duration.ofHours(1));
+        work(Duration.ofSeconds(1));
+        assertThat(a.engine.status().slow()).isEmpty();
+        work(Duration.ofSeconds(20));
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(1)).containsPattern("was slow for [12]\\d{4} ms");
     }
 
     private List<String> warnings() {
