@@ -33,7 +33,7 @@ public final class StackRoom {
         check(LEVELS_OF_A_CLIENT);
     }
 
-    /** The same before a permit is taken for a call that observers are told of first: it can be returned then. */
+    /** The same before a permit is taken for a call that observers are notified of first: it can be returned then. */
     public static void checkForReturn() {
         check(LEVELS_OF_A_RETURN);
     }
