@@ -8,18 +8,38 @@ import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The last events that this instance has seen, for operators: changed limits, taken and lost permits. In memory only. Thread-safe. */
 public final class PermitEvents implements PermitObserver {
 
     static final int MOST = 100;
 
-    private final Deque<Event> events = new ArrayDeque<>();
+    private static final String EXPIRY = "expiry";
+
+    /** Keys of a member, in the text of an event. */
+    private static final int MOST_NAMED = 5;
+
+    private static final int MOST_GRACED = 1_000;
+
+    private final List<Event> events = new ArrayList<>();
+    /** The members of the last events, if these are all of such members, by their ids. */
+    private final Map<String, DeadMember> dead = new HashMap<>();
+
+    private final Set<String> graced = new HashSet<>();
+    private Instant graceEnds = Instant.MIN;
+    private @Nullable Event grace;
     private final Clock clock;
 
     /** With the clock for the times of the events. */
@@ -51,29 +71,50 @@ public final class PermitEvents implements PermitObserver {
     /** Several losses of a key one after another are one event, so that they do not displace all others. */
     @Override
     public synchronized void lost(PermitCall call) {
-        Event last = events.peekFirst();
+        Event last = last();
         boolean again = last != null && last.kind().equals("loss") && last.key().equals(call.key());
         if (again) {
-            events.removeFirst();
+            events.remove(0);
         }
-        add("loss", call.key(), "Calls of this instance lost permits", again ? last.count() + 1 : 1);
+        add("loss", call.key(), "Calls of this instance lost permits", last != null && again ? last.count() + 1 : 1);
     }
 
-    /** The keys of one member are one event, as it may have had permits of hundreds. */
+    /** The keys of one member are one event, as it may have had permits of hundreds, and so may one that ended at the same time. */
     @Override
     public synchronized void expired(String key, Expired members) {
-        String member = "Member " + members.name().orElse(members.member()) + " is not alive any more; it had ";
-        Event last = events.peekFirst();
-        if (last != null && last.kind().equals("expiry") && last.text().startsWith(member)) {
-            events.removeFirst();
-            int keys = last.count() + 1;
-            add("expiry", "", member + "permits of " + keys + " keys", keys);
+        Event last = last();
+        if (last == null || !last.kind().equals(EXPIRY) || dead.size() == MOST) {
+            dead.clear();
+        }
+        DeadMember member = dead.computeIfAbsent(members.member(), DeadMember::new);
+        events.removeIf(event -> event == member.event);
+        member.add(key, members);
+        member.event = add(EXPIRY, member.keys() == 1 ? key : "", member.text(), member.keys());
+    }
+
+    /** The keys for which the store may have lost state at one time are one event. */
+    @Override
+    public synchronized void graceBegan(String key, Duration lasts) {
+        Instant now = clock.instant();
+        int at = grace == null ? -1 : events.indexOf(grace);
+        if (at < 0 || now.isAfter(graceEnds)) {
+            graced.clear();
+            graceEnds = now.plus(lasts);
+        }
+        if (graced.size() == MOST_GRACED || !graced.add(key)) {
             return;
         }
-        String others = members.others() == 0
-                ? ""
-                : ", and %d others had %d".formatted(members.others(), members.permitsOfOthers());
-        add("expiry", key, member + members.permits() + " permit(s)" + others, 1);
+        int keys = graced.size();
+        String text = "The store may have lost its state: %s no new permits for up to %d ms"
+                .formatted(
+                        keys == 1 ? "this key gets" : keys + (keys == MOST_GRACED ? " keys or more get" : " keys get"),
+                        lasts.toMillis());
+        if (keys == 1) {
+            grace = add("grace", key, text, 1);
+        } else {
+            grace = new Event(events.get(at).at(), "grace", "", text, keys);
+            events.set(at, grace);
+        }
     }
 
     @Override
@@ -105,11 +146,58 @@ public final class PermitEvents implements PermitObserver {
         add("limit", key, "Instances state different limits: " + limits, 1);
     }
 
+    private @Nullable Event last() {
+        return events.isEmpty() ? null : events.get(0);
+    }
+
     /** @param key empty if it concerns all */
-    synchronized void add(String kind, String key, String text, int count) {
-        events.addFirst(new Event(clock.instant().truncatedTo(ChronoUnit.MILLIS), kind, key, text, count));
+    synchronized Event add(String kind, String key, String text, int count) {
+        Event event = new Event(clock.instant().truncatedTo(ChronoUnit.MILLIS), kind, key, text, count);
+        events.add(0, event);
         if (events.size() > MOST) {
-            events.removeLast();
+            events.remove(MOST);
+        }
+        return event;
+    }
+
+    /** A member that is not alive any more, and what it had. */
+    private static final class DeadMember {
+
+        private final Map<String, Integer> named = new LinkedHashMap<>();
+        private String name;
+        private int more;
+        private int others;
+        private int permitsOfOthers;
+        private @Nullable Event event;
+
+        DeadMember(String id) {
+            name = id;
+        }
+
+        void add(String key, Expired freed) {
+            name = freed.name().orElse(name);
+            if (named.size() < MOST_NAMED || named.containsKey(key)) {
+                named.put(key, freed.permits());
+            } else {
+                more++;
+            }
+            others = Math.max(others, freed.others());
+            permitsOfOthers += freed.permitsOfOthers();
+        }
+
+        int keys() {
+            return named.size() + more;
+        }
+
+        String text() {
+            return "Member %s is not alive any more; it had %s%s%s"
+                    .formatted(
+                            name,
+                            named.entrySet().stream()
+                                    .map(key -> key.getValue() + " permit(s) of '" + key.getKey() + "'")
+                                    .collect(Collectors.joining(", ")),
+                            more == 0 ? "" : ", and permits of " + more + " other key(s)",
+                            others == 0 ? "" : "; %d other(s) had %d".formatted(others, permitsOfOthers));
         }
     }
 }

@@ -36,7 +36,7 @@ public record PermitsView(
      * What happened.
      *
      * @param at by the clock of the instance
-     * @param kind {@code limit}, {@code eviction}, {@code loss}, {@code expiry}, {@code outage} or {@code drain}
+     * @param kind {@code limit}, {@code eviction}, {@code loss}, {@code expiry}, {@code grace}, {@code outage} or {@code drain}
      * @param key that it concerns; empty for all
      * @param text for people
      * @param count how often it happened one after another

@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +20,23 @@ class PermitEventsTest {
 
     private static final Instant NOW = Instant.parse("2026-11-23T01:31:40.007Z");
 
-    private final PermitEvents events = new PermitEvents(Clock.fixed(NOW, ZoneOffset.UTC));
+    private Instant now = NOW;
+    private final PermitEvents events = new PermitEvents(new Clock() {
+        @Override
+        public Instant instant() {
+            return now;
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
+    });
 
     @Test
     void newestIsFirstAndAHundredAreKept() {
@@ -60,27 +77,78 @@ class PermitEventsTest {
     }
 
     @Test
-    void aMemberThatIsNotAliveAnyMoreIsOneEvent() {
-        for (int i = 0; i < 150; i++) {
+    void aMemberThatIsNotAliveAnyMoreIsOneEventWithItsPermits() {
+        Optional<String> name = Optional.of("orders-2");
+        events.expired("partner-api", new Expired("m1", Optional.empty(), 4, Optional.empty(), 0, 0));
+        events.expired("report-export", new Expired("m1", name, 1, Optional.empty(), 0, 0));
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .containsExactly(
+                        "Member orders-2 is not alive any more; it had 4 permit(s) of 'partner-api', 1 permit(s) of 'report-export'");
+        for (int i = 0; i < 148; i++) {
             events.expired("key-" + i, new Expired("m1", Optional.empty(), 1, Optional.empty(), 0, 0));
+            events.expired("key-" + i, new Expired("m2", Optional.of("other"), 1, Optional.empty(), 0, 0));
         }
-        assertThat(events.latest()).singleElement().satisfies(event -> {
-            assertThat(event.text()).isEqualTo("Member m1 is not alive any more; it had permits of 150 keys");
+        assertThat(events.latest()).hasSize(2);
+        assertThat(events.latest().get(0).text()).startsWith("Member other is not alive any more;");
+        assertThat(events.latest().get(1)).satisfies(event -> {
+            assertThat(event.text())
+                    .startsWith(
+                            "Member orders-2 is not alive any more; it had 4 permit(s) of 'partner-api', 1 permit(s)")
+                    .endsWith("1 permit(s) of 'key-2', and permits of 145 other key(s)");
             assertThat(event.key()).isEmpty();
             assertThat(event.count()).isEqualTo(150);
         });
     }
 
     @Test
-    void membersThatAreNotAliveAnyMoreAreAnEventEach() {
+    void otherMembersOfAKeyThatAreNotAliveAnyMoreAreCounted() {
         events.expired("a", new Expired("m1", Optional.of("orders@host-2:4711"), 3, Optional.of(Duration.ZERO), 0, 0));
         events.expired("b", new Expired("m1", Optional.empty(), 1, Optional.empty(), 2, 5));
-        assertThat(events.latest()).extracting(Event::kind).containsExactly("expiry", "expiry");
+        assertThat(events.latest()).extracting(Event::kind).containsExactly("expiry");
         assertThat(events.latest())
                 .extracting(Event::text)
                 .containsExactly(
-                        "Member m1 is not alive any more; it had 1 permit(s), and 2 others had 5",
-                        "Member orders@host-2:4711 is not alive any more; it had 3 permit(s)");
+                        "Member orders@host-2:4711 is not alive any more; it had 3 permit(s) of 'a', 1 permit(s) of 'b'; 2 other(s) had 5");
+    }
+
+    @Test
+    void graceIsOneEventThatCountsEachKeyOnce() {
+        events.graceBegan("a", Duration.ofSeconds(15));
+        assertThat(events.latest())
+                .containsExactly(new Event(
+                        NOW,
+                        "grace",
+                        "a",
+                        "The store may have lost its state: this key gets no new permits for up to 15000 ms",
+                        1));
+        events.storeAnswers(Duration.ofSeconds(7));
+        for (int i = 0; i < 9; i++) {
+            events.graceBegan("a", Duration.ofSeconds(15));
+            events.graceBegan("b", Duration.ofSeconds(15));
+        }
+        assertThat(events.latest()).hasSize(2);
+        assertThat(events.latest().get(1))
+                .isEqualTo(new Event(
+                        NOW,
+                        "grace",
+                        "",
+                        "The store may have lost its state: 2 keys get no new permits for up to 15000 ms",
+                        2));
+    }
+
+    @Test
+    void laterGraceIsAnotherEvent() {
+        events.graceBegan("a", Duration.ofSeconds(15));
+        now = NOW.plusSeconds(14);
+        events.graceBegan("b", Duration.ofSeconds(15));
+        assertThat(events.latest()).singleElement().satisfies(event -> {
+            assertThat(event.at()).isEqualTo(NOW);
+            assertThat(event.count()).isEqualTo(2);
+        });
+        now = NOW.plusSeconds(16);
+        events.graceBegan("a", Duration.ofSeconds(15));
+        assertThat(events.latest()).extracting(Event::count).containsExactly(1, 2);
     }
 
     @Test

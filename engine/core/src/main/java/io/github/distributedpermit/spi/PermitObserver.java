@@ -64,6 +64,13 @@ public interface PermitObserver {
     /** A claim of this instance has freed permits of others that are not alive any more. */
     default void expired(String key, Expired expired) {}
 
+    /**
+     * The store may have lost its state, and grants nothing new of this key for a while. It may be said again of the same key meanwhile.
+     *
+     * @param lasts how long at most, or the longest lease of another instance
+     */
+    default void graceBegan(String key, Duration lasts) {}
+
     /** The store has not answered this instance for about a second; {@link #storeAnswers} ends the outage. */
     default void storeSilent() {}
 

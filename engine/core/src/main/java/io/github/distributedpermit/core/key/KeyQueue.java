@@ -5,6 +5,7 @@ import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Holding;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -408,9 +409,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return state.users.namesOrLast().stream().map(PermitName::observedName).collect(Collectors.toSet());
     }
 
-    /** Whether each call states its own limit. */
-    public synchronized boolean isLimitedPerCall() {
-        return state.policy().isPerCall();
+    /** The limit that calls of this instance state; empty if each states its own, or none has a limit. */
+    public synchronized OptionalInt statedLimit() {
+        Policy stated = leader == null ? null : leader.policy();
+        return stated == null || stated.isPerCall() || stated.isUnlimited()
+                ? OptionalInt.empty()
+                : OptionalInt.of(stated.limit());
     }
 
     /** The names of the calls that hold permits or wait here. */

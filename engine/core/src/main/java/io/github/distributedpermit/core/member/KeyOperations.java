@@ -7,6 +7,7 @@ import io.github.distributedpermit.core.key.PauseState;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.KeyList;
 import io.github.distributedpermit.spi.KeyState;
+import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitStore;
@@ -38,7 +39,7 @@ public final class KeyOperations {
     private final CoreEnvironment environment;
     private final Consumer<Consumer<KeyQueue>> each;
     private final long commandTimeout;
-    private final String memberId;
+    private final Member member;
     private volatile boolean closed;
 
     /**
@@ -46,7 +47,7 @@ public final class KeyOperations {
      * @param each does this with every queue, whatever is thrown for one of them
      */
     KeyOperations(
-            String memberId,
+            Member member,
             ConcurrentMap<String, KeyQueue> queues,
             LostCalls lostCalls,
             KeyQueueHost host,
@@ -54,7 +55,7 @@ public final class KeyOperations {
             CoreSettings settings,
             CoreEnvironment environment,
             Consumer<Consumer<KeyQueue>> each) {
-        this.memberId = memberId;
+        this.member = member;
         this.queues = queues;
         this.lostCalls = lostCalls;
         this.host = host;
@@ -64,8 +65,8 @@ public final class KeyOperations {
         this.commandTimeout = settings.commandTimeout().toNanos();
         this.overrides = new Overrides(
                 environment.scheduler(), System::currentTimeMillis, this::inspect, this::lift, this::limitSet);
-        this.statedLimits =
-                new StatedLimits((key, limits) -> environment.observers().each(to -> to.limitsDiffer(key, limits)));
+        this.statedLimits = new StatedLimits(
+                member, (key, limits) -> environment.observers().each(to -> to.limitsDiffer(key, limits)));
         this.pauses = new Pauses(
                 environment.scheduler(),
                 host::now,
@@ -85,11 +86,12 @@ public final class KeyOperations {
         CompletionStage<KeyState> state = store.get().inspect(key);
         return state.thenApply(read -> {
             overrides.note(read);
-            if (queue != null && !queue.isLimitedPerCall()) {
-                queue.observedNames().stream()
-                        .sorted()
-                        .findFirst()
-                        .ifPresent(name -> statedLimits.note(name, read, host.now()));
+            if (queue != null) {
+                queue.statedLimit()
+                        .ifPresent(own -> queue.observedNames().stream()
+                                .sorted()
+                                .findFirst()
+                                .ifPresent(name -> statedLimits.note(name, read, own, host.now())));
             }
             return read;
         });
@@ -134,7 +136,7 @@ public final class KeyOperations {
 
     /** Whatever has become of the pause: one that were set without that would come into force with the next change of another one. */
     private void announce(CompletableFuture<Void> done, @Nullable Throwable failure, int attempts) {
-        OverrideLimit change = OverrideLimit.of(1, memberId, Long.toString(host.nextSequence()))
+        OverrideLimit change = OverrideLimit.of(1, member.id(), Long.toString(host.nextSequence()))
                 .during(System.currentTimeMillis(), 0);
         store.get().override(Pause.CHANGES, change).whenComplete((set, unannounced) -> {
             Throwable cause = failure == null ? unannounced : failure;

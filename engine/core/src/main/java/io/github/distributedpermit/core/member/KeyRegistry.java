@@ -105,7 +105,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
         this.survey = new KeySurvey(this);
         this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
         this.operations =
-                new KeyOperations(member.id(), queues, lostCalls, this, this::store, settings, environment, this::each);
+                new KeyOperations(member, queues, lostCalls, this, this::store, settings, environment, this::each);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }

@@ -2,13 +2,13 @@ package io.github.distributedpermit.core.member;
 
 import io.github.distributedpermit.core.LogSafe;
 import io.github.distributedpermit.spi.KeyState;
-import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitProperty;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -35,10 +35,12 @@ final class StatedLimits {
     private static final int MOST_MEMBERS = 5;
 
     private final Map<String, Reported> reported = new HashMap<>();
+    private final Member self;
     private final BiConsumer<String, String> changes;
 
     /** @param changes is notified of each line: the key, and the limits with the members that state them */
-    StatedLimits(BiConsumer<String, String> changes) {
+    StatedLimits(Member self, BiConsumer<String, String> changes) {
+        this.self = self;
         this.changes = changes;
     }
 
@@ -48,10 +50,20 @@ final class StatedLimits {
      * A key was read.
      *
      * @param name of the permit, whose calls do not state limits of their own
+     * @param own the limit that this instance states when it claims: the store has it only while calls of it hold or wait
      */
-    void note(String name, KeyState key, long now) {
-        Map<Integer, List<MemberState>> stated = key.members().stream()
-                .collect(Collectors.groupingBy(MemberState::limit, TreeMap::new, Collectors.toList()));
+    void note(String name, KeyState key, int own, long now) {
+        Map<Integer, Set<String>> stated = new TreeMap<>();
+        key.members()
+                .forEach(member -> stated.computeIfAbsent(member.limit(), first -> new LinkedHashSet<>())
+                        .add(
+                                member.member().equals(self.id())
+                                        ? self.name()
+                                        : member.name().orElse(member.member())));
+        if (!stated.isEmpty()
+                && key.members().stream().noneMatch(member -> member.member().equals(self.id()))) {
+            stated.computeIfAbsent(own, first -> new LinkedHashSet<>()).add(self.name());
+        }
         if (stated.size() < 2 || key.override().isPresent() || !isNews(name, stated.keySet(), now)) {
             return;
         }
@@ -85,10 +97,8 @@ final class StatedLimits {
         return all.size() > before.size();
     }
 
-    private static String members(List<MemberState> members) {
-        Stream<String> some = members.stream()
-                .limit(MOST_MEMBERS)
-                .map(member -> LogSafe.escape(member.name().orElse(member.member())));
+    private static String members(Set<String> members) {
+        Stream<String> some = members.stream().limit(MOST_MEMBERS).map(LogSafe::escape);
         Stream<String> others = members.size() > MOST_MEMBERS
                 ? Stream.of("%d more".formatted(members.size() - MOST_MEMBERS))
                 : Stream.of();

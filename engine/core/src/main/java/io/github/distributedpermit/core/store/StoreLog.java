@@ -12,8 +12,10 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -45,6 +47,9 @@ public final class StoreLog {
     private final AtomicLong lost = new AtomicLong();
     private final Throttle losses = new Throttle(1);
     private final Throttle graces = new Throttle(1);
+    /** The keys that have entered a grace since the last line about one. */
+    private final Set<String> unloggedGraces = new HashSet<>();
+
     private final Throttle expiries = new Throttle(MOST_EXPIRIES);
     private final Map<String, Bypass> bypasses = new ConcurrentHashMap<>();
 
@@ -232,24 +237,31 @@ public final class StoreLog {
 
     /** A key is in grace, see {@code KeyQueueHost#graceBegins}. */
     public void graceBegins(String key, boolean moved, long lasts, long now) {
-        long unlogged = graces.pass(1, now);
-        if (unlogged >= 0) {
-            LOG.log(
-                    Level.WARNING,
-                    "The store of permits {0} may have lost state: {1}. For up to {2} ms, or the longest lease of another instance, it"
-                            + " grants permits of key ''{3}'' only to those who still hold them; calls that do not wait fail"
-                            + " meanwhile.{4}",
-                    store,
-                    moved
-                            ? "another server answers, or the same one after it was restarted or emptied"
-                            : "it has no data of permits that may be held, as after it was emptied",
-                    millis(lasts),
-                    LogSafe.escape(key),
-                    unlogged == 0
-                            ? ""
-                            : " So it does for " + unlogged
-                                    + " other key(s) that began earlier, after the last such line.");
+        observers.accept(each -> each.graceBegan(key, Duration.ofNanos(lasts)));
+        int others;
+        synchronized (unloggedGraces) {
+            if (graces.pass(1, now) < 0) {
+                unloggedGraces.add(key); // again for each call of a key that nothing else uses
+                return;
+            }
+            unloggedGraces.remove(key);
+            others = unloggedGraces.size();
+            unloggedGraces.clear();
         }
+        LOG.log(
+                Level.WARNING,
+                "The store of permits {0} may have lost state: {1}. For up to {2} ms, or the longest lease of another instance, it"
+                        + " grants permits of key ''{3}'' only to those who still hold them; calls that do not wait fail"
+                        + " meanwhile.{4}",
+                store,
+                moved
+                        ? "another server answers, or the same one after it was restarted or emptied"
+                        : "it has no data of permits that may be held, as after it was emptied",
+                millis(lasts),
+                LogSafe.escape(key),
+                others == 0
+                        ? ""
+                        : " So it does for " + others + " other key(s) that began earlier, after the last such line.");
     }
 
     /** How many permits were lost. */

@@ -41,7 +41,15 @@ class GraceReportTest {
             new Member("m", "m"),
             CoreSettings.DEFAULTS,
             PermitSettings.NONE,
-            Map.of("k0", PermitSettings.ofLimit(2), "k1", PermitSettings.ofLimit(2), "k2", PermitSettings.ofLimit(2)),
+            Map.of(
+                    "k0",
+                    PermitSettings.ofLimit(2),
+                    "k1",
+                    PermitSettings.ofLimit(2),
+                    "k2",
+                    PermitSettings.ofLimit(2),
+                    "k3",
+                    PermitSettings.ofLimit(2)),
             new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
 
     @Test
@@ -84,11 +92,15 @@ class GraceReportTest {
                     .contains("may have lost state: it has no data", "For up to 15000 ms", "key 'k0'")
                     .doesNotContain("other key(s)");
 
+            for (int i = 0; i < 9; i++) {
+                assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> attempt("k1"));
+                assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> attempt("k3"));
+            }
             store.epoch++;
             pass(Duration.ofSeconds(12));
             wait("k2");
             assertThat(logged.texts()).hasSize(2);
-            assertThat(logged.texts().get(1)).contains("key 'k2'", "1 other key(s)");
+            assertThat(logged.texts().get(1)).contains("key 'k2'", "2 other key(s)");
         }
     }
 

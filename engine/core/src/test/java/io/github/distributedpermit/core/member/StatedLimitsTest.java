@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
+import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,9 +24,11 @@ class StatedLimitsTest {
 
     private static final Logger LOGGER = Logger.getLogger(StatedLimits.class.getName());
 
+    private static final Member SELF = new Member("self", "orders-9");
+
     private final List<String> changes = new ArrayList<>();
     private final List<String> lines = new ArrayList<>();
-    private final StatedLimits limits = new StatedLimits((key, stated) -> changes.add(key + ": " + stated));
+    private final StatedLimits limits = new StatedLimits(SELF, (key, stated) -> changes.add(key + ": " + stated));
     private long now;
 
     private final Handler handler = new Handler() {
@@ -53,12 +56,13 @@ class StatedLimitsTest {
         LOGGER.setUseParentHandlers(true);
     }
 
+    /** The first one is of this instance. */
     private void note(String name, OverrideLimit override, int... stated) {
         List<MemberState> members = IntStream.range(0, stated.length)
-                .mapToObj(i ->
-                        new MemberState("m" + i, 1, 1, stated[i], false, 0).named("m" + i, Optional.of("orders-" + i)))
+                .mapToObj(i -> new MemberState("m" + i, 1, 1, stated[i], false, 0)
+                        .named(i == 0 ? SELF.id() : "m" + i, Optional.of("orders-" + i)))
                 .toList();
-        limits.note(name, new KeyState("key of " + name, 1, override, members), now);
+        limits.note(name, new KeyState("key of " + name, 1, override, members), 6, now);
     }
 
     private void note(int... stated) {
@@ -77,11 +81,24 @@ class StatedLimitsTest {
                 .asString()
                 .startsWith("WARN")
                 .contains(
-                        "permit 'report', key 'key of report': 6 by orders-0, orders-2; 12 by orders-1.",
+                        "permit 'report', key 'key of report': 6 by orders-9, orders-2; 12 by orders-1.",
                         "distributed-permit.permits.report.limit");
-        assertThat(changes).containsExactly("key of report: 6 by orders-0, orders-2; 12 by orders-1");
+        assertThat(changes).containsExactly("key of report: 6 by orders-9, orders-2; 12 by orders-1");
         note(6, 12, 12, 12, 12, 12, 12, 12, 7);
         assertThat(lines.get(1)).contains("12 by orders-1, orders-2, orders-3, orders-4, orders-5, 2 more");
+    }
+
+    /** The store knows its limit only while calls of it hold or wait. */
+    @Test
+    void instanceThatReadsTheKeyIsNamedToo() {
+        MemberState other = new MemberState("m1", 1, 1, 12, false, 0).named("m1", Optional.of("orders-1"));
+        KeyState key = new KeyState("fleet", 1, OverrideLimit.empty(), List.of(other));
+        limits.note("report", key, 12, now);
+        assertThat(changes).isEmpty();
+        limits.note("report", new KeyState("fleet", 0, OverrideLimit.empty(), List.of()), 6, now);
+        assertThat(changes).isEmpty();
+        limits.note("report", key, 6, now);
+        assertThat(changes).containsExactly("fleet: 6 by orders-9; 12 by orders-1");
     }
 
     @Test
